@@ -1,0 +1,44 @@
+package io.limiter;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Decides where the data is. The one seam behind a {@link RateLimiter}; state never crosses it. Implementations are
+ * thread-safe, exact for each key under any concurrency, and take the time from a clock of their own.
+ *
+ * <p>A stage completes exceptionally with {@link BackendException} when there is no decision, at the latest when the
+ * backend's own deadline has passed: it never stays open. It may complete on any thread, so code that depends on it must
+ * be short and must not block.
+ */
+public interface Backend extends AutoCloseable {
+    /** Whether a decision takes what it grants. */
+    enum Mode {
+        /** Take the permits if all limits of all charges allow it, else take nothing. */
+        TAKE,
+        /** Answer as {@link #TAKE} would, and write nothing. */
+        LOOK
+    }
+
+    /**
+     * Decides all charges together: all are looked at, then all are taken, or none.
+     *
+     * @param charges at least one; no two with the same policy name and key
+     */
+    CompletionStage<Decision> decide(List<Charge> charges, Mode mode);
+
+    /**
+     * Gives back what the decision took, as far as it still counts. Never more than was taken; called at most once for
+     * a decision.
+     *
+     * @return whether anything was given back
+     */
+    CompletionStage<Boolean> refund(Decision decision);
+
+    /** Forgets what the key used of all limits of the policy. */
+    CompletionStage<Void> reset(Policy policy, PartitionKey key);
+
+    /** Ends the backend. Calls in flight complete; later calls fail with {@link BackendException}. */
+    @Override
+    void close();
+}

@@ -1,0 +1,210 @@
+package io.limiter;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The limiter on a backend: checks the question, asks, and answers by failure mode when the backend can't. */
+final class BackendRateLimiter implements RateLimiter {
+    private static final Logger LOG = LoggerFactory.getLogger(RateLimiter.class);
+    private static final long WARN_EVERY_MICROS = 10_000_000;
+
+    private final Backend backend;
+    private final @Nullable Backend fallback;
+    private final long instances;
+    private final Executor executor;
+    private final AtomicLong nextWarning = new AtomicLong(Long.MIN_VALUE);
+
+    BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
+        this.backend = backend;
+        this.fallback = fallback;
+        this.instances = instances;
+        this.executor = executor;
+    }
+
+    @Override
+    public Decision tryAcquire(List<Charge> charges) {
+        return result(decide(charges, Backend.Mode.TAKE));
+    }
+
+    @Override
+    public CompletionStage<Decision> tryAcquireAsync(List<Charge> charges) {
+        return onExecutor(decide(charges, Backend.Mode.TAKE));
+    }
+
+    @Override
+    public Decision peek(List<Charge> charges) {
+        return result(decide(charges, Backend.Mode.LOOK));
+    }
+
+    @Override
+    public CompletionStage<Decision> peekAsync(List<Charge> charges) {
+        return onExecutor(decide(charges, Backend.Mode.LOOK));
+    }
+
+    @Override
+    public void reset(Policy policy, PartitionKey key) {
+        result(resetAll(policy, key));
+    }
+
+    @Override
+    public CompletionStage<Void> resetAsync(Policy policy, PartitionKey key) {
+        return onExecutor(resetAll(policy, key));
+    }
+
+    @Override
+    public boolean refund(Decision decision) {
+        return result(giveBack(decision));
+    }
+
+    @Override
+    public CompletionStage<Boolean> refundAsync(Decision decision) {
+        return onExecutor(giveBack(decision));
+    }
+
+    @Override
+    public void close() {
+        backend.close();
+        if (fallback != null) {
+            fallback.close();
+        }
+    }
+
+    private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
+        List<Charge> asked = checked(charges);
+        CompletableFuture<Decision> answer = backend.decide(asked, mode).toCompletableFuture();
+        if (answer.isDone() && !answer.isCompletedExceptionally()) {
+            return answer;
+        }
+        return answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
+    }
+
+    private CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable failure) {
+        FailureMode failureMode = FailureMode.ALLOW;
+        for (Charge charge : charges) {
+            failureMode = failureMode.strictest(charge.policy().onFailure());
+        }
+        warn(failureMode, failure);
+        return switch (failureMode) {
+            case ALLOW -> CompletableFuture.completedFuture(Decision.failedOpen(charges));
+            case DENY -> CompletableFuture.completedFuture(Decision.failedClosed(charges));
+            case LOCAL ->
+                fallback == null
+                        ? CompletableFuture.completedFuture(Decision.failedClosed(charges))
+                        : fallback.decide(shares(charges), mode)
+                                .thenApply(decision -> decision.from(Decision.Source.LOCAL_FALLBACK))
+                                .exceptionally(alsoFailed -> Decision.failedClosed(charges))
+                                .toCompletableFuture();
+        };
+    }
+
+    private List<Charge> shares(List<Charge> charges) {
+        List<Charge> shares = new ArrayList<>(charges.size());
+        for (Charge charge : charges) {
+            shares.add(
+                    new Charge(charge.policy().share(instances), charge.key(), charge.permits(), charge.requestId()));
+        }
+        return shares;
+    }
+
+    private CompletableFuture<Boolean> giveBack(Decision decision) {
+        Backend giver = decision.source() == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
+        if (giver == null || !decision.allowed() || decision.outcomes().isEmpty() || !decision.claimRefund()) {
+            return CompletableFuture.completedFuture(false);
+        }
+        return giver.refund(decision).toCompletableFuture().exceptionally(failure -> {
+            LOG.debug("a refund was not given", failure);
+            return false;
+        });
+    }
+
+    private CompletableFuture<Void> resetAll(Policy policy, PartitionKey key) {
+        CompletableFuture<Void> reset = backend.reset(policy, key).toCompletableFuture();
+        return fallback == null
+                ? reset
+                : CompletableFuture.allOf(reset, fallback.reset(policy, key).toCompletableFuture());
+    }
+
+    private static List<Charge> checked(List<Charge> charges) {
+        List<Charge> checked = List.copyOf(charges);
+        if (checked.isEmpty()) {
+            throw new IllegalArgumentException("no charges: give at least one, nobody passes by asking nothing");
+        }
+        for (int i = 1; i < checked.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                Charge one = checked.get(i);
+                Charge other = checked.get(j);
+                if (one.key().equals(other.key())
+                        && one.policy().name().equals(other.policy().name())) {
+                    throw new IllegalArgumentException(
+                            "two charges to policy '" + one.policy().name() + "' for key '" + one.key()
+                                    + "'; ask once with the sum of their permits");
+                }
+            }
+        }
+        return checked;
+    }
+
+    private void warn(FailureMode answer, Throwable failure) {
+        long now = TimeSource.system().nowMicros();
+        long due = nextWarning.get();
+        if (now >= due && nextWarning.compareAndSet(due, now + WARN_EVERY_MICROS)) {
+            Throwable cause = unwrapped(failure);
+            // The message of the cause may hold keys, which hold client data: those go to debug only.
+            LOG.warn(
+                    "the backend gave no decision ({}); failure mode {} answers; further such failures within {} s are"
+                            + " not logged",
+                    cause instanceof BackendException
+                            ? cause.getMessage()
+                            : cause.getClass().getName(),
+                    answer.text(),
+                    WARN_EVERY_MICROS / 1_000_000);
+            LOG.debug("the failure behind it", cause);
+        }
+    }
+
+    private <T> CompletionStage<T> onExecutor(CompletableFuture<T> answer) {
+        return answer.isDone()
+                ? answer.minimalCompletionStage()
+                : answer.whenCompleteAsync((value, failure) -> {}, executor).minimalCompletionStage();
+    }
+
+    /** Waits, at most for the backend's deadline; an interrupt does not shorten that and is kept. */
+    private static <T> T result(Future<T> answer) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return answer.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } catch (ExecutionException e) {
+            Throwable cause = unwrapped(e);
+            throw cause instanceof BackendException known ? known : new BackendException("the backend failed", cause);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+}

@@ -1,0 +1,58 @@
+package io.limiter;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Permits of one policy for one key: what a call costs. Immutable.
+ *
+ * @param policy the policy asked
+ * @param key whose quota
+ * @param permits how many; 0 asks nothing: always allowed, it shows the state
+ * @param requestId the call's own id, or null. A call asked again with its id within the period is admitted again and
+ *     charged once, so that a retry after a time-out is safe. One id means one call: it must come again with the same
+ *     permits. Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET}. It comes from the caller of this
+ *     interface and must never be read from an untrusted request: who can repeat an id passes for free
+ */
+public record Charge(
+        Policy policy,
+        PartitionKey key,
+        long permits,
+        @Nullable String requestId) {
+    /**
+     * Checks the charge.
+     *
+     * @throws IllegalArgumentException if permits are negative or above {@link Limit#MAX_PERMITS}, the request id is
+     *     empty, or the policy can't keep request ids
+     */
+    public Charge {
+        Objects.requireNonNull(policy, "policy");
+        Objects.requireNonNull(key, "key");
+        if (permits < 0 || permits > Limit.MAX_PERMITS) {
+            throw new IllegalArgumentException("a charge of " + permits + " permits to policy '" + policy.name()
+                    + "' is outside 0.." + Limit.MAX_PERMITS + "; to give permits back use refund(decision)");
+        }
+        if (requestId != null) {
+            checkRequestId(policy, requestId);
+        }
+    }
+
+    /** A charge without a request id. */
+    public Charge(Policy policy, PartitionKey key, long permits) {
+        this(policy, key, permits, null);
+    }
+
+    private static void checkRequestId(Policy policy, String requestId) {
+        if (requestId.isEmpty()) {
+            throw new IllegalArgumentException("the request id of a charge to policy '" + policy.name()
+                    + "' is empty; give each call its own id, or none");
+        }
+        for (Limit limit : policy.limits()) {
+            if (limit.algorithm() != Algorithm.SLIDING_ZSET) {
+                throw new IllegalArgumentException("policy '" + policy.name() + "' can't keep the request id '"
+                        + requestId + "': its limit '" + limit + "' is not sliding-zset; leave the id out, or make"
+                        + " all limits of the policy sliding-zset");
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package io.limiter;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer to a list of charges, all-or-nothing: allowed or not, what each limit says, and where the answer comes from.
+ * Thread-safe; what it says never changes.
+ */
+public final class Decision {
+    /** Where a decision comes from. */
+    public enum Source {
+        /** Redis decided. */
+        REDIS(true),
+        /** This JVM decided, as the backend of choice. */
+        IN_PROCESS(true),
+        /** An earlier denial of Redis still holds, so nobody was asked. */
+        CACHED_DENIAL(true),
+        /** The backend could not answer and the policy says {@link FailureMode#ALLOW}. */
+        FAILED_OPEN(false),
+        /** The backend could not answer and the policy says {@link FailureMode#DENY}. */
+        FAILED_CLOSED(false),
+        /** The backend could not answer and this JVM decided with its share: {@link FailureMode#LOCAL}. */
+        LOCAL_FALLBACK(false);
+
+        private final boolean exact;
+
+        Source(boolean exact) {
+            this.exact = exact;
+        }
+
+        /** Whether the numbers are those of the limit itself, fit to be told to a client. */
+        public boolean isExact() {
+            return exact;
+        }
+    }
+
+    private static final long FAILED_CLOSED_RETRY_MICROS = 1_000_000;
+
+    private final Source source;
+    private final boolean allowed;
+    private final List<Charge> charges;
+    private final List<LimitOutcome> outcomes;
+    private final @Nullable LimitOutcome binding;
+    private final AtomicBoolean refunded = new AtomicBoolean();
+
+    private Decision(Source source, boolean allowed, List<Charge> charges, List<LimitOutcome> outcomes) {
+        this.source = Objects.requireNonNull(source, "source");
+        this.allowed = allowed;
+        this.charges = List.copyOf(charges);
+        this.outcomes = List.copyOf(outcomes);
+        this.binding = binding(this.outcomes);
+    }
+
+    /**
+     * A decision with numbers: allowed when every outcome is.
+     *
+     * @param outcomes one for each limit of each charge, in their order
+     */
+    public static Decision of(Source source, List<Charge> charges, List<LimitOutcome> outcomes) {
+        boolean allowed = true;
+        for (LimitOutcome outcome : outcomes) {
+            allowed &= outcome.allowed();
+        }
+        return new Decision(source, allowed, charges, outcomes);
+    }
+
+    static Decision failedOpen(List<Charge> charges) {
+        return new Decision(Source.FAILED_OPEN, true, charges, List.of());
+    }
+
+    static Decision failedClosed(List<Charge> charges) {
+        return new Decision(Source.FAILED_CLOSED, false, charges, List.of());
+    }
+
+    /** The same answer, coming from elsewhere. */
+    Decision from(Source other) {
+        return new Decision(other, allowed, charges, outcomes);
+    }
+
+    /** Whether the call may pass. */
+    public boolean allowed() {
+        return allowed;
+    }
+
+    /** Where the answer comes from. */
+    public Source source() {
+        return source;
+    }
+
+    /** The charges asked, in their order. */
+    public List<Charge> charges() {
+        return charges;
+    }
+
+    /**
+     * What each limit of each charge says, in their order. Empty when nobody counted
+     * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}).
+     */
+    public List<LimitOutcome> outcomes() {
+        return outcomes;
+    }
+
+    /** The limits that deny, in their order; empty when allowed or when nobody counted. */
+    public List<LimitOutcome> violated() {
+        return outcomes.stream().filter(outcome -> !outcome.allowed()).toList();
+    }
+
+    /**
+     * The limit that matters most: of a denial the one with the longest retryAfter ({@code never} is the longest), of an
+     * admission the one with the least remaining. The first of them where several are equal. Empty when nobody counted.
+     */
+    public Optional<LimitOutcome> binding() {
+        return Optional.ofNullable(binding);
+    }
+
+    /**
+     * Microseconds until the call would pass if nobody else calls: 0 when allowed, {@link LimitOutcome#NEVER} when it
+     * asks for more than a limit can ever give.
+     */
+    public long retryAfterMicros() {
+        if (allowed) {
+            return 0;
+        }
+        return binding == null ? FAILED_CLOSED_RETRY_MICROS : binding.retryAfterMicros();
+    }
+
+    /** Time until the call would pass if nobody else calls: zero when allowed, empty when it can never pass. */
+    public Optional<Duration> retryAfter() {
+        long micros = retryAfterMicros();
+        return micros == LimitOutcome.NEVER
+                ? Optional.empty()
+                : Optional.of(Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000));
+    }
+
+    /** Permits that the binding limit has left; 0 when nobody counted. */
+    public long remaining() {
+        return binding == null ? 0 : binding.remaining();
+    }
+
+    /** Claims the one refund of this decision: true the first time. */
+    boolean claimRefund() {
+        return refunded.compareAndSet(false, true);
+    }
+
+    private static @Nullable LimitOutcome binding(List<LimitOutcome> outcomes) {
+        LimitOutcome binding = null;
+        for (LimitOutcome outcome : outcomes) {
+            if (binding == null || moreBinding(outcome, binding)) {
+                binding = outcome;
+            }
+        }
+        return binding;
+    }
+
+    private static boolean moreBinding(LimitOutcome one, LimitOutcome than) {
+        if (one.allowed() != than.allowed()) {
+            return !one.allowed();
+        }
+        if (one.allowed()) {
+            return one.remaining() < than.remaining();
+        }
+        // As unsigned numbers NEVER, which is -1, is the longest.
+        return Long.compareUnsigned(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
+    }
+
+    @Override
+    public String toString() {
+        return (allowed ? "allowed" : "denied") + " by " + source + " " + outcomes;
+    }
+}

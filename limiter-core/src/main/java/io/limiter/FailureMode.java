@@ -1,0 +1,36 @@
+package io.limiter;
+
+/**
+ * What answers when the backend can't: it is away, it failed, or it missed its deadline. Chosen per {@link Policy}; where
+ * one call is charged to several policies, the strictest of them answers for all, in the order
+ * {@link #DENY}, {@link #LOCAL}, {@link #ALLOW}.
+ */
+public enum FailureMode {
+    /** Deny, as a temporary loss of capacity (HTTP 503), not as the caller's fault (HTTP 429). */
+    DENY("deny"),
+
+    /**
+     * Decide inside this JVM, with each limit divided by the number of instances that share it (at least 1 permit). The
+     * default: protection goes on, with numbers that are a share.
+     */
+    LOCAL("local"),
+
+    /** Let the call pass, uncounted. */
+    ALLOW("allow");
+
+    private final String text;
+
+    FailureMode(String text) {
+        this.text = text;
+    }
+
+    /** The mode's name in configuration text. */
+    public String text() {
+        return text;
+    }
+
+    /** The stricter of the two. */
+    FailureMode strictest(FailureMode other) {
+        return compareTo(other) <= 0 ? this : other;
+    }
+}

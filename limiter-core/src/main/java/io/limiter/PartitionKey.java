@@ -1,0 +1,164 @@
+package io.limiter;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * Whose quota: ordered parts, such as a client address, a user or an API key, in one canonical encoding. Two keys are
+ * equal exactly when their parts are. Immutable.
+ *
+ * <p>The encoding is ASCII and can't be forged by what a part contains: every byte outside {@code A-Z a-z 0-9 . _ -} is
+ * percent-encoded (lone surrogates too, as the three bytes they would have), parts are joined by {@code :}, an empty
+ * part is {@code ~}, and a part of more than {@value #MAX_PART} encoded characters is replaced by {@code ~} and the first
+ * 128 bits of the SHA-256 of its encoding. The key without parts, one quota for all, is {@code *}. A part that stands in for a missing one
+ * starts with {@code @}. None of {@code ~ * @ :} can come from a part's own text.
+ */
+public final class PartitionKey {
+    /** The longest encoding of a part that is kept as it is. */
+    public static final int MAX_PART = 64;
+
+    private static final PartitionKey GLOBAL = new PartitionKey("*");
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
+
+    private final String canonical;
+
+    private PartitionKey(String canonical) {
+        this.canonical = canonical;
+    }
+
+    /** The key of one part. */
+    public static PartitionKey of(String part) {
+        return new PartitionKey(encoded(part));
+    }
+
+    /** The key of several parts, in their order; {@link #global()} when there is none. */
+    public static PartitionKey of(List<String> parts) {
+        return parts.isEmpty() ? GLOBAL : new Builder().addAll(parts).build();
+    }
+
+    /** One quota for all callers. */
+    public static PartitionKey global() {
+        return GLOBAL;
+    }
+
+    /** A builder of a key whose parts come one by one. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** The canonical encoding: printable ASCII without spaces and braces. */
+    public String canonical() {
+        return canonical;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof PartitionKey that && canonical.equals(that.canonical);
+    }
+
+    @Override
+    public int hashCode() {
+        return canonical.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return canonical;
+    }
+
+    private static String encoded(String part) {
+        if (part.isEmpty()) {
+            return "~";
+        }
+        String encoded = isPlain(part) ? part : percentEncoded(part);
+        return encoded.length() <= MAX_PART ? encoded : "~" + digest(encoded);
+    }
+
+    private static boolean isPlain(String part) {
+        for (int i = 0; i < part.length(); i++) {
+            if (!isUnreserved(part.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isUnreserved(int c) {
+        return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-';
+    }
+
+    private static String percentEncoded(String part) {
+        StringBuilder encoded = new StringBuilder(part.length() + 16);
+        part.codePoints().forEach(c -> {
+            if (isUnreserved(c)) {
+                encoded.append((char) c);
+            } else if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
+                // A lone half of a pair has no UTF-8; a replacement character would make all of them one client.
+                percent(encoded, 0xE0 | c >> 12);
+                percent(encoded, 0x80 | c >> 6 & 0x3F);
+                percent(encoded, 0x80 | c & 0x3F);
+            } else {
+                for (byte b : Character.toString(c).getBytes(StandardCharsets.UTF_8)) {
+                    percent(encoded, b);
+                }
+            }
+        });
+        return encoded.toString();
+    }
+
+    private static void percent(StringBuilder encoded, int b) {
+        encoded.append('%');
+        HEX.toHexDigits(encoded, (byte) b);
+    }
+
+    private static String digest(String encoded) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(encoded.getBytes(StandardCharsets.US_ASCII));
+            return HexFormat.of().formatHex(hash, 0, 16);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java platform has SHA-256", impossible);
+        }
+    }
+
+    /** Collects the parts of a key. Not thread-safe. */
+    public static final class Builder {
+        private final StringBuilder canonical = new StringBuilder();
+
+        private Builder() {}
+
+        /** Adds a part. */
+        public Builder add(String part) {
+            return append(encoded(part));
+        }
+
+        /** Adds several parts in their order. */
+        public Builder addAll(List<String> parts) {
+            parts.forEach(this::add);
+            return this;
+        }
+
+        /**
+         * Adds a part that stands in for a missing one (the client's address where there is no user). It never equals
+         * the same text given by {@link #add}, so nobody can take the name of another's stand-in.
+         */
+        public Builder addStandIn(String part) {
+            return append("@" + encoded(part));
+        }
+
+        /** The key; {@link #global()} when nothing was added. */
+        public PartitionKey build() {
+            return canonical.isEmpty() ? GLOBAL : new PartitionKey(canonical.toString());
+        }
+
+        private Builder append(String encoded) {
+            if (!canonical.isEmpty()) {
+                canonical.append(':');
+            }
+            canonical.append(encoded);
+            return this;
+        }
+    }
+}

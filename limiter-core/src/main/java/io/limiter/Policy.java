@@ -1,0 +1,70 @@
+package io.limiter;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * A named set of limits that hold together (10 a second <i>and</i> 1000 a day), and what to do when the backend can't
+ * answer. Its name is the <i>business id</i> of the articles this project comes from: <i>how often may this caller, for
+ * this business, do this?</i> Immutable.
+ *
+ * @param name 1 to 64 of {@code A-Z a-z 0-9 . _ -}
+ * @param limits at least one, each with a name that is unique here: its own, or by default the policy's name, or
+ *     {@code <policy>-<period>} where there are several
+ * @param onFailure what answers when the backend can't
+ */
+public record Policy(String name, List<Limit> limits, FailureMode onFailure) {
+    /**
+     * Checks the policy and names its limits.
+     *
+     * @throws IllegalArgumentException if the name is unfit, there is no limit, or two limits share a name
+     */
+    public Policy {
+        Limit.checkName("policy", name);
+        Objects.requireNonNull(onFailure, "onFailure");
+        if (limits.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "policy '" + name + "' has no limit; give it at least one, such as 3/10s");
+        }
+        limits = named(name, limits);
+    }
+
+    /** A policy with {@link FailureMode#LOCAL}. */
+    public static Policy of(String name, Limit... limits) {
+        return new Policy(name, List.of(limits), FailureMode.LOCAL);
+    }
+
+    /** The same policy with another failure mode. */
+    public Policy onFailure(FailureMode mode) {
+        return new Policy(name, limits, mode);
+    }
+
+    /** Each limit divided among so many instances. */
+    Policy share(long instances) {
+        return instances == 1
+                ? this
+                : new Policy(
+                        name,
+                        limits.stream().map(limit -> limit.share(instances)).toList(),
+                        onFailure);
+    }
+
+    private static List<Limit> named(String policy, List<Limit> limits) {
+        Set<String> names = new HashSet<>();
+        List<Limit> named = new ArrayList<>(limits.size());
+        for (Limit limit : limits) {
+            Limit one = limit.name() != null
+                    ? limit
+                    : limit.named(limits.size() == 1 ? policy : policy + "-" + limit.periodText());
+            if (!names.add(one.givenName())) {
+                throw new IllegalArgumentException("policy '" + policy + "' has two limits called '" + one.name()
+                        + "'; give one of them a name of its own ('" + limit + " name other')");
+            }
+            named.add(one);
+        }
+        return List.copyOf(named);
+    }
+}

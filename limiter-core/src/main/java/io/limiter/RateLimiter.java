@@ -1,0 +1,139 @@
+package io.limiter;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one question: may this caller, under this policy, pass now, and if not, when? Thread-safe.
+ *
+ * <p>A limiter answers although its backend may be away: then the {@link FailureMode} of the policies answers, and
+ * {@link Decision#source()} says so. It never throws for a backend's sake, except from {@link #reset}.
+ *
+ * <pre>{@code
+ * Policy vote = Policy.of("vote", Limit.slidingList(3, Duration.ofSeconds(10)));
+ * RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
+ * Decision decision = limiter.tryAcquire(vote, PartitionKey.of("192.0.2.1"), 1);
+ * }</pre>
+ */
+public interface RateLimiter extends AutoCloseable {
+    /** A limiter on this backend, which it closes; every choice else is the default of {@link Builder}. */
+    static RateLimiter on(Backend backend) {
+        return builder(backend).build();
+    }
+
+    /** A builder of a limiter on this backend. */
+    static Builder builder(Backend backend) {
+        return new Builder(backend);
+    }
+
+    /**
+     * Takes the permits of all charges, or of none.
+     *
+     * @param charges what the call costs; at least one, no two with the same policy name and key
+     * @throws IllegalArgumentException if there is no charge, or two charges ask one policy for one key
+     */
+    Decision tryAcquire(List<Charge> charges);
+
+    /** Takes permits of one policy for one key. */
+    default Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
+        return tryAcquire(List.of(new Charge(policy, key, permits)));
+    }
+
+    /**
+     * As {@link #tryAcquire(List)}, without blocking. What depends on the stage runs on the limiter's executor, or on
+     * the calling thread where the answer is known at once; never on a thread of the Redis client.
+     */
+    CompletionStage<Decision> tryAcquireAsync(List<Charge> charges);
+
+    /** As {@link #tryAcquire(Policy, PartitionKey, long)}, without blocking. */
+    default CompletionStage<Decision> tryAcquireAsync(Policy policy, PartitionKey key, long permits) {
+        return tryAcquireAsync(List.of(new Charge(policy, key, permits)));
+    }
+
+    /** Answers as {@link #tryAcquire(List)} would, and takes nothing. */
+    Decision peek(List<Charge> charges);
+
+    /** Shows the state of a key: a look for 0 permits. */
+    default Decision peek(Policy policy, PartitionKey key) {
+        return peek(List.of(new Charge(policy, key, 0)));
+    }
+
+    /** As {@link #peek(List)}, without blocking. */
+    CompletionStage<Decision> peekAsync(List<Charge> charges);
+
+    /**
+     * Forgets what the key used of the policy.
+     *
+     * @throws BackendException if the backend can't do it now
+     */
+    void reset(Policy policy, PartitionKey key);
+
+    /** As {@link #reset}, without blocking; the stage completes exceptionally with {@link BackendException}. */
+    CompletionStage<Void> resetAsync(Policy policy, PartitionKey key);
+
+    /**
+     * Gives back what an allowed decision took, as far as it still counts: of a fixed window only while that window
+     * stands, of a log the call's own entries, of a bucket what has not refilled since. A second refund of one decision
+     * gives nothing.
+     *
+     * @return whether anything was given back; false also when the backend can't do it now
+     */
+    boolean refund(Decision decision);
+
+    /** As {@link #refund}, without blocking. */
+    CompletionStage<Boolean> refundAsync(Decision decision);
+
+    /** Closes the backend and the fallback. */
+    @Override
+    void close();
+
+    /** Builds a {@link RateLimiter}. Not thread-safe. */
+    final class Builder {
+        private final Backend backend;
+        private @Nullable Backend fallback;
+        private long instances = 1;
+        private Executor executor = ForkJoinPool.commonPool();
+
+        private Builder(Backend backend) {
+            this.backend = Objects.requireNonNull(backend, "backend");
+        }
+
+        /**
+         * What decides for {@link FailureMode#LOCAL} when the backend can't, usually an in-process backend. Without it
+         * such policies deny while the backend is away.
+         */
+        public Builder fallback(Backend local) {
+            this.fallback = Objects.requireNonNull(local, "fallback");
+            return this;
+        }
+
+        /**
+         * How many instances share the limits, so that each takes 1/instances of them in {@link FailureMode#LOCAL}.
+         *
+         * @throws IllegalArgumentException if below 1
+         */
+        public Builder instances(long count) {
+            if (count < 1) {
+                throw new IllegalArgumentException(
+                        "instances is " + count + "; write how many share the limits, at least 1");
+            }
+            this.instances = count;
+            return this;
+        }
+
+        /** Where code that depends on an asynchronous answer runs; by default the common pool. */
+        public Builder executor(Executor completions) {
+            this.executor = Objects.requireNonNull(completions, "executor");
+            return this;
+        }
+
+        /** The limiter. */
+        public RateLimiter build() {
+            return new BackendRateLimiter(backend, fallback, instances, executor);
+        }
+    }
+}

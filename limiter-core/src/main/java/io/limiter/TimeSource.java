@@ -1,0 +1,20 @@
+package io.limiter;
+
+/**
+ * Where a backend reads the time. Microseconds from an origin of the source's own; only differences have a meaning.
+ * Values lie between 0 and {@link #MAX_MICROS}, so that all sums with a period stay exact in Redis' numbers (below
+ * 2<sup>53</sup>). Implementations are thread-safe. A test sets its own time with {@link ManualTime}.
+ */
+@FunctionalInterface
+public interface TimeSource {
+    /** The latest time that decisions accept: 2<sup>52</sup> microseconds, the year 2112 when counted from 1970. */
+    long MAX_MICROS = 1L << 52;
+
+    /** The time now, in microseconds. */
+    long nowMicros();
+
+    /** This JVM's monotonic clock ({@link System#nanoTime}), which no change of the wall clock moves. */
+    static TimeSource system() {
+        return SystemTime.INSTANCE;
+    }
+}

@@ -1,0 +1,207 @@
+package io.limiter.config;
+
+import io.limiter.FailureMode;
+import io.limiter.Policy;
+import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.config.LimiterConfig.InProcessSettings;
+import io.limiter.config.LimiterConfig.RedisMode;
+import io.limiter.config.LimiterConfig.RedisSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Makes a configuration of entries, and notes everything that is wrong with them. Used once. */
+final class Binder {
+    private static final int DEFAULT_MAX_ENTRIES = 100_000;
+    private static final long DEFAULT_MAX_STAMPS = 10_000_000;
+    private static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
+    private static final Duration DEFAULT_STARTUP_WAIT = Duration.ofSeconds(3);
+    private static final Pattern ADDRESS =
+            Pattern.compile("rediss?://([^@/\\s]*@)?(\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):[0-9]{1,5}/?");
+
+    private final Problems problems;
+    private final Map<String, ConfigEntry> single = new LinkedHashMap<>();
+    private final Map<String, Map<String, ConfigEntry>> policyEntries = new LinkedHashMap<>();
+    private final Map<String, Map<String, ConfigEntry>> ruleEntries = new LinkedHashMap<>();
+
+    Binder(List<ConfigEntry> entries, Problems problems) {
+        this.problems = problems;
+        entries.forEach(this::sort);
+    }
+
+    LimiterConfig bind() {
+        BackendKind backend =
+                value(Keys.BACKEND, BackendKind.IN_PROCESS, text -> choice(text, "backend", BackendKind.values()));
+        RedisSettings redis = redis(backend);
+        InProcessSettings inProcess = new InProcessSettings(
+                value(Keys.MAX_ENTRIES, DEFAULT_MAX_ENTRIES, text -> (int) whole(text, 1, 1 << 30)),
+                value(Keys.MAX_STAMPS, DEFAULT_MAX_STAMPS, text -> whole(text, 1, 1L << 40)));
+        long instances = value(Keys.INSTANCES, 1L, text -> whole(text, 1, 1_000_000));
+        Map<String, Policy> policies = new LinkedHashMap<>();
+        policyEntries.forEach((name, entries) -> {
+            Policy policy = policy(name, entries);
+            if (policy != null) {
+                policies.put(name, policy);
+            }
+        });
+        List<RuleDefinition> rules = new ArrayList<>();
+        ruleEntries.forEach((name, entries) -> {
+            RuleDefinition rule = new RuleBinder(name, entries, problems).bind(this, policies, policyEntries.keySet());
+            if (rule != null) {
+                rules.add(rule);
+            }
+        });
+        return new LimiterConfig(backend, redis, inProcess, instances, policies, rules);
+    }
+
+    /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
+    @Nullable
+    Policy policy(String name, Map<String, ConfigEntry> entries) {
+        ConfigEntry limits = entries.get(Keys.LIMITS);
+        if (limits == null) {
+            ConfigEntry other = entries.values().iterator().next();
+            problems.add(
+                    other, "policy '" + name + "' has no limits; add " + siblingKey(other, Keys.LIMITS) + " = 3/10s");
+            return null;
+        }
+        FailureMode mode = bound(
+                entries.get(Keys.ON_FAILURE), FailureMode.LOCAL, text -> choice(text, "mode", FailureMode.values()));
+        return boundOrNull(limits, text -> new Policy(name, LimitText.parseAll(text), mode));
+    }
+
+    static String siblingKey(ConfigEntry entry, String property) {
+        return entry.key().substring(0, entry.key().lastIndexOf('.') + 1) + property;
+    }
+
+    /** What a function makes of an entry's value; the fallback when there is no entry, or it is wrong, which is noted. */
+    <T> T bound(@Nullable ConfigEntry entry, T fallback, Function<String, T> function) {
+        T value = entry == null ? null : boundOrNull(entry, function);
+        return value == null ? fallback : value;
+    }
+
+    private <T> @Nullable T boundOrNull(ConfigEntry entry, Function<String, T> function) {
+        try {
+            return function.apply(entry.value());
+        } catch (IllegalArgumentException e) {
+            problems.add(entry, String.valueOf(e.getMessage()));
+            return null;
+        }
+    }
+
+    private void sort(ConfigEntry entry) {
+        String key = entry.key();
+        if (Keys.SINGLE.contains(key)) {
+            single.put(key, entry);
+        } else if (!sort(entry, Keys.POLICIES, Keys.OF_POLICY, policyEntries)
+                && !sort(entry, Keys.RULES, Keys.OF_RULE, ruleEntries)) {
+            List<String> known = new ArrayList<>(Keys.SINGLE);
+            Keys.OF_POLICY.forEach(property -> known.add(Keys.POLICIES + "<name>." + property));
+            Keys.OF_RULE.forEach(property -> known.add(Keys.RULES + "<name>." + property));
+            String suggestion = Suggestion.of(key, known);
+            problems.add(
+                    entry,
+                    "unknown key"
+                            + (suggestion.isEmpty()
+                                    ? "; remove it, or write one of " + String.join(", ", known)
+                                    : suggestion));
+        }
+    }
+
+    private boolean sort(
+            ConfigEntry entry, String group, List<String> properties, Map<String, Map<String, ConfigEntry>> named) {
+        String key = entry.key();
+        int dot = key.lastIndexOf('.');
+        if (!key.startsWith(group) || dot <= group.length()) {
+            return false;
+        }
+        String property = key.substring(dot + 1);
+        if (properties.contains(property)) {
+            named.computeIfAbsent(key.substring(group.length(), dot), n -> new LinkedHashMap<>())
+                    .put(property, entry);
+        } else {
+            String suggestion = Suggestion.of(property, properties);
+            problems.add(
+                    entry, "unknown key; '" + property + "' is none of " + String.join(", ", properties) + suggestion);
+        }
+        return true;
+    }
+
+    private RedisSettings redis(BackendKind backend) {
+        RedisMode mode = value(Keys.REDIS_MODE, RedisMode.SINGLE, text -> choice(text, "mode", RedisMode.values()));
+        List<String> addresses = value(Keys.REDIS_ADDRESS, List.of(), Binder::addresses);
+        ConfigEntry entry = single.get(Keys.REDIS_ADDRESS);
+        if (mode == RedisMode.SINGLE && addresses.size() > 1 && entry != null) {
+            problems.add(entry, "a single server has one address; keep one, or add " + Keys.REDIS_MODE + " = cluster");
+        }
+        ConfigEntry chosen = single.get(Keys.BACKEND);
+        if (backend == BackendKind.REDIS && entry == null && chosen != null) {
+            problems.add(chosen, "Redis needs an address; add " + Keys.REDIS_ADDRESS + " = redis://127.0.0.1:6379");
+        }
+        return new RedisSettings(
+                mode,
+                addresses,
+                value(Keys.REDIS_PREFIX, "limiter", Binder::prefix),
+                value(Keys.REDIS_DEADLINE, DEFAULT_DEADLINE, text -> duration(text, 1)),
+                value(Keys.REDIS_STARTUP_WAIT, DEFAULT_STARTUP_WAIT, text -> duration(text, 0)));
+    }
+
+    private <T> T value(String key, T fallback, Function<String, T> function) {
+        return bound(single.get(key), fallback, function);
+    }
+
+    private static List<String> addresses(String text) {
+        List<String> addresses = new ArrayList<>();
+        for (String item : text.split(",", -1)) {
+            String address = item.strip();
+            if (!ADDRESS.matcher(address).matches()) {
+                throw new IllegalArgumentException(
+                        "no Redis address; write redis://host:port, or rediss:// for TLS, such as redis://127.0.0.1:6379");
+            }
+            addresses.add(address);
+        }
+        return addresses;
+    }
+
+    private static String prefix(String text) {
+        if (!text.matches("[A-Za-z0-9._:-]{1,64}")) {
+            throw new IllegalArgumentException(
+                    "can't start a key; use 1 to 64 letters, digits and . _ : - (braces would move the keys' slots)");
+        }
+        return text;
+    }
+
+    private static Duration duration(String text, long leastMillis) {
+        Duration duration = LimitText.parseDuration(text);
+        if (duration.toMillis() < leastMillis || duration.compareTo(Duration.ofMinutes(1)) > 0) {
+            throw new IllegalArgumentException("outside " + leastMillis + "ms to 60s; write a duration such as 50ms");
+        }
+        return duration;
+    }
+
+    private static long whole(String text, long least, long most) {
+        long number = text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
+        if (number < least || number > most) {
+            throw new IllegalArgumentException("no whole number from " + least + " to " + most);
+        }
+        return number;
+    }
+
+    private static <E extends Enum<E>> E choice(String text, String what, E[] choices) {
+        List<String> words = Arrays.stream(choices)
+                .map(choice -> choice.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .toList();
+        int index = words.indexOf(text.toLowerCase(Locale.ROOT));
+        if (index < 0) {
+            throw new IllegalArgumentException(
+                    "no " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
+        }
+        return choices[index];
+    }
+}

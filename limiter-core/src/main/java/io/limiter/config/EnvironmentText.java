@@ -1,0 +1,73 @@
+package io.limiter.config;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the variables of an environment that mean something: the upper-case form of a key, with every other character
+ * than a letter or digit as an underscore. A policy or rule of the files keeps its spelling; one that stands only here
+ * gets a lower-case name with hyphens.
+ */
+final class EnvironmentText {
+    private static final String SOURCE = "the environment";
+
+    private EnvironmentText() {}
+
+    static List<ConfigEntry> entries(Map<String, String> environment, List<ConfigEntry> files) {
+        Map<String, String> keyOfVariable = new LinkedHashMap<>();
+        for (String key : Keys.SINGLE) {
+            keyOfVariable.put(variable(key), key);
+        }
+        for (ConfigEntry entry : files) {
+            known(entry.key(), Keys.POLICIES, Keys.OF_POLICY, keyOfVariable);
+            known(entry.key(), Keys.RULES, Keys.OF_RULE, keyOfVariable);
+        }
+        List<ConfigEntry> entries = new ArrayList<>();
+        new TreeMap<>(environment).forEach((variable, value) -> {
+            String key = keyOfVariable.get(variable);
+            if (key == null) {
+                key = fresh(variable, Keys.POLICIES, Keys.OF_POLICY);
+            }
+            if (key == null) {
+                key = fresh(variable, Keys.RULES, Keys.OF_RULE);
+            }
+            if (key != null) {
+                entries.add(new ConfigEntry(SOURCE, 0, key, value));
+            }
+        });
+        return entries;
+    }
+
+    static String variable(String key) {
+        return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
+    }
+
+    private static void known(String key, String group, List<String> properties, Map<String, String> keyOfVariable) {
+        int dot = key.lastIndexOf('.');
+        if (key.startsWith(group) && dot >= group.length()) {
+            for (String property : properties) {
+                String sibling = key.substring(0, dot + 1) + property;
+                keyOfVariable.putIfAbsent(variable(sibling), sibling);
+            }
+        }
+    }
+
+    private static @Nullable String fresh(String variable, String group, List<String> properties) {
+        String start = variable(group);
+        for (String property : properties) {
+            String end = "_" + variable(property);
+            if (variable.startsWith(start)
+                    && variable.endsWith(end)
+                    && variable.length() > start.length() + end.length()) {
+                String name = variable.substring(start.length(), variable.length() - end.length());
+                return group + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property;
+            }
+        }
+        return null;
+    }
+}

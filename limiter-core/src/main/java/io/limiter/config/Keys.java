@@ -1,0 +1,43 @@
+package io.limiter.config;
+
+import java.util.List;
+
+/** All keys there are. */
+final class Keys {
+    static final String ROOT = "limiter.";
+    static final String POLICIES = "limiter.policies.";
+    static final String RULES = "limiter.rules.";
+
+    static final String BACKEND = "limiter.backend";
+    static final String INSTANCES = "limiter.instances";
+    static final String REDIS_ADDRESS = "limiter.redis.address";
+    static final String REDIS_MODE = "limiter.redis.mode";
+    static final String REDIS_PREFIX = "limiter.redis.prefix";
+    static final String REDIS_DEADLINE = "limiter.redis.deadline";
+    static final String REDIS_STARTUP_WAIT = "limiter.redis.startup-wait";
+    static final String MAX_ENTRIES = "limiter.in-process.max-entries";
+    static final String MAX_STAMPS = "limiter.in-process.max-stamps";
+
+    static final List<String> SINGLE = List.of(
+            BACKEND,
+            INSTANCES,
+            REDIS_ADDRESS,
+            REDIS_MODE,
+            REDIS_PREFIX,
+            REDIS_DEADLINE,
+            REDIS_STARTUP_WAIT,
+            MAX_ENTRIES,
+            MAX_STAMPS);
+
+    static final String LIMITS = "limits";
+    static final String ON_FAILURE = "on-failure";
+    static final String PATH = "path";
+    static final String METHODS = "methods";
+    static final String KEY = "key";
+    static final String POLICY = "policy";
+
+    static final List<String> OF_POLICY = List.of(LIMITS, ON_FAILURE);
+    static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE);
+
+    private Keys() {}
+}

@@ -1,0 +1,171 @@
+package io.limiter.config;
+
+import io.limiter.Policy;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.MalformedInputException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Everything that configuration text says. Immutable; made whole or not at all.
+ *
+ * @param backend where the state is
+ * @param redis how to reach Redis; its defaults where the backend is in-process
+ * @param inProcess the bounds of the state in this JVM
+ * @param instances how many instances share the limits, for the local fallback
+ * @param policies all policies by name, in the order of the text
+ * @param rules the rules in the order of the text
+ */
+public record LimiterConfig(
+        BackendKind backend,
+        RedisSettings redis,
+        InProcessSettings inProcess,
+        long instances,
+        Map<String, Policy> policies,
+        List<RuleDefinition> rules) {
+    /** Copies the collections. */
+    public LimiterConfig {
+        policies = Collections.unmodifiableMap(new LinkedHashMap<>(policies));
+        rules = List.copyOf(rules);
+    }
+
+    /** Where the state is. */
+    public enum BackendKind {
+        /** In this JVM: {@code in-process}. */
+        IN_PROCESS,
+        /** In Redis: {@code redis}. */
+        REDIS
+    }
+
+    /** What kind of Redis the addresses lead to. */
+    public enum RedisMode {
+        /** One server: {@code single}. */
+        SINGLE,
+        /** A Redis Cluster: {@code cluster}. */
+        CLUSTER
+    }
+
+    /**
+     * How to reach Redis.
+     *
+     * @param mode single server or cluster
+     * @param addresses {@code redis://} or {@code rediss://} addresses: one of a single server, some nodes of a cluster
+     * @param prefix what every key starts with
+     * @param deadline the longest that a decision waits for Redis
+     * @param startupWait how long a start waits for the first connection; afterwards the failure modes answer until
+     *     there is one
+     */
+    public record RedisSettings(
+            RedisMode mode, List<String> addresses, String prefix, Duration deadline, Duration startupWait) {
+        /** Copies the addresses. */
+        public RedisSettings {
+            addresses = List.copyOf(addresses);
+        }
+    }
+
+    /**
+     * The bounds of the state in this JVM.
+     *
+     * @param maxEntries how many states are kept
+     * @param maxStamps for how many stamps all sliding logs have room
+     */
+    public record InProcessSettings(int maxEntries, long maxStamps) {}
+
+    /**
+     * Reads a properties file (UTF-8), over which variables of this process' environment go.
+     *
+     * @throws ConfigException if the text has mistakes: one message lists them all
+     * @throws IOException if the file can't be read
+     */
+    public static LimiterConfig load(Path file) throws IOException {
+        return builder().file(file).environment(System.getenv()).build();
+    }
+
+    /** A builder that takes the text from several places. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Collects text, then makes a configuration of it. A later place goes over an earlier one. Not thread-safe. */
+    public static final class Builder {
+        private final List<ConfigEntry> entries = new ArrayList<>();
+        private final Problems problems = new Problems();
+        private Map<String, String> environment = Map.of();
+
+        private Builder() {}
+
+        /**
+         * Adds a properties file (UTF-8).
+         *
+         * @throws IOException if it can't be read
+         */
+        public Builder file(Path file) throws IOException {
+            try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+                return text(String.valueOf(file.getFileName()), reader);
+            }
+        }
+
+        /**
+         * Adds properties text.
+         *
+         * @param source how messages call it
+         * @throws IOException if it can't be read
+         */
+        public Builder text(String source, Reader text) throws IOException {
+            problems.source(source);
+            StringBuilder all = new StringBuilder();
+            char[] buffer = new char[8192];
+            try {
+                for (int n = text.read(buffer); n >= 0; n = text.read(buffer)) {
+                    all.append(buffer, 0, n);
+                }
+            } catch (MalformedInputException notUtf8) {
+                problems.add(source, 0, "the text is not UTF-8; save it as UTF-8");
+                return this;
+            }
+            entries.addAll(PropertiesText.parse(source, all.toString(), problems));
+            return this;
+        }
+
+        /**
+         * Adds single properties, such as the init-params of a web.xml.
+         *
+         * @param source how messages call them
+         */
+        public Builder properties(String source, Map<String, String> properties) {
+            problems.source(source);
+            properties.forEach((key, value) -> entries.add(new ConfigEntry(source, 0, key, value)));
+            return this;
+        }
+
+        /**
+         * Variables of the environment go over everything: {@code LIMITER_REDIS_ADDRESS} is
+         * {@code limiter.redis.address}. Variables that mean nothing here are no mistake.
+         */
+        public Builder environment(Map<String, String> variables) {
+            this.environment = Map.copyOf(variables);
+            return this;
+        }
+
+        /**
+         * The configuration.
+         *
+         * @throws ConfigException if the text has mistakes: one message lists them all
+         */
+        public LimiterConfig build() {
+            List<ConfigEntry> all = new ArrayList<>(entries);
+            all.addAll(EnvironmentText.entries(environment, entries));
+            LimiterConfig config = new Binder(all, problems).bind();
+            problems.throwIfAny();
+            return config;
+        }
+    }
+}

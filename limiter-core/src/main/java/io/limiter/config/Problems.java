@@ -1,0 +1,71 @@
+package io.limiter.config;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Collects what is wrong, to tell it all at once. */
+final class Problems {
+    private static final int LONGEST_VALUE = 120;
+
+    private record Problem(String source, int line, String text) {}
+
+    private final Set<String> sources = new LinkedHashSet<>();
+    private final List<Problem> found = new ArrayList<>();
+
+    /** Names a place where text comes from. */
+    void source(String source) {
+        sources.add(source);
+    }
+
+    void add(String source, int line, String text) {
+        found.add(new Problem(source, line, text));
+    }
+
+    /** A problem of a value: shows the key and the value before what is wrong with it. */
+    void add(ConfigEntry entry, String text) {
+        add(entry.source(), entry.line(), entry.key() + " = " + shown(entry) + ": " + text);
+    }
+
+    boolean isEmpty() {
+        return found.isEmpty();
+    }
+
+    void throwIfAny() {
+        if (found.isEmpty()) {
+            return;
+        }
+        List<String> order = new ArrayList<>(sources);
+        found.sort(Comparator.<Problem>comparingInt(p -> order.indexOf(p.source) & Integer.MAX_VALUE)
+                .thenComparingInt(Problem::line));
+        boolean oneSource = found.stream().map(Problem::source).distinct().count() == 1;
+        List<String> lines = new ArrayList<>();
+        for (Problem problem : found) {
+            String place = (oneSource ? "" : problem.source)
+                    + (problem.line > 0 ? (oneSource ? "" : " ") + "line " + problem.line : "");
+            lines.add(place.isEmpty() ? problem.text : place + ": " + problem.text);
+        }
+        String what = found.size() == 1 ? "1 problem" : found.size() + " problems";
+        String where = oneSource ? found.get(0).source : "the configuration";
+        throw new ConfigException(where + " has " + what + ":\n  " + String.join("\n  ", lines), lines);
+    }
+
+    /** A value fit for a message: one line, not endless, without a password. */
+    private static String shown(ConfigEntry entry) {
+        String value = entry.value();
+        if (value.contains("@")) {
+            value = value.replaceAll("//[^/@\\s]*@", "//***@");
+        }
+        StringBuilder shown = new StringBuilder();
+        value.codePoints().limit(LONGEST_VALUE).forEach(c -> {
+            if (Character.isISOControl(c)) {
+                shown.append(String.format("\\u%04x", c));
+            } else {
+                shown.appendCodePoint(c);
+            }
+        });
+        return value.codePointCount(0, value.length()) > LONGEST_VALUE ? shown + "..." : shown.toString();
+    }
+}

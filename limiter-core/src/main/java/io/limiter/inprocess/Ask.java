@@ -1,0 +1,70 @@
+package io.limiter.inprocess;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One limit's part of one decision: what is asked, then what the state answered. Belongs to one thread. A limit of 0
+ * permits is answered here and has no state.
+ */
+final class Ask {
+    final Charge charge;
+    final Limit limit;
+    final long now;
+    final boolean take;
+
+    /** Permits that earlier asks of the same decision want from the same state (an overflow state that two keys share). */
+    long earlier;
+
+    @Nullable
+    State state;
+
+    boolean allowed;
+    long retryAfter;
+    long remaining;
+    long next;
+    long reset;
+    long stamp;
+
+    /** Fixed window: the count. Bucket: the credit. */
+    long level;
+    /** Fixed window: the window's end. */
+    long end;
+    /** Log: the call's request id is in it. */
+    boolean repeated;
+    /** Log: stamps that still count. */
+    long live;
+
+    Ask(Charge charge, Limit limit, long now, boolean take) {
+        this.charge = charge;
+        this.limit = limit;
+        this.now = now;
+        this.take = take;
+    }
+
+    boolean denyAll() {
+        return limit.permits() == 0;
+    }
+
+    /** Permits asked, with those of earlier asks on the same state. */
+    long permits() {
+        return charge.permits() + earlier;
+    }
+
+    void answerDenyAll() {
+        allowed = charge.permits() == 0;
+        retryAfter = allowed ? 0 : LimitOutcome.NEVER;
+        stamp = now;
+    }
+
+    LimitOutcome outcome() {
+        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, stamp);
+    }
+
+    /** Division of numbers below 2^53, rounded up. */
+    static long ceilDiv(long dividend, long divisor) {
+        return (dividend + divisor - 1) / divisor;
+    }
+}

@@ -1,0 +1,276 @@
+package io.limiter.inprocess;
+
+import io.limiter.Charge;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An exact log of the permits admitted in (now - period, now], one stamp a permit, oldest first. The twin of
+ * sliding_list.lua and sliding_zset.lua, which keep one meaning in two layouts.
+ *
+ * <p>The stamps lie in a ring that grows with use. Where the table's {@link StampBudget} is spent, a log is limited to
+ * the permits that its ring holds: it denies too early rather than forget.
+ */
+final class SlidingLogState extends State {
+    private static final int FREE = 0;
+    private static final int HELD = 1;
+    private static final int DROPPED = 2;
+    private static final int FIRST_CAPACITY = 4;
+    private static final VarHandle LOCK;
+
+    static {
+        try {
+            LOCK = MethodHandles.lookup().findVarHandle(SlidingLogState.class, "lock", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final @Nullable StampBudget budget;
+    private volatile int lock;
+
+    private long[] ring = {};
+    /** The request id of each stamp, in the same slots; null until a call brings one. */
+    private @Nullable String @Nullable [] ids;
+    /** The stamp of each request id in the log; null until a call brings one. */
+    private @Nullable Map<String, Long> stampOfId;
+
+    private int head;
+    private int size;
+    private long fullAt;
+
+    /** A log that takes its room from a budget, or without bound but its limit when there is none. */
+    SlidingLogState(@Nullable Room room, @Nullable PartitionKey key, @Nullable StampBudget budget) {
+        super(room, key);
+        this.budget = budget;
+    }
+
+    @Override
+    boolean hold() {
+        int turns = 0;
+        while (!LOCK.compareAndSet(this, FREE, HELD)) {
+            if (lock == DROPPED) {
+                return false;
+            }
+            turns = pause(turns);
+        }
+        return true;
+    }
+
+    @Override
+    void release() {
+        if (lock == HELD) {
+            lock = FREE;
+        }
+    }
+
+    @Override
+    void look(Ask ask) {
+        long limit = ask.limit.permits();
+        long n = ask.permits();
+        int first = firstLater(0, size, ask.now - ask.limit.periodMicros());
+        ask.level = first;
+        ask.end = size - first;
+        ask.live = ask.end;
+        ask.stamp = ask.now;
+        ask.allowed = ask.charge.permits() == 0 || ask.live + n <= limit;
+        ask.repeated = false;
+        if (ask.charge.requestId() != null && stampOfId != null && n > 0 && n <= limit) {
+            Long stamp = stampOfId.get(ask.charge.requestId());
+            if (stamp != null && stamp > ask.now - ask.limit.periodMicros()) {
+                ask.allowed = true;
+                ask.repeated = true;
+                ask.stamp = stamp;
+            }
+        }
+        ask.retryAfter = 0;
+        if (!ask.allowed) {
+            ask.retryAfter = n > limit ? LimitOutcome.NEVER : leaves(ask, ask.live + n - limit - 1);
+        } else if (ask.take && !ask.repeated && !hasRoom(ask.live + n, limit)) {
+            ask.allowed = false;
+            ask.retryAfter = n > ring.length ? ask.limit.periodMicros() : leaves(ask, ask.live + n - ring.length - 1);
+        }
+    }
+
+    @Override
+    void charge(Ask ask) {
+        if (ask.repeated) {
+            return;
+        }
+        long n = ask.charge.permits();
+        ask.live += n;
+        if (!ask.take) {
+            return;
+        }
+        forgetOldest((int) ask.level);
+        ask.level = 0;
+        for (int i = size - 1; i >= 0 && ring[slot(i)] > ask.now; i--) {
+            // Only a clock that stepped back leaves a stamp later than now.
+            ring[slot(i)] = ask.now;
+            restampId(slot(i), ask.now);
+        }
+        for (long i = 0; i < n; i++) {
+            int slot = slot(size++);
+            ring[slot] = ask.now;
+            setId(slot, ask.charge, ask.now);
+        }
+        fullAt = ask.now + ask.limit.periodMicros();
+    }
+
+    @Override
+    void describe(Ask ask) {
+        if (ask.live == 0) {
+            ask.remaining = ask.limit.permits();
+            ask.next = 0;
+            ask.reset = 0;
+            return;
+        }
+        long limit = ask.limit.permits();
+        ask.remaining = Math.max(0, limit - ask.live);
+        ask.next = leaves(ask, Math.max(0, ask.live - limit));
+        ask.reset = leaves(ask, ask.live - 1);
+    }
+
+    @Override
+    boolean back(Ask ask, long stamp) {
+        String id = ask.charge.requestId();
+        boolean counts = stamp > ask.now - ask.limit.periodMicros();
+        if (!counts || id != null && (stampOfId == null || !Long.valueOf(stamp).equals(stampOfId.get(id)))) {
+            return false;
+        }
+        long left = ask.charge.permits();
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            int slot = slot(i);
+            String owner = ids == null ? null : ids[slot];
+            if (left > 0 && ring[slot] == stamp && (id == null ? owner == null : id.equals(owner))) {
+                left--;
+            } else {
+                move(slot, slot(kept++));
+            }
+        }
+        if (kept == size) {
+            return false;
+        }
+        size = kept;
+        if (id != null && stampOfId != null) {
+            stampOfId.remove(id);
+        }
+        look(ask);
+        fullAt = size == 0 ? 0 : ring[slot(size - 1)] + ask.limit.periodMicros();
+        return true;
+    }
+
+    @Override
+    void clear() {
+        size = 0;
+        ids = null;
+        stampOfId = null;
+        fullAt = 0;
+    }
+
+    @Override
+    long fullAtMicros() {
+        return fullAt;
+    }
+
+    @Override
+    void drop() {
+        if (budget != null) {
+            budget.give(ring.length);
+        }
+        ring = new long[0];
+        clear();
+        lock = DROPPED;
+    }
+
+    /** When the i-th live stamp leaves the log, from now. A stamp later than now counts as now. */
+    private long leaves(Ask ask, long i) {
+        long stamp = i >= ask.end ? ask.now : Math.min(ring[slot((int) (ask.level + i))], ask.now);
+        return stamp + ask.limit.periodMicros() - ask.now;
+    }
+
+    private int slot(int i) {
+        int slot = head + i;
+        return slot < ring.length ? slot : slot - ring.length;
+    }
+
+    private int firstLater(int from, int to, long time) {
+        int low = from;
+        int high = to;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (ring[slot(middle)] > time) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    private boolean hasRoom(long wanted, long limit) {
+        if (wanted <= ring.length) {
+            return true;
+        }
+        long grown = Math.max(wanted, Math.min(limit, Math.max(FIRST_CAPACITY, 2L * ring.length)));
+        if (budget != null && !budget.take(grown - ring.length)) {
+            return false;
+        }
+        long[] stamps = new long[(int) grown];
+        String[] owners = ids == null ? null : new String[(int) grown];
+        for (int i = 0; i < size; i++) {
+            stamps[i] = ring[slot(i)];
+            if (owners != null && ids != null) {
+                owners[i] = ids[slot(i)];
+            }
+        }
+        ring = stamps;
+        ids = owners;
+        head = 0;
+        return true;
+    }
+
+    private void forgetOldest(int count) {
+        for (int i = 0; i < count; i++) {
+            String id = ids == null ? null : ids[head];
+            if (id != null && stampOfId != null) {
+                stampOfId.remove(id, ring[head]);
+            }
+            head = head + 1 == ring.length ? 0 : head + 1;
+            size--;
+        }
+    }
+
+    private void restampId(int slot, long stamp) {
+        String id = ids == null ? null : ids[slot];
+        if (id != null && stampOfId != null) {
+            stampOfId.put(id, stamp);
+        }
+    }
+
+    private void setId(int slot, Charge charge, long stamp) {
+        if (charge.requestId() != null) {
+            if (ids == null || stampOfId == null) {
+                ids = new String[ring.length];
+                stampOfId = new HashMap<>();
+            }
+            ids[slot] = charge.requestId();
+            stampOfId.put(charge.requestId(), stamp);
+        } else if (ids != null) {
+            ids[slot] = null;
+        }
+    }
+
+    private void move(int from, int to) {
+        ring[to] = ring[from];
+        if (ids != null) {
+            ids[to] = ids[from];
+        }
+    }
+}

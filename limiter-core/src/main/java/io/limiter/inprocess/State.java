@@ -1,0 +1,88 @@
+package io.limiter.inprocess;
+
+import io.limiter.PartitionKey;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one limit keeps for one key. The arithmetic is the twin of the Lua script of the same algorithm, step by step:
+ * look, charge, describe, back. Those steps are called while the state is held; a dropped state can't be held again.
+ *
+ * <p>Several states are held in the order of their {@link #order}, so no two decisions wait for each other.
+ */
+abstract class State {
+    private static final AtomicLong ORDER = new AtomicLong();
+
+    /** Where this state stands when several are held. */
+    final long order = ORDER.getAndIncrement();
+
+    /** The room that can drop this state, and its key there; null for a state that is in no table. */
+    final @Nullable Room room;
+
+    final @Nullable PartitionKey key;
+
+    /** When the drop queue looks at this state next. Guarded by the queue's lock. */
+    long dueMicros;
+
+    State(@Nullable Room room, @Nullable PartitionKey key) {
+        this.room = room;
+        this.key = key;
+    }
+
+    /** Holds the state; false when it was dropped. Held for a few hundred instructions at most. */
+    abstract boolean hold();
+
+    /** Lets go. */
+    abstract void release();
+
+    /** Fills in what stands, and whether the ask passes. Changes nothing but what has expired. */
+    abstract void look(Ask ask);
+
+    /** Takes the permits of an ask that {@link #look} allowed; when the ask only looks, as if. */
+    abstract void charge(Ask ask);
+
+    /** Fills in remaining, next, reset and stamp. */
+    abstract void describe(Ask ask);
+
+    /** Gives back what a decision with that stamp took; false when it does not count any more. */
+    abstract boolean back(Ask ask, long stamp);
+
+    /** Forgets everything that was taken. */
+    abstract void clear();
+
+    /** When the state is back to full. */
+    abstract long fullAtMicros();
+
+    /** Marks the held state as dropped. */
+    abstract void drop();
+
+    /** One decision by this state alone; false when the state was dropped. */
+    boolean decideAlone(Ask ask) {
+        if (!hold()) {
+            return false;
+        }
+        try {
+            look(ask);
+            if (ask.allowed && ask.charge.permits() > 0) {
+                charge(ask);
+            }
+            describe(ask);
+            return true;
+        } finally {
+            release();
+        }
+    }
+
+    /** Waits a moment for whoever holds a state: spins, then yields, then sleeps in case the holder has no processor. */
+    static int pause(int turns) {
+        if (turns < 32) {
+            Thread.onSpinWait();
+        } else if (turns < 64) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(20_000);
+        }
+        return turns + 1;
+    }
+}

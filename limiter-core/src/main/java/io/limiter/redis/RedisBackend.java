@@ -1,0 +1,286 @@
+package io.limiter.redis;
+
+import io.limiter.Backend;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+
+/**
+ * Decides in Redis, so that all machines agree: one Lua script a decision, which looks and takes in one step, on the
+ * server's clock. Single servers and clusters, Redis 6.2 or later. Thread-safe.
+ *
+ * <p>It connects in the background; until it has, and whenever Redis gives no answer within the deadline, decisions fail
+ * with {@link BackendException}, and a {@link io.limiter.RateLimiter} answers by failure mode. A call is never sent twice
+ * after it may have run: one that missed its deadline is counted once or not at all.
+ *
+ * <p>Charges that lie in several slots of a cluster can't be decided by one script. Then all are looked at, taken in
+ * order, and given back on a late denial: never too much is admitted; a denial that would not have been needed is
+ * possible for a moment.
+ */
+public final class RedisBackend implements Backend {
+    /** The longest that a decision waits for Redis by default. */
+    public static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
+
+    private final RedisKeys keys;
+    private final RedisLink link;
+    private final Deadlines deadlines;
+    private final @Nullable TimeSource time;
+
+    private RedisBackend(Builder builder) {
+        this.keys = new RedisKeys(builder.prefix);
+        this.time = builder.time;
+        this.deadlines = new Deadlines(builder.deadline);
+        this.link = new RedisLink(
+                Objects.requireNonNull(builder.connect, "checked by build()"), builder.owned, builder.deadline);
+    }
+
+    /** A builder. It needs to be told which Redis. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Waits for the first connection. For a start-up that would rather begin connected; decisions never wait.
+     *
+     * @return whether there is one
+     */
+    public boolean awaitConnected(Duration longest) {
+        try {
+            return link.awaitConnected(longest);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    @Override
+    public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+        return deadlines.bound(
+                charges.size() > 1 && link.isCluster()
+                        ? decideInSlots(charges, mode)
+                        : run(call(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK))
+                                .thenApply(outcomes -> decision(charges, outcomes)));
+    }
+
+    @Override
+    public CompletionStage<Boolean> refund(Decision decision) {
+        List<CompletableFuture<List<LimitOutcome>>> replies = new ArrayList<>();
+        for (Charge charge : decision.charges()) {
+            List<LimitOutcome> of = decision.outcomes().stream()
+                    .filter(outcome -> outcome.charge().equals(charge))
+                    .toList();
+            if (!of.isEmpty()) {
+                replies.add(refund(of));
+            }
+        }
+        return deadlines.bound(
+                all(replies).thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)));
+    }
+
+    @Override
+    public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+        List<Object> names = new ArrayList<>();
+        for (Limit limit : policy.limits()) {
+            names.add(keys.of(policy, key, limit));
+        }
+        return deadlines.bound(link.run(Script.RESET, names, new Object[0]).thenApply(deleted -> null));
+    }
+
+    /** Ends the backend, and the client if it made it. Calls in flight complete at the latest at their deadline. */
+    @Override
+    public void close() {
+        link.close();
+        deadlines.close();
+    }
+
+    private CompletableFuture<Decision> decideInSlots(List<Charge> charges, Mode mode) {
+        return runEach(charges, Call.SEE).thenCompose(seen -> {
+            Decision unchanged = decision(charges, seen);
+            if (!unchanged.allowed()) {
+                return CompletableFuture.completedFuture(unchanged);
+            }
+            return mode == Mode.TAKE
+                    ? takeInOrder(charges, 0, new ArrayList<>())
+                    : runEach(charges, Call.LOOK).thenApply(looked -> decision(charges, looked));
+        });
+    }
+
+    private CompletableFuture<List<LimitOutcome>> runEach(List<Charge> charges, String mode) {
+        List<CompletableFuture<List<LimitOutcome>>> replies = new ArrayList<>(charges.size());
+        for (Charge charge : charges) {
+            replies.add(run(call(List.of(charge), mode)));
+        }
+        return all(replies);
+    }
+
+    /** Takes the charges from the i-th on, after what was taken before them; gives that back if one is denied. */
+    private CompletableFuture<Decision> takeInOrder(List<Charge> charges, int i, List<LimitOutcome> taken) {
+        if (i == charges.size()) {
+            return CompletableFuture.completedFuture(decision(charges, taken));
+        }
+        return run(call(List.of(charges.get(i)), Call.TAKE))
+                .handle((outcomes, failure) -> {
+                    if (failure == null && outcomes.stream().allMatch(LimitOutcome::allowed)) {
+                        List<LimitOutcome> more = new ArrayList<>(taken);
+                        more.addAll(outcomes);
+                        return takeInOrder(charges, i + 1, more);
+                    }
+                    return giveBackTaken(taken)
+                            .thenCompose(standing -> failure != null
+                                    ? CompletableFuture.<Decision>failedFuture(failure)
+                                    : deniedLate(charges, i, standing, outcomes));
+                })
+                .thenCompose(decision -> decision);
+    }
+
+    /** The denial by the i-th charge, with the state of those before it as given back and of those after it as seen. */
+    private CompletableFuture<Decision> deniedLate(
+            List<Charge> charges, int i, List<LimitOutcome> before, List<LimitOutcome> denied) {
+        return runEach(charges.subList(i + 1, charges.size()), Call.SEE).thenApply(after -> {
+            List<LimitOutcome> outcomes = new ArrayList<>();
+            for (LimitOutcome outcome : before) {
+                // It allowed the charge; that the refund found nothing to give back changes nothing about that.
+                outcomes.add(new LimitOutcome(
+                        outcome.charge(),
+                        outcome.limit(),
+                        true,
+                        outcome.remaining(),
+                        0,
+                        outcome.nextMicros(),
+                        outcome.resetMicros(),
+                        outcome.stampMicros()));
+            }
+            outcomes.addAll(denied);
+            outcomes.addAll(after);
+            return decision(charges, outcomes);
+        });
+    }
+
+    private CompletableFuture<List<LimitOutcome>> giveBackTaken(List<LimitOutcome> taken) {
+        List<CompletableFuture<List<LimitOutcome>>> replies = new ArrayList<>(taken.size());
+        for (LimitOutcome outcome : taken) {
+            replies.add(refund(List.of(outcome)));
+        }
+        return all(replies);
+    }
+
+    private CompletableFuture<List<LimitOutcome>> refund(List<LimitOutcome> outcomes) {
+        Call call = new Call(keys);
+        outcomes.forEach(call::addRefund);
+        return run(call);
+    }
+
+    private Call call(List<Charge> charges, String mode) {
+        Call call = new Call(keys);
+        charges.forEach(charge -> call.add(charge, mode));
+        return call;
+    }
+
+    private CompletableFuture<List<LimitOutcome>> run(Call call) {
+        return link.run(call.script(), call.keys(), call.arguments(time)).thenApply(call::outcomes);
+    }
+
+    private static CompletableFuture<List<LimitOutcome>> all(List<CompletableFuture<List<LimitOutcome>>> replies) {
+        return CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new))
+                .thenApply(done ->
+                        replies.stream().flatMap(reply -> reply.join().stream()).toList());
+    }
+
+    private static Decision decision(List<Charge> charges, List<LimitOutcome> outcomes) {
+        return Decision.of(Decision.Source.REDIS, charges, outcomes);
+    }
+
+    /** Builds a {@link RedisBackend}. Not thread-safe. */
+    public static final class Builder {
+        private @Nullable Supplier<RedissonClient> connect;
+        private boolean owned;
+        private String prefix = "limiter";
+        private Duration deadline = DEFAULT_DEADLINE;
+        private @Nullable TimeSource time;
+
+        private Builder() {}
+
+        /** Uses a client that the application has. It is never shut down from here. */
+        public Builder client(RedissonClient client) {
+            Objects.requireNonNull(client, "client");
+            this.connect = () -> client;
+            this.owned = false;
+            return this;
+        }
+
+        /** Makes a small client of its own for a single server, such as {@code redis://127.0.0.1:6379}. */
+        public Builder address(String address) {
+            Objects.requireNonNull(address, "address");
+            this.connect = () -> RedisClients.single(address);
+            this.owned = true;
+            return this;
+        }
+
+        /** Makes a small client of its own for a cluster, from the addresses of some of its nodes. */
+        public Builder cluster(List<String> addresses) {
+            List<String> nodes = List.copyOf(addresses);
+            if (nodes.isEmpty()) {
+                throw new IllegalArgumentException("a cluster needs an address of at least one node");
+            }
+            this.connect = () -> RedisClients.cluster(nodes);
+            this.owned = true;
+            return this;
+        }
+
+        /**
+         * What every key starts with; {@code limiter} by default.
+         *
+         * @throws IllegalArgumentException by {@link #build} if it is not 1 to 64 of {@code A-Z a-z 0-9 . _ : -}
+         */
+        public Builder prefix(String start) {
+            this.prefix = Objects.requireNonNull(start, "prefix");
+            return this;
+        }
+
+        /**
+         * The longest that a decision waits for Redis; {@link #DEFAULT_DEADLINE} by default.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        public Builder deadline(Duration longest) {
+            if (longest.isNegative() || longest.isZero()) {
+                throw new IllegalArgumentException(
+                        "a deadline of " + longest + " is over at once; write some milliseconds");
+            }
+            this.deadline = longest;
+            return this;
+        }
+
+        /** Where the time is read, for tests and replays. By default it is the clock of the Redis server. */
+        public Builder timeSource(TimeSource source) {
+            this.time = Objects.requireNonNull(source, "timeSource");
+            return this;
+        }
+
+        /**
+         * The backend, which begins to connect.
+         *
+         * @throws IllegalStateException if it was not told which Redis
+         */
+        public RedisBackend build() {
+            if (connect == null) {
+                throw new IllegalStateException("which Redis? call address(...), cluster(...) or client(...) first");
+            }
+            return new RedisBackend(this);
+        }
+    }
+}

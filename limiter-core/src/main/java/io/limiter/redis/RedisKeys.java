@@ -1,0 +1,34 @@
+package io.limiter.redis;
+
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+/**
+ * Names of states: {@code <prefix>:{<policy>:<client>}:<limit>:<algorithm><version>}. The part in braces is the same for
+ * all limits of one policy and client, so they share a slot of a cluster, and clients spread over all slots. ASCII only,
+ * and no brace comes from anywhere else: Redisson and Redis find the same slot.
+ */
+final class RedisKeys {
+    /** Of the layout of all states. It changes when a script reads or writes a state otherwise than before. */
+    private static final String VERSION = "1";
+
+    private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
+
+    private final String prefix;
+
+    RedisKeys(String prefix) {
+        if (!PREFIX.matcher(prefix).matches()) {
+            throw new IllegalArgumentException("'" + prefix + "' can't start the keys in Redis; use 1 to 64 letters,"
+                    + " digits and . _ : - (braces would move the keys' slots)");
+        }
+        this.prefix = prefix;
+    }
+
+    String of(Policy policy, PartitionKey key, Limit limit) {
+        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + Objects.requireNonNull(limit.name()) + ":"
+                + limit.algorithm().text() + VERSION;
+    }
+}

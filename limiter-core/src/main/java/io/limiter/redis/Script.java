@@ -1,0 +1,93 @@
+package io.limiter.redis;
+
+import io.limiter.Algorithm;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class; the batch
+ * script is put together from the algorithms' files, so that no arithmetic stands twice.
+ */
+record Script(String name, String text, String sha) {
+    private static final String BEGIN = "-- [algorithm]\n";
+    private static final String END = "-- [/algorithm]\n";
+
+    private static final Map<Algorithm, Script> ALONE = new EnumMap<>(Algorithm.class);
+
+    /** Decides a list of requests, each with several limits. */
+    static final Script BATCH;
+
+    /** Forgets states. */
+    static final Script RESET = of("reset", resource("reset"));
+
+    static {
+        StringBuilder batch = new StringBuilder("local algorithms = {}\n");
+        for (Algorithm algorithm : Algorithm.values()) {
+            String file = algorithm.name().toLowerCase(Locale.ROOT);
+            String text = resource(file);
+            ALONE.put(algorithm, of(file, text));
+            batch.append("do\n")
+                    .append(section(file, text))
+                    .append("algorithms['")
+                    .append(algorithm.text())
+                    .append("'] = algorithm\nend\n");
+        }
+        BATCH = of("batch", batch + resource("batch"));
+    }
+
+    /** The script that decides one limit for one call. */
+    static Script alone(Algorithm algorithm) {
+        Script script = ALONE.get(algorithm);
+        if (script == null) {
+            throw new IllegalStateException("no script for " + algorithm);
+        }
+        return script;
+    }
+
+    /** All scripts. */
+    static List<Script> all() {
+        List<Script> all = new ArrayList<>(ALONE.values());
+        all.add(BATCH);
+        all.add(RESET);
+        return all;
+    }
+
+    private static Script of(String name, String text) {
+        try {
+            byte[] sha = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
+            return new Script(name, text, HexFormat.of().formatHex(sha));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java platform has SHA-1", impossible);
+        }
+    }
+
+    private static String section(String file, String text) {
+        int begin = text.indexOf(BEGIN);
+        int end = text.indexOf(END);
+        if (begin < 0 || end < begin) {
+            throw new IllegalStateException(file + ".lua lacks its [algorithm] marks");
+        }
+        return text.substring(begin + BEGIN.length(), end);
+    }
+
+    private static String resource(String file) {
+        try (InputStream stream = Script.class.getResourceAsStream(file + ".lua")) {
+            if (stream == null) {
+                throw new IllegalStateException(
+                        "resource " + file + ".lua is missing beside " + Script.class.getName());
+            }
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException("can't read resource " + file + ".lua", e);
+        }
+    }
+}

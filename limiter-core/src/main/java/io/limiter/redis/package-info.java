@@ -1,0 +1,5 @@
+/** Decides in Redis, through Redisson, for all machines together. */
+@NullMarked
+package io.limiter.redis;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,122 @@
+package io.limiter.wiring;
+
+import io.limiter.Backend;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.config.LimiterConfig.RedisMode;
+import io.limiter.config.LimiterConfig.RedisSettings;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.redis.RedisBackend;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A rate limiter as configured, running: its backend, and its policies by name. Thread-safe. Close it to end the backend.
+ *
+ * <pre>{@code
+ * try (Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")))) {
+ *     Decision decision = limiter.tryAcquire("vote", PartitionKey.of(address), 1);
+ * }
+ * }</pre>
+ */
+public final class Limiter implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Limiter.class);
+
+    private final LimiterConfig config;
+    private final RateLimiter rateLimiter;
+
+    private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
+        this.config = config;
+        this.rateLimiter = rateLimiter;
+    }
+
+    /**
+     * Starts what the configuration says. With Redis it connects in the background and waits for the first connection no
+     * longer than {@code limiter.redis.startup-wait}; it starts without one, and the failure modes answer until there is.
+     *
+     * @throws IllegalStateException if the configuration says Redis and Redisson is not on the class path
+     */
+    public static Limiter start(LimiterConfig config) {
+        InProcessBackend inProcess = InProcessBackend.builder()
+                .maxEntries(config.inProcess().maxEntries())
+                .maxStamps(config.inProcess().maxStamps())
+                .build();
+        RateLimiter rateLimiter;
+        if (config.backend() == BackendKind.REDIS) {
+            rateLimiter = RateLimiter.builder(redis(config.redis()))
+                    .fallback(inProcess)
+                    .instances(config.instances())
+                    .build();
+        } else {
+            rateLimiter = RateLimiter.on(inProcess);
+        }
+        LOG.info(
+                "limiter started: backend {}, policies {}",
+                config.backend() == BackendKind.REDIS ? "redis" : "in-process",
+                config.policies().values().stream()
+                        .map(policy -> policy.name() + " " + policy.limits())
+                        .toList());
+        return new Limiter(config, rateLimiter);
+    }
+
+    /** What was configured. */
+    public LimiterConfig config() {
+        return config;
+    }
+
+    /** The limiter itself, for everything that is not asked by a policy's name. */
+    public RateLimiter rateLimiter() {
+        return rateLimiter;
+    }
+
+    /**
+     * The policy of that name.
+     *
+     * @throws IllegalArgumentException if none is configured; the message lists those that are
+     */
+    public Policy policy(String name) {
+        Policy policy = config.policies().get(name);
+        if (policy == null) {
+            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
+                    + config.policies().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
+        }
+        return policy;
+    }
+
+    /**
+     * Takes permits of a policy for a key.
+     *
+     * @throws IllegalArgumentException if no policy has that name
+     */
+    public Decision tryAcquire(String policy, PartitionKey key, long permits) {
+        return rateLimiter.tryAcquire(policy(policy), key, permits);
+    }
+
+    @Override
+    public void close() {
+        rateLimiter.close();
+    }
+
+    private static Backend redis(RedisSettings settings) {
+        try {
+            RedisBackend.Builder builder =
+                    RedisBackend.builder().prefix(settings.prefix()).deadline(settings.deadline());
+            if (settings.mode() == RedisMode.CLUSTER) {
+                builder.cluster(settings.addresses());
+            } else {
+                builder.address(settings.addresses().get(0));
+            }
+            RedisBackend backend = builder.build();
+            backend.awaitConnected(settings.startupWait());
+            return backend;
+        } catch (NoClassDefFoundError missing) {
+            throw new IllegalStateException(
+                    "limiter.backend = redis needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
+                    missing);
+        }
+    }
+}

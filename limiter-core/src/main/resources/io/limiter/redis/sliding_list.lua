@@ -1,0 +1,139 @@
+-- sliding_list: an exact log of the permits admitted in (now - period, now], one stamp a permit, kept as a list.
+--
+-- KEYS[1]  the state: a list of stamps in microseconds, oldest first
+-- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
+--          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
+--          'back:<stamp_us>' = refund
+-- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
+--          used)}; of a refund allowed = something was given back
+-- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
+-- TWIN     io/limiter/inprocess/SlidingLogState.java
+--
+-- [algorithm]
+local algorithm = {}
+
+local function stamp_at(key, i)
+  return tonumber(redis.call('LINDEX', key, i))
+end
+
+-- The first index from low on whose stamp is later than a time; size when there is none. Stamps ascend.
+local function first_later(key, low, size, time)
+  local high = size
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if stamp_at(key, middle) > time then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
+-- The i-th live stamp (from 0). A stamp later than now, left by a clock that stepped back, counts as now.
+local function live(s, i)
+  if i >= s.logged then return s.now end
+  if i == 0 and s.head then return math.min(s.head, s.now) end
+  return math.min(stamp_at(s.key, s.first + i), s.now)
+end
+
+function algorithm.look(s)
+  local size, cut = redis.call('LLEN', s.key), s.now - s.period
+  s.first = 0
+  if size > 0 then
+    s.head, s.tail = stamp_at(s.key, 0), stamp_at(s.key, -1)
+    if s.tail <= cut then
+      s.first = size
+    elseif s.head <= cut then
+      s.first, s.head = first_later(s.key, 1, size, cut), nil
+    end
+  end
+  s.logged = size - s.first
+  s.len = s.logged
+  s.allowed = s.n == 0 or s.len + s.n <= s.limit
+  s.retry = 0
+  if not s.allowed then
+    s.retry = s.n > s.limit and -1 or live(s, s.len + s.n - s.limit - 1) + s.period - s.now
+  end
+end
+
+function algorithm.charge(s)
+  s.len = s.len + s.n
+end
+
+local function expire(s, newest)
+  redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil((newest + s.period - s.now) / 1000))))
+end
+
+function algorithm.write(s)
+  local keep, add = s.first + s.logged, s.n
+  if s.logged > 0 and s.tail > s.now then
+    local later = first_later(s.key, s.first, keep, s.now)
+    keep, add = later, add + keep - later
+  end
+  if keep == s.first then
+    redis.call('DEL', s.key)
+  elseif s.first > 0 or keep < s.first + s.logged then
+    redis.call('LTRIM', s.key, string.format('%.0f', s.first), string.format('%.0f', keep - 1))
+  end
+  s.first = 0
+  local stamps = {}
+  for i = 1, math.min(add, 1000) do stamps[i] = string.format('%.0f', s.now) end
+  while add > 0 do
+    local size = math.min(add, 1000)
+    redis.call('RPUSH', s.key, unpack(stamps, 1, size))
+    add = add - size
+  end
+  expire(s, s.now)
+end
+
+function algorithm.back(s, stamp)
+  if stamp <= s.now - s.period then return false end
+  local gone = redis.call('LREM', s.key, string.format('%.0f', s.n), string.format('%.0f', stamp))
+  if gone == 0 then return false end
+  s.head, s.tail = nil, nil
+  algorithm.look(s)
+  if s.len > 0 then expire(s, live(s, s.len - 1)) end
+  return true
+end
+
+function algorithm.state(s)
+  if s.len == 0 then return s.limit, 0, 0, s.now end
+  local newest = s.len > s.logged and s.now or math.min(s.tail, s.now)
+  return math.max(0, s.limit - s.len), live(s, math.max(0, s.len - s.limit)) + s.period - s.now,
+    newest + s.period - s.now, s.now
+end
+-- [/algorithm]
+
+-- [call] The same lines in every algorithm file: one call from KEYS and ARGV.
+local s = {key = KEYS[1], n = tonumber(ARGV[1]), limit = tonumber(ARGV[2]), period = tonumber(ARGV[3]),
+  burst = tonumber(ARGV[4]), id = ARGV[6] or ''}
+local mode = ARGV[7] or ''
+local max = 9007199254740991
+local function whole(v) return v and v >= 0 and v <= max and v % 1 == 0 end
+if not (s.key and whole(s.n) and whole(s.limit) and whole(s.period) and s.period > 0 and whole(s.burst)) then
+  return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
+    .. ' (at least 1), burst')
+end
+if ARGV[5] and ARGV[5] ~= '' then
+  s.now = tonumber(ARGV[5])
+  if not whole(s.now) then
+    return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us")
+  end
+else
+  local time = redis.call('TIME')
+  s.now = time[1] * 1000000 + time[2]
+end
+local stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
+if not stamp and mode ~= '' and mode ~= 'look' then
+  return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'")
+end
+if s.limit == 0 then
+  return {s.n == 0 and not stamp and 1 or 0, 0, (s.n == 0 or stamp) and 0 or -1, 0, 0, s.now}
+end
+algorithm.look(s)
+if stamp then
+  s.allowed = s.n > 0 and algorithm.back(s, stamp)
+  s.retry = 0
+elseif s.allowed and s.n > 0 then
+  algorithm.charge(s)
+  if mode == '' then algorithm.write(s) end
+end
+local remaining, next_us, reset, used = algorithm.state(s)
+return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}

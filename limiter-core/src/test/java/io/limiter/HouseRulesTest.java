@@ -1,0 +1,137 @@
+package io.limiter;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** The walls of this module. */
+@AnalyzeClasses(packages = "io.limiter", importOptions = ImportOption.DoNotIncludeTests.class)
+class HouseRulesTest {
+    @ArchTest
+    static final ArchRule noCycles = slices().matching("io.limiter.(**)")
+            .should()
+            .beFreeOfCycles()
+            .because("a room that needs its own guest can't be understood alone");
+
+    @ArchTest
+    static final ArchRule theWordsKnowNobody = noClasses()
+            .that()
+            .resideInAPackage("io.limiter")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
+            .because("the words are the ground that every room stands on");
+
+    @ArchTest
+    static final ArchRule rulesConfigAndBackendsKnowOnlyTheWords = noClasses()
+            .that()
+            .resideInAnyPackage("io.limiter.rule", "io.limiter.inprocess", "io.limiter.redis")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.config", "io.limiter.wiring")
+            .because("backends and rules work without any configuration text");
+
+    @ArchTest
+    static final ArchRule configDecidesNothing = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.config")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.inprocess", "io.limiter.redis", "io.limiter.rule", "io.limiter.wiring")
+            .because("text becomes values; what is made of them is decided elsewhere");
+
+    @ArchTest
+    static final ArchRule theBackendsNeverMeet = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.inprocess")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.limiter.redis")
+            .orShould()
+            .dependOnClassesThat()
+            .resideInAPackage("io.limiter.rule")
+            .because("their meaning is bound by the contract, not by shared code");
+
+    @ArchTest
+    static final ArchRule redisDoesNotMeetInProcess = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.redis")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.inprocess", "io.limiter.rule")
+            .because("their meaning is bound by the contract, not by shared code");
+
+    @ArchTest
+    static final ArchRule onlyTheRedisRoomKnowsRedisson = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.limiter.redis")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.redisson..", "io.netty..")
+            .because("Redisson is optional: an application in one JVM does not have it");
+
+    @ArchTest
+    static final ArchRule onlyTimeSourcesReadTheClock = noClasses()
+            .that()
+            .doNotHaveFullyQualifiedName("io.limiter.SystemTime")
+            .should()
+            .callMethod(System.class, "nanoTime")
+            .orShould()
+            .callMethod(System.class, "currentTimeMillis")
+            .because("time is an argument, so that a test can set it");
+
+    @ArchTest
+    static final ArchRule namesSayWhatAThingIs = classes()
+            .should()
+            .haveNameNotMatching(".*(Manager|Helper|Util|Utils|Impl|Context|Info)")
+            .because("such a name fits everything, so it says nothing");
+
+    @ArchTest
+    static void onlyTheseTypesArePublic(JavaClasses all) {
+        Set<String> open = all.stream()
+                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                .filter(type -> type.getEnclosingClass().isEmpty())
+                .map(JavaClass::getName)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(
+                new TreeSet<>(Set.of(
+                        "io.limiter.Algorithm",
+                        "io.limiter.Backend",
+                        "io.limiter.BackendException",
+                        "io.limiter.Charge",
+                        "io.limiter.Decision",
+                        "io.limiter.FailureMode",
+                        "io.limiter.Limit",
+                        "io.limiter.LimitOutcome",
+                        "io.limiter.ManualTime",
+                        "io.limiter.PartitionKey",
+                        "io.limiter.Policy",
+                        "io.limiter.RateLimiter",
+                        "io.limiter.TimeSource",
+                        "io.limiter.config.ConfigException",
+                        "io.limiter.config.KeyPart",
+                        "io.limiter.config.LimitText",
+                        "io.limiter.config.LimiterConfig",
+                        "io.limiter.config.RuleDefinition",
+                        "io.limiter.inprocess.InProcessBackend",
+                        "io.limiter.redis.RedisBackend",
+                        "io.limiter.rule.KeyResolver",
+                        "io.limiter.rule.Rule",
+                        "io.limiter.rule.RuleSet",
+                        "io.limiter.wiring.Limiter")),
+                open,
+                "a public type is a promise: add it here on purpose, or make it package-private");
+    }
+}

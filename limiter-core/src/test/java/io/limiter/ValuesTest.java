@@ -1,0 +1,152 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.inprocess.InProcessBackend;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** The words: what they refuse, and how they are called. */
+class ValuesTest {
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    @Test
+    void limitsThatCantBeKeptAreRefusedWithARemedy() {
+        refused("token-bucket", () -> Limit.slidingList(10_001, SECOND));
+        refused("0 denies all", () -> Limit.fixedWindow(-1, SECOND));
+        refused("71 years", () -> Limit.fixedWindow(1, Duration.ZERO));
+        refused("71 years", () -> Limit.fixedWindow(1, Duration.ofDays(365 * 100)));
+        refused("finer than a microsecond", () -> Limit.fixedWindow(1, Duration.ofNanos(1)));
+        refused("larger common divisor", () -> new Limit(null, Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 1_000_000));
+        refused("only token-bucket has a burst", () -> new Limit(null, Algorithm.FIXED_WINDOW, 3, 1_000, 5));
+        refused("letters, digits", () -> Limit.fixedWindow(1, SECOND).named("a b"));
+        refused("leave the burst out", () -> Limit.tokenBucket(0, SECOND, 5));
+    }
+
+    @Test
+    void theLargestExactBucketIsAccepted() {
+        Limit limit = Limit.tokenBucket(1_000_000, Duration.ofDays(1), 1_000_000);
+        assertEquals(1_000_000, limit.refillDivisor());
+        long parts = 86_400_000_011L;
+        long most = ((1L << 53) - 1 - 7) / parts;
+        assertEquals(most, new Limit(null, Algorithm.TOKEN_BUCKET, 7, parts, most).burst());
+        refused("2^53", () -> new Limit(null, Algorithm.TOKEN_BUCKET, 7, parts, most + 1));
+    }
+
+    @Test
+    void limitsAreCalledAfterTheirPolicyAndPeriod() {
+        assertEquals(
+                "vote",
+                Policy.of("vote", Limit.slidingList(3, SECOND)).limits().get(0).name());
+        Policy two = Policy.of(
+                "vote", Limit.slidingList(3, Duration.ofSeconds(10)), Limit.fixedWindow(9, Duration.ofHours(24)));
+        assertEquals(
+                List.of("vote-10s", "vote-1d"),
+                two.limits().stream().map(Limit::name).toList());
+        refused(
+                "two limits called 'a-1s'",
+                () -> Policy.of("a", Limit.slidingList(3, SECOND), Limit.fixedWindow(9, SECOND)));
+        refused("no limit", () -> Policy.of("a"));
+        refused("can't name a policy", () -> Policy.of("a:b", Limit.slidingList(3, SECOND)));
+    }
+
+    @Test
+    void aLimitReadsAsConfigurationText() {
+        assertEquals(
+                "3/10s sliding-list",
+                Limit.slidingList(3, Duration.ofSeconds(10)).toString());
+        assertEquals(
+                "7/86400000011us token-bucket burst 9",
+                new Limit(null, Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 9).toString());
+    }
+
+    @Test
+    void chargesThatMakeNoSenseAreRefused() {
+        Policy list = Policy.of("list", Limit.slidingList(3, SECOND));
+        refused("refund(decision)", () -> new Charge(list, PartitionKey.global(), -1));
+        refused("sliding-zset", () -> new Charge(list, PartitionKey.global(), 1, "id"));
+        Policy zset = Policy.of("zset", Limit.slidingZset(3, SECOND));
+        refused("empty", () -> new Charge(zset, PartitionKey.global(), 1, ""));
+        try (RateLimiter limiter = RateLimiter.on(InProcessBackend.create())) {
+            refused("no charges", () -> limiter.tryAcquire(List.of()));
+            Charge charge = new Charge(list, PartitionKey.of("a"), 1);
+            refused("sum of their permits", () -> limiter.tryAcquire(List.of(charge, charge)));
+        }
+    }
+
+    @Test
+    void keysAreEqualExactlyWhenTheirPartsAre() {
+        List<PartitionKey> keys = List.of(
+                PartitionKey.global(),
+                PartitionKey.of(""),
+                PartitionKey.of("*"),
+                PartitionKey.of("~"),
+                PartitionKey.of("a"),
+                PartitionKey.of("A"),
+                PartitionKey.of("@a"),
+                PartitionKey.builder().addStandIn("a").build(),
+                PartitionKey.of(List.of("a", "b")),
+                PartitionKey.of("a:b"),
+                PartitionKey.of(List.of("a", "")),
+                PartitionKey.of(List.of("", "a")),
+                PartitionKey.of("a%3Ab"),
+                PartitionKey.of("\uD800"),
+                PartitionKey.of("\uDC00"),
+                PartitionKey.of("\uFFFD"),
+                PartitionKey.of("?"),
+                PartitionKey.of("\uD83D\uDE00"),
+                PartitionKey.of("x".repeat(64)),
+                PartitionKey.of("x".repeat(65)),
+                PartitionKey.of("x".repeat(70_000)));
+        Set<String> canonical = new HashSet<>();
+        for (PartitionKey key : keys) {
+            assertTrue(canonical.add(key.canonical()), key + " stands twice");
+            assertTrue(key.canonical().matches("[A-Za-z0-9._%:~@*-]{1,200}"), key.canonical());
+        }
+        assertEquals("%ED%A0%80", PartitionKey.of("\uD800").canonical());
+        assertEquals("a%7Db%7Bc%0D%0A%00", PartitionKey.of("a}b{c\r\n\0").canonical());
+        assertEquals(PartitionKey.of("a"), PartitionKey.of(List.of("a")));
+        assertNotEquals(PartitionKey.of("x".repeat(65)), PartitionKey.of("x".repeat(66)));
+    }
+
+    @Test
+    void theBindingLimitIsTheOneThatMatters() {
+        Policy policy = Policy.of("p", Limit.slidingList(3, SECOND));
+        Charge charge = new Charge(policy, PartitionKey.global(), 1);
+        LimitOutcome wide = outcome(charge, true, 9, 0);
+        LimitOutcome tight = outcome(charge, true, 2, 0);
+        LimitOutcome soon = outcome(charge, false, 0, 5);
+        LimitOutcome late = outcome(charge, false, 1, 50);
+        LimitOutcome never = outcome(charge, false, 0, LimitOutcome.NEVER);
+        assertEquals(tight, binding(charge, wide, tight));
+        assertEquals(late, binding(charge, tight, soon, late));
+        Decision denied = Decision.of(Decision.Source.REDIS, List.of(charge), List.of(wide, late, never));
+        assertEquals(Optional.of(never), denied.binding());
+        assertEquals(Optional.empty(), denied.retryAfter());
+        assertEquals(List.of(late, never), denied.violated());
+    }
+
+    private static LimitOutcome binding(Charge charge, LimitOutcome... outcomes) {
+        return Decision.of(Decision.Source.REDIS, List.of(charge), List.of(outcomes))
+                .binding()
+                .orElseThrow();
+    }
+
+    private static LimitOutcome outcome(Charge charge, boolean allowed, long remaining, long retry) {
+        return new LimitOutcome(charge, charge.policy().limits().get(0), allowed, remaining, retry, 0, 0, 0);
+    }
+
+    private static void refused(String words, Executable executable) {
+        String message = String.valueOf(
+                assertThrows(IllegalArgumentException.class, executable).getMessage());
+        assertTrue(message.contains(words), message);
+    }
+}

@@ -1,0 +1,25 @@
+package io.limiter.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.kit.Backends;
+import io.limiter.kit.TestedBackend;
+import io.limiter.kit.Trace;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every trace, on every backend: the answers are those of the file, letter by letter. */
+class TracesContractTest {
+    static Stream<Arguments> tracesAndBackends() {
+        return Trace.all().stream()
+                .flatMap(trace -> Backends.all().stream().map(backend -> Arguments.of(trace, backend)));
+    }
+
+    @ParameterizedTest(name = "{0} on {1}")
+    @MethodSource("tracesAndBackends")
+    void theBackendAnswersAsTheTraceSays(Trace trace, TestedBackend backend) {
+        assertEquals(String.join("\n", trace.lines()), String.join("\n", trace.replay(backend)));
+    }
+}

@@ -1,0 +1,191 @@
+package io.limiter.inprocess;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Memory is bounded, and what is used is never forgotten for it. */
+class InProcessBoundsTest {
+    private final ManualTime time = new ManualTime();
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void aFloodOfKeysForgetsNoExhaustedOne(Algorithm algorithm) {
+        InProcessBackend backend = backend(1_000, 1_000_000);
+        Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            PartitionKey exhausted = PartitionKey.of("exhausted");
+            assertTrue(limiter.tryAcquire(policy, exhausted, 2).allowed());
+            for (int i = 0; i < 20_000; i++) {
+                limiter.tryAcquire(policy, PartitionKey.of("flood " + i), 1);
+            }
+            assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
+            assertEquals(1_000, backend.entries());
+            assertEquals(20_000 - 999, backend.overflowed());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void whatIsFullAgainMakesRoom(Algorithm algorithm) {
+        InProcessBackend backend = backend(1_000, 1_000_000);
+        Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int round = 0; round < 5; round++) {
+                for (int i = 0; i < 1_000; i++) {
+                    assertTrue(limiter.tryAcquire(policy, PartitionKey.of(round + "-" + i), 2)
+                            .allowed());
+                }
+                assertEquals(1_000, backend.entries());
+                time.advance(Duration.ofSeconds(60));
+            }
+            assertEquals(0, backend.overflowed());
+        }
+    }
+
+    @Test
+    void aKeyThatSharedAStateGetsNoSecondQuotaWhenRoomAppears() {
+        InProcessBackend backend = backend(1, 1_000);
+        Policy brief = Policy.of("brief", Limit.fixedWindow(1, Duration.ofSeconds(1)));
+        Policy policy = Policy.of("long", Limit.fixedWindow(3, Duration.ofMinutes(1)));
+        PartitionKey key = PartitionKey.of("a");
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.tryAcquire(brief, key, 1);
+            assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
+            assertEquals(1, backend.overflowed());
+            time.advance(Duration.ofSeconds(2));
+            assertEquals(0, limiter.peek(policy, key).remaining());
+            assertFalse(limiter.tryAcquire(policy, key, 1).allowed());
+            time.advance(Duration.ofMinutes(1));
+            assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
+            assertEquals(2, backend.overflowed(), "room appeared, and the key has a state of its own now");
+        }
+    }
+
+    @Test
+    void twoKeysOnOneSharedStateAreCountedTogetherInOneDecision() {
+        InProcessBackend backend = backend(1, 1_000);
+        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofHours(1)));
+        Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofMinutes(1)));
+        List<PartitionKey> twins = twoKeysOfOneSharedState(policy);
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.tryAcquire(filler, PartitionKey.global(), 1);
+            Decision tooMuch = limiter.tryAcquire(
+                    List.of(new Charge(policy, twins.get(0), 2), new Charge(policy, twins.get(1), 2)));
+            assertFalse(tooMuch.allowed());
+            Decision fits = limiter.tryAcquire(
+                    List.of(new Charge(policy, twins.get(0), 2), new Charge(policy, twins.get(1), 1)));
+            assertTrue(fits.allowed());
+            assertFalse(limiter.tryAcquire(policy, twins.get(0), 1).allowed());
+        }
+    }
+
+    @Test
+    void aLogThatCantGrowIsLimitedToWhatItHolds() {
+        InProcessBackend backend = backend(100, 10);
+        Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            int passed = 0;
+            for (int i = 0; i < 50; i++) {
+                passed += limiter.tryAcquire(policy, PartitionKey.of("a"), 1).allowed() ? 1 : 0;
+            }
+            assertEquals(8, passed, "the ring grew to 8 and found no room for 16");
+            Decision denied = limiter.tryAcquire(policy, PartitionKey.of("a"), 1);
+            assertEquals(10_000_000, denied.retryAfterMicros());
+            assertTrue(backend.stamps() <= 10);
+            time.advance(Duration.ofSeconds(10));
+            assertTrue(limiter.tryAcquire(policy, PartitionKey.of("a"), 1).allowed());
+            assertEquals(
+                    LimitOutcome.NEVER,
+                    limiter.tryAcquire(policy, PartitionKey.of("a"), 101).retryAfterMicros());
+        }
+    }
+
+    @Test
+    void lookingAtUnknownKeysKeepsNothing() {
+        InProcessBackend backend = backend(100, 100);
+        Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofSeconds(10)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int i = 0; i < 1_000; i++) {
+                limiter.peek(policy, PartitionKey.of("k" + i));
+                limiter.tryAcquire(policy, PartitionKey.of("k" + i), 4);
+                limiter.tryAcquire(policy, PartitionKey.of("k" + i), 0);
+            }
+            assertEquals(0, backend.entries());
+        }
+    }
+
+    @Test
+    void statesThatAreDroppedWhileTheyAreUsedLoseNoCharge() throws Exception {
+        // 16 keys and room for 8, each full again at the next tick: states are dropped and made all the time.
+        InProcessBackend backend = backend(8, 1_000);
+        Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(1)));
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int round = 0; round < 300; round++) {
+                List<Future<Boolean>> results = new ArrayList<>();
+                PartitionKey key = PartitionKey.of("key " + round % 16);
+                for (int t = 0; t < 8; t++) {
+                    results.add(threads.submit(
+                            () -> limiter.tryAcquire(policy, key, 1).allowed()));
+                }
+                int passed = 0;
+                for (Future<Boolean> result : results) {
+                    passed += result.get() ? 1 : 0;
+                }
+                assertEquals(1, passed, "round " + round);
+                time.advance(Duration.ofSeconds(1));
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void boundsBelowOneAreRefused() {
+        assertThrows(
+                IllegalArgumentException.class, () -> InProcessBackend.builder().maxEntries(0));
+        assertThrows(
+                IllegalArgumentException.class, () -> InProcessBackend.builder().maxStamps(0));
+    }
+
+    private static List<PartitionKey> twoKeysOfOneSharedState(Policy policy) {
+        Room room = new Room(policy.limits().get(0).algorithm(), new StampBudget(10));
+        PartitionKey first = PartitionKey.of("first");
+        for (int i = 0; i < 100_000; i++) {
+            PartitionKey other = PartitionKey.of("other " + i);
+            if (room.overflow(first) == room.overflow(other)) {
+                return List.of(first, other);
+            }
+        }
+        throw new AssertionError("no two keys share a state");
+    }
+
+    private InProcessBackend backend(int entries, long stamps) {
+        return InProcessBackend.builder()
+                .timeSource(time)
+                .maxEntries(entries)
+                .maxStamps(stamps)
+                .build();
+    }
+}

@@ -1,0 +1,128 @@
+package io.limiter.kit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+import redis.embedded.core.RedisServerBuilder;
+
+/** Real Redis servers for tests, started when first asked for and stopped with the JVM. Each has a folder of its own. */
+public final class RedisServers {
+    private static final int SLOTS = 16_384;
+    private static final int MASTERS = 3;
+    /** A cluster's bus takes the port + 10 000. */
+    private static final int HIGHEST_CLUSTER_PORT = 55_535;
+
+    private RedisServers() {}
+
+    /** One server, shared by all tests of this JVM. */
+    public static int singlePort() {
+        return Single.PORT;
+    }
+
+    /** The address of {@link #singlePort}. */
+    public static String single() {
+        return "redis://127.0.0.1:" + singlePort();
+    }
+
+    /** The addresses of a cluster of three masters, shared by all tests of this JVM. */
+    public static List<String> cluster() {
+        return clusterPorts().stream().map(port -> "redis://127.0.0.1:" + port).toList();
+    }
+
+    /** The ports of that cluster's masters. */
+    public static List<Integer> clusterPorts() {
+        return Cluster.PORTS;
+    }
+
+    /** A server of a test's own, to be stopped, paused or killed. */
+    public static RedisServer start(int port, String... settings) {
+        try {
+            RedisServerBuilder builder = RedisServer.newRedisServer()
+                    .port(port)
+                    .setting("bind 127.0.0.1")
+                    .setting("save \"\"")
+                    .setting("dir " + folder());
+            for (String setting : settings) {
+                builder.setting(setting);
+            }
+            RedisServer server = builder.build();
+            server.start();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server)));
+            return server;
+        } catch (IOException e) {
+            throw new UncheckedIOException("a redis-server did not start on port " + port, e);
+        }
+    }
+
+    /** Stops a server that may have gone already. */
+    public static void stop(RedisServer server) {
+        try {
+            server.stop();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A port that nobody listens on. */
+    public static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Path folder() throws IOException {
+        Path folder = Files.createTempDirectory("limiter-redis");
+        folder.toFile().deleteOnExit();
+        return folder;
+    }
+
+    private static final class Single {
+        static final int PORT = freePort();
+
+        static {
+            start(PORT);
+        }
+    }
+
+    private static final class Cluster {
+        static final List<Integer> PORTS = new ArrayList<>();
+
+        static {
+            while (PORTS.size() < MASTERS) {
+                int port = freePort();
+                if (port < HIGHEST_CLUSTER_PORT) {
+                    PORTS.add(port);
+                    start(port, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 5000");
+                }
+            }
+            for (int i = 0; i < MASTERS; i++) {
+                try (Jedis node = new Jedis("127.0.0.1", PORTS.get(i))) {
+                    int from = SLOTS * i / MASTERS;
+                    int[] slots = new int[SLOTS * (i + 1) / MASTERS - from];
+                    for (int s = 0; s < slots.length; s++) {
+                        slots[s] = from + s;
+                    }
+                    node.clusterAddSlots(slots);
+                    node.clusterMeet("127.0.0.1", PORTS.get(0));
+                }
+            }
+            PORTS.forEach(port -> Await.until(Duration.ofSeconds(60), "the cluster is formed", () -> isFormed(port)));
+        }
+
+        private static boolean isFormed(int port) {
+            try (Jedis node = new Jedis("127.0.0.1", port)) {
+                String info = node.clusterInfo();
+                return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + MASTERS);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package io.limiter.kit;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimitText;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * A timeline in a text file: what is asked when, and what each limit answers. The same lines are the documentation of
+ * what the algorithms mean.
+ *
+ * <pre>
+ * # comment
+ * limits 3/10s sliding-list
+ * at 0s    take 1      allow remaining=2 retry=0s next=10s reset=10s
+ * at 9s    look 2 ...
+ * at 9s    take 1 id=a ...
+ * at 9s    refund 2    given          (or: nothing; gives back the second call of the file)
+ * at 9s    reset
+ * </pre>
+ *
+ * Where there are several limits, the numbers of each follow a {@code |}.
+ */
+public final class Trace {
+    private static final long START = 1_700_000_000_000_000L;
+    private static final Path ROOT = Path.of("src/test/resources/io/limiter/traces");
+
+    private final Path file;
+
+    private Trace(Path file) {
+        this.file = file;
+    }
+
+    /** All traces. */
+    public static List<Trace> all() {
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            return files.filter(path -> path.toString().endsWith(".txt"))
+                    .sorted()
+                    .map(Trace::new)
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The trace's lines as they stand in the file. */
+    public List<String> lines() {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Runs the timeline; the lines as the backend answers them, equal to {@link #lines} when it keeps the contract. */
+    public List<String> replay(TestedBackend tested) {
+        ManualTime time = new ManualTime(START);
+        PartitionKey key = PartitionKey.of("192.168.1.19");
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            List<String> answered = new ArrayList<>();
+            Map<Integer, Decision> calls = new HashMap<>();
+            Policy policy = null;
+            for (String line : lines()) {
+                if (line.startsWith("limits ")) {
+                    policy = new Policy("p", LimitText.parseAll(line.substring(7)), io.limiter.FailureMode.DENY);
+                }
+                if (!line.startsWith("at ") || policy == null) {
+                    answered.add(line);
+                    continue;
+                }
+                String[] words = line.split("\\s+");
+                time.setMicros(START + LimitTexts.micros(words[1]));
+                String asked = line.substring(0, line.indexOf(words[2], 3) + words[2].length());
+                if (words[2].equals("reset")) {
+                    limiter.reset(policy, key);
+                    answered.add(asked);
+                } else if (words[2].equals("refund")) {
+                    boolean given = limiter.refund(calls.get(Integer.parseInt(words[3])));
+                    answered.add(upTo(line, words[3], 3) + (given ? "given" : "nothing"));
+                } else {
+                    String id = words[4].startsWith("id=") ? words[4].substring(3) : null;
+                    Charge charge = new Charge(policy, key, Long.parseLong(words[3]), id);
+                    Decision decision = words[2].equals("take")
+                            ? limiter.tryAcquire(List.of(charge))
+                            : limiter.peek(List.of(charge));
+                    calls.put(calls.size() + 1, decision);
+                    answered.add(upTo(line, id == null ? words[3] : words[4], id == null ? 3 : 4) + numbers(decision));
+                }
+            }
+            return answered;
+        }
+    }
+
+    private static String upTo(String line, String word, int index) {
+        int at = 0;
+        for (int i = 0; i < index; i++) {
+            at = line.indexOf(' ', at);
+            while (line.charAt(at) == ' ') {
+                at++;
+            }
+        }
+        int end = at + word.length();
+        while (end < line.length() && line.charAt(end) == ' ') {
+            end++;
+        }
+        return line.substring(0, end);
+    }
+
+    private static String numbers(Decision decision) {
+        StringBuilder text = new StringBuilder();
+        for (LimitOutcome outcome : decision.outcomes()) {
+            text.append(text.isEmpty() ? "" : " | ")
+                    .append(outcome.allowed() ? "allow" : "deny ")
+                    .append(" remaining=")
+                    .append(outcome.remaining())
+                    .append(" retry=")
+                    .append(outcome.retryAfterMicros() < 0 ? "never" : LimitTexts.text(outcome.retryAfterMicros()))
+                    .append(" next=")
+                    .append(LimitTexts.text(outcome.nextMicros()))
+                    .append(" reset=")
+                    .append(LimitTexts.text(outcome.resetMicros()));
+        }
+        return text.toString();
+    }
+
+    @Override
+    public String toString() {
+        return ROOT.relativize(file).toString();
+    }
+}

@@ -1,0 +1,273 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.Backend;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Traffic;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/** The Redis path on real servers: expiry, scripts that are forgotten, servers that pause, stop and come back. */
+class RedisBackendTest {
+    private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
+    private static final Policy MANY =
+            Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+
+    @Test
+    void everyKeyHasATimeToLive() {
+        String prefix = "ttl";
+        ManualTime time = new ManualTime();
+        for (boolean cluster : new boolean[] {false, true}) {
+            RedisBackend.Builder builder = RedisBackend.builder()
+                    .prefix(prefix)
+                    .deadline(Duration.ofSeconds(30))
+                    .timeSource(time);
+            RedisBackend backend = Backends.connected(
+                    cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()));
+            try (RateLimiter limiter = RateLimiter.on(backend)) {
+                Traffic traffic = Traffic.mixed(7);
+                List<Decision> decisions = new ArrayList<>();
+                for (int i = 0; i < 2_000; i++) {
+                    Traffic.Step step = traffic.next();
+                    time.setMicros(step.now());
+                    if (step.kind() == Traffic.Kind.REFUND && !decisions.isEmpty()) {
+                        limiter.refund(decisions.remove(decisions.size() - 1));
+                    } else if (step.kind() == Traffic.Kind.TAKE) {
+                        decisions.add(limiter.tryAcquire(step.charges()));
+                    }
+                }
+            }
+            int keys = 0;
+            for (int port : cluster ? RedisServers.clusterPorts() : List.of(RedisServers.singlePort())) {
+                try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                    for (String key : redis.keys(prefix + ":*")) {
+                        keys++;
+                        assertTrue(redis.pttl(key) > 0, key + " has no time to live");
+                    }
+                }
+            }
+            assertTrue(keys > 10, "only " + keys + " keys were left to look at");
+        }
+    }
+
+    @Test
+    void keysOfOneClientShareASlotAndClientsSpreadOverAllMasters() {
+        Policy policy = Policy.of(
+                "spread", Limit.slidingList(5, Duration.ofMinutes(10)), Limit.tokenBucket(9, Duration.ofHours(1)));
+        RedisBackend backend = Backends.connected(RedisBackend.builder()
+                .prefix("slots")
+                .deadline(Duration.ofSeconds(30))
+                .cluster(RedisServers.cluster()));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int i = 0; i < 60; i++) {
+                Decision decision = limiter.tryAcquire(policy, PartitionKey.of("client " + i), 1);
+                assertEquals(Decision.Source.REDIS, decision.source());
+            }
+        }
+        Set<Integer> masters = new HashSet<>();
+        for (int port : RedisServers.clusterPorts()) {
+            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                int keys = redis.keys("slots:*").size();
+                assertEquals(0, keys % 2, "the two limits of a client lie on two masters");
+                if (keys > 0) {
+                    masters.add(port);
+                }
+            }
+        }
+        assertEquals(RedisServers.clusterPorts().size(), masters.size());
+    }
+
+    @Test
+    void forgottenScriptsAreLoadedAgainAndNobodyNotices() {
+        RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
+        Policy policy = Policy.of(
+                        "forgotten",
+                        Limit.slidingZset(1_000, Duration.ofHours(1)),
+                        Limit.fixedWindow(1_000, Duration.ofHours(2)))
+                .onFailure(FailureMode.DENY);
+        try (RateLimiter limiter = RateLimiter.on(backend);
+                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            for (int i = 0; i < 20; i++) {
+                redis.scriptFlush();
+                assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
+                assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
+                limiter.reset(MANY, KEY);
+            }
+            assertEquals(980, limiter.peek(policy, KEY).remaining());
+        }
+    }
+
+    @Test
+    void aPausedServerCountsNoCallTwiceAndNobodyWaitsBeyondTheDeadline() throws Exception {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        int calls = 200;
+        try (RateLimiter limiter = RateLimiter.on(Backends.connected(RedisBackend.builder()
+                        .address("redis://127.0.0.1:" + port)
+                        .deadline(Duration.ofMillis(250))));
+                Jedis redis = new Jedis("127.0.0.1", port)) {
+            String pid = redis.info("server").replaceAll("(?s).*process_id:(\\d+).*", "$1");
+            signal("STOP", pid);
+            List<CompletableFuture<Decision>> answers = new ArrayList<>();
+            long start = System.nanoTime();
+            for (int i = 0; i < calls; i++) {
+                answers.add(limiter.tryAcquireAsync(MANY, KEY, 1).toCompletableFuture());
+            }
+            for (CompletableFuture<Decision> answer : answers) {
+                assertEquals(
+                        Decision.Source.FAILED_CLOSED,
+                        answer.get(10, TimeUnit.SECONDS).source());
+            }
+            long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            // The deadline is 250 ms; the rest is for machines whose processors are taken.
+            assertTrue(waited < 2_000, "the last of them waited " + waited + " ms");
+            Await.until(Duration.ofSeconds(10), "2.5 s are over", () -> System.nanoTime() - start > 2_500_000_000L);
+            signal("CONT", pid);
+            Await.until(
+                    Duration.ofSeconds(30),
+                    "Redis decides again",
+                    () -> limiter.tryAcquire(MANY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
+            long counted = 1_000_000 - limiter.peek(MANY, KEY).remaining();
+            assertTrue(counted <= calls, counted + " counted of " + calls + " calls sent");
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    @Test
+    void itStartsWithoutRedisAndHealsWhenRedisComes() {
+        int port = RedisServers.freePort();
+        RedisBackend backend = RedisBackend.builder()
+                .address("redis://127.0.0.1:" + port)
+                .deadline(Duration.ofSeconds(5))
+                .build();
+        Policy vote = Policy.of("vote", Limit.slidingList(4, Duration.ofHours(1)));
+        try (RateLimiter limiter = RateLimiter.builder(backend)
+                .fallback(InProcessBackend.create())
+                .instances(2)
+                .build()) {
+            assertFalse(backend.awaitConnected(Duration.ofMillis(100)));
+            assertEquals(
+                    Decision.Source.FAILED_CLOSED,
+                    limiter.tryAcquire(MANY, KEY, 1).source());
+            assertEquals(
+                    Decision.Source.FAILED_OPEN,
+                    limiter.tryAcquire(MANY.onFailure(FailureMode.ALLOW), KEY, 1)
+                            .source());
+            int passed = 0;
+            for (int i = 0; i < 10; i++) {
+                Decision decision = limiter.tryAcquire(vote, KEY, 1);
+                assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
+                passed += decision.allowed() ? 1 : 0;
+            }
+            assertEquals(2, passed, "half of the limit, because two instances share it");
+            RedisServer server = RedisServers.start(port);
+            try {
+                assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
+                assertEquals(
+                        Decision.Source.REDIS, limiter.tryAcquire(vote, KEY, 1).source());
+            } finally {
+                RedisServers.stop(server);
+            }
+        }
+    }
+
+    @Test
+    void aGivenClientIsUsedWhateverItsCodecAndNeverShutDown() {
+        Config config = new Config();
+        config.useSingleServer().setAddress(RedisServers.single()).setConnectionMinimumIdleSize(1);
+        RedissonClient client = Redisson.create(config);
+        try {
+            try (RateLimiter limiter =
+                    RateLimiter.on(Backends.connected(Backends.redis().client(client)))) {
+                assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
+            }
+            assertFalse(client.isShutdown());
+        } finally {
+            client.shutdown();
+        }
+    }
+
+    @Test
+    void anErrorOfAScriptIsToldWithItsCodeAndWithoutTheKey() {
+        try (Backend backend = Backends.connected(RedisBackend.builder()
+                        .prefix("foreign")
+                        .deadline(Duration.ofSeconds(30))
+                        .address(RedisServers.single()));
+                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            Policy policy = Policy.of("wrong", Limit.slidingList(3, Duration.ofHours(1)));
+            redis.set("foreign:{wrong:secret}:wrong:sliding-list1", "hello");
+            Charge charge = new Charge(policy, PartitionKey.of("secret"), 1);
+            ExecutionException failure = assertThrows(
+                    ExecutionException.class,
+                    () -> backend.decide(List.of(charge), Backend.Mode.TAKE)
+                            .toCompletableFuture()
+                            .get());
+            BackendException cause = assertInstanceOf(BackendException.class, failure.getCause());
+            assertTrue(String.valueOf(cause.getMessage()).contains("WRONGTYPE"), cause.getMessage());
+            assertFalse(String.valueOf(cause.getMessage()).contains("secret"), cause.getMessage());
+        }
+    }
+
+    @Test
+    void afterClosingCallsFailAndAreNotLost() {
+        RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
+        RateLimiter limiter = RateLimiter.on(backend);
+        limiter.close();
+        assertEquals(
+                Decision.Source.FAILED_CLOSED, limiter.tryAcquire(MANY, KEY, 1).source());
+        assertThrows(BackendException.class, () -> limiter.reset(MANY, KEY));
+    }
+
+    @Test
+    void dependentCodeNeverRunsOnAThreadOfTheRedisClient() throws Exception {
+        try (RateLimiter limiter =
+                RateLimiter.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
+            for (Algorithm algorithm : Algorithm.values()) {
+                Policy policy = Policy.of("threads", new Limit(null, algorithm, 5, 1_000_000, 5));
+                String thread = limiter.tryAcquireAsync(policy, KEY, 1)
+                        .thenApply(decision -> Thread.currentThread().getName())
+                        .toCompletableFuture()
+                        .get(30, TimeUnit.SECONDS);
+                assertFalse(thread.startsWith("redisson") || thread.startsWith("limiter-"), thread);
+            }
+        }
+    }
+
+    private static void signal(String name, String pid) throws IOException, InterruptedException {
+        assertEquals(
+                0,
+                new ProcessBuilder("kill", "-" + name, pid).inheritIO().start().waitFor());
+    }
+}

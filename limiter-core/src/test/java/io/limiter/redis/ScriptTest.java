@@ -1,0 +1,144 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.kit.RedisServers;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** The scripts as files: each runs by itself, has its header, and is the wire contract. */
+class ScriptTest {
+    private static final String CALL = "-- [call]";
+    private static final String TEN_SECONDS = "10000000";
+
+    /**
+     * The wire contract. When this fails a script has changed. Nodes with the old and the new one will run side by side on
+     * the same states: if either misreads what the other writes, raise RedisKeys.VERSION (clients start with a full quota
+     * once); if both read the same layout the same way, say so in docs/decisions.md. Then pin the new values.
+     */
+    @Test
+    void theScriptsAreThoseThatWerePinned() {
+        Map<String, String> pinned = Map.of(
+                "batch", "200a7837f47c86b59a94c8dcc564557dca23508c",
+                "fixed_window", "6b2f0bdb07962414e365d4241af2602f0e5c00aa",
+                "reset", "cea50c33eac63f12cbaf63c72e0fbdad560d7e7e",
+                "sliding_list", "d1ed9e856504639c742e057f12ba472ced8c5945",
+                "sliding_zset", "49d2034e34de0c9ce0e5228c58fe5f72e8339e60",
+                "token_bucket", "0502b0bc9a5c74cf2b97c80164d6ecd628188b85");
+        Map<String, String> actual =
+                Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
+        assertEquals(pinned, actual, "read the comment of this test before you pin new values");
+    }
+
+    @Test
+    void theLinesThatMakeACallOfArgumentsAreTheSameInEveryAlgorithm() {
+        List<String> calls = Arrays.stream(Algorithm.values())
+                .map(algorithm -> Script.alone(algorithm).text())
+                .map(text -> text.substring(text.indexOf(CALL)))
+                .distinct()
+                .toList();
+        assertEquals(1, calls.size(), "the part from '" + CALL + "' on differs between the algorithm files");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void everyScriptHasAHeader(Algorithm algorithm) {
+        String text = Script.alone(algorithm).text();
+        for (String part : List.of("-- KEYS[1]  ", "-- ARGV     ", "-- RETURNS  ", "-- EXPIRES  ", "-- TWIN     ")) {
+            assertTrue(text.contains(part), part + " is missing in the header of " + algorithm);
+        }
+        String twin = text.substring(text.indexOf("-- TWIN     ") + 12, text.indexOf(".java"));
+        assertTrue(isClass(twin.replace('/', '.')), twin + " does not exist");
+    }
+
+    /** The article's case: 3 per 10 s, for 192.168.1.19 of the business limit_vgroup, with each script alone. */
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void theArticlesCase(Algorithm algorithm) {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            String key = "article:{limit_vgroup:192.168.1.19}:" + algorithm.text();
+            for (int i = 0; i < 3; i++) {
+                List<Long> reply = eval(redis, algorithm, key, "1", "3", TEN_SECONDS, "3", "", "", "");
+                assertEquals(1, reply.get(0));
+                assertEquals(2 - i, reply.get(1));
+            }
+            List<Long> denied = eval(redis, algorithm, key, "1", "3", TEN_SECONDS, "3", "", "", "");
+            assertEquals(0, denied.get(0));
+            assertTrue(denied.get(2) > 0 && denied.get(2) <= 10_000_000, "retry after " + denied.get(2));
+            assertTrue(redis.pttl(key) > 0);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void shortAndWrongArgumentsAreErrorsThatSaySo(Algorithm algorithm) {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            String[][] wrong = {
+                {"1", "3", TEN_SECONDS},
+                {"-1", "3", TEN_SECONDS, "3"},
+                {"1.5", "3", TEN_SECONDS, "3"},
+                {"nan", "3", TEN_SECONDS, "3"},
+                {"inf", "3", TEN_SECONDS, "3"},
+                {"1", "3", "0", "3"},
+                {"1", "3", TEN_SECONDS, "3", "soon"},
+                {"1", "3", TEN_SECONDS, "3", "", "", "peek"}
+            };
+            for (String[] arguments : wrong) {
+                String message = errorOf(redis, algorithm, arguments);
+                assertTrue(message.contains("limiter: "), String.join(" ", arguments) + " gave " + message);
+            }
+            assertEquals(
+                    List.of(1L, 2L),
+                    eval(redis, algorithm, "short:" + algorithm, "1", "3", TEN_SECONDS, "3")
+                            .subList(0, 2));
+        }
+    }
+
+    @Test
+    void aValueThatIsNoStateIsAnErrorAndNoFreshStart() {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            redis.set("foreign", "hello");
+            for (Algorithm algorithm : Algorithm.values()) {
+                String message = "";
+                try {
+                    eval(redis, algorithm, "foreign", "1", "3", TEN_SECONDS, "3");
+                } catch (JedisDataException e) {
+                    message = String.valueOf(e.getMessage());
+                }
+                assertTrue(message.contains("limiter: ") || message.contains("WRONGTYPE"), algorithm + ": " + message);
+            }
+            assertEquals("hello", redis.get("foreign"));
+        }
+    }
+
+    private static String errorOf(Jedis redis, Algorithm algorithm, String... arguments) {
+        try {
+            return "no error but " + eval(redis, algorithm, "wrong:" + algorithm, arguments);
+        } catch (JedisDataException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    @SuppressWarnings("unchecked") // the scripts' reply is a list of integers
+    private static List<Long> eval(Jedis redis, Algorithm algorithm, String key, String... arguments) {
+        return (List<Long>) redis.eval(Script.alone(algorithm).text(), List.of(key), List.of(arguments));
+    }
+
+    private static boolean isClass(String name) {
+        try {
+            Class.forName(name);
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+}
