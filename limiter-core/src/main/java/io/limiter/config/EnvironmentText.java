@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
  * gets a lower-case name with hyphens.
  */
 final class EnvironmentText {
-    private static final String SOURCE = "the environment";
-
     private EnvironmentText() {}
 
     static List<ConfigEntry> entries(Map<String, String> environment, List<ConfigEntry> files) {
@@ -37,7 +35,7 @@ final class EnvironmentText {
                 key = fresh(variable, Keys.RULES, Keys.OF_RULE);
             }
             if (key != null) {
-                entries.add(new ConfigEntry(SOURCE, 0, key, value));
+                entries.add(new ConfigEntry("environment variable " + variable, 0, key, value));
             }
         });
         return entries;

@@ -1,0 +1,270 @@
+package io.limiter.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.FailureMode;
+import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.config.LimiterConfig.RedisMode;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.redis.RedisBackend;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LimiterConfigTest {
+    private static final String WHOLE = """
+            # redis or in-process (the default)
+            limiter.backend = redis
+            limiter.redis.address = redis://127.0.0.1:6379
+            limiter.redis.deadline = 20ms
+            limiter.redis.startup-wait = 0ms
+            limiter.redis.prefix: shop
+            limiter.instances = 4
+            limiter.in-process.max-entries = 5000
+            limiter.in-process.max-stamps = 60000
+
+            limiter.policies.vote.limits = 3/10s sliding-list, \\
+                100/1h fixed name hourly
+            limiter.policies.vote.on-failure = allow
+
+            limiter.rules.voting.path = /api/votes/*, /api/{poll}/votes
+            limiter.rules.voting.methods = post, PUT
+            limiter.rules.voting.key = ip + header:X-Api-Key
+            limiter.rules.voting.policy = vote
+            limiter.rules.export.path = /export
+            limiter.rules.export.key = global
+            limiter.rules.export.limits = 2/1m sliding-zset
+            limiter.rules.export.on-failure = deny
+            """;
+
+    @Test
+    void everythingIsReadAsWritten() throws IOException {
+        LimiterConfig config = parse(WHOLE);
+        assertEquals(BackendKind.REDIS, config.backend());
+        assertEquals(
+                new LimiterConfig.RedisSettings(
+                        RedisMode.SINGLE,
+                        List.of("redis://127.0.0.1:6379"),
+                        "shop",
+                        Duration.ofMillis(20),
+                        Duration.ZERO),
+                config.redis());
+        assertEquals(new LimiterConfig.InProcessSettings(5_000, 60_000), config.inProcess());
+        assertEquals(4, config.instances());
+        assertEquals(Set.of("vote", "export"), config.policies().keySet());
+        assertEquals(
+                "[3/10s sliding-list name vote-10s, 100/1h fixed name hourly]",
+                String.valueOf(config.policies().get("vote").limits()));
+        assertEquals(FailureMode.ALLOW, config.policies().get("vote").onFailure());
+        RuleDefinition voting = config.rules().get(0);
+        assertEquals(List.of("/api/votes/*", "/api/{poll}/votes"), voting.paths());
+        assertEquals(Set.of("POST", "PUT"), voting.methods());
+        assertEquals(
+                List.of(new KeyPart(KeyPart.Kind.IP, null), new KeyPart(KeyPart.Kind.HEADER, "X-Api-Key")),
+                voting.key());
+        assertEquals(config.policies().get("vote"), voting.policy());
+        RuleDefinition export = config.rules().get(1);
+        assertEquals(List.of(), export.key());
+        assertEquals(Set.of(), export.methods());
+        assertEquals(FailureMode.DENY, export.policy().onFailure());
+    }
+
+    @Test
+    void whatIsNotWrittenHasItsDefault() throws IOException {
+        LimiterConfig config = parse("limiter.policies.p.limits = 1/s\n");
+        assertEquals(BackendKind.IN_PROCESS, config.backend());
+        assertEquals(RedisBackend.DEFAULT_DEADLINE, config.redis().deadline());
+        assertEquals("limiter", config.redis().prefix());
+        assertEquals(InProcessBackend.DEFAULT_MAX_ENTRIES, config.inProcess().maxEntries());
+        assertEquals(InProcessBackend.DEFAULT_MAX_STAMPS, config.inProcess().maxStamps());
+        assertEquals(1, config.instances());
+        assertEquals(FailureMode.LOCAL, config.policies().get("p").onFailure());
+    }
+
+    @Test
+    void fiveMistakesAreOneMessageWithLinesValuesAndRemedies() {
+        String text = """
+                limiter.backend = reddis
+                limiter.policies.vote.limits = 3/10x
+                limiter.policies.vote.on-failur = allow
+
+                limiter.rules.voting.policy = vote
+                limiter.rules.voting.methods = PSOT
+                """;
+        ConfigException mistakes = assertThrows(ConfigException.class, () -> parse(text));
+        assertEquals("""
+                limiter.properties has 5 problems:
+                  line 1: limiter.backend = reddis: no backend; write in-process or redis; did you mean 'redis'?
+                  line 2: limiter.policies.vote.limits = 3/10x: in '3/10x': '10x' is not a period; write a number and us, \
+                ms, s, m, h or d (10s), or a word (second, minute, hour, day)
+                  line 3: limiter.policies.vote.on-failur = allow: unknown key; 'on-failur' is none of limits, on-failure; \
+                did you mean 'on-failure'?
+                  line 5: limiter.rules.voting.policy = vote: rule 'voting' has no path; add limiter.rules.voting.path = \
+                /api/* (every path is written /*)
+                  line 6: limiter.rules.voting.methods = PSOT: 'PSOT' is no method; did you mean 'POST'?""".replace("is not a period", "is no period"), mistakes.getMessage());
+        assertEquals(5, mistakes.problems().size());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "limter.backend = redis | did you mean 'limiter.backend'?",
+                "limiter.backnd = redis | did you mean 'limiter.backend'?",
+                "server.port = 80 | unknown key",
+                "limiter.rules.a.pth = /x | did you mean 'path'?",
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/8 | unknown key",
+                "limiter.policies.limits = 3/s | unknown key",
+                "limiter.instances = 0 | no whole number from 1 to 1000000",
+                "limiter.redis.deadline = 0ms | outside 1ms to 60s",
+                "limiter.redis.deadline = 90s | outside 1ms to 60s",
+                "limiter.redis.deadline = soon | is no period",
+                "limiter.redis.prefix = {a} | braces would move",
+                "limiter.redis.address = localhost | write redis://host:port",
+                "limiter.redis.address = redis://a:1, redis://b:2 | limiter.redis.mode = cluster",
+                "limiter.redis.mode = sentinel | write single or cluster",
+                "limiter.backend = redis | add limiter.redis.address",
+                "limiter.policies.p.on-failure = deny | add limiter.policies.p.limits = 3/10s",
+                "limiter.policies.a b.limits = 3/s | can't name a policy",
+                "limiter.rules.a.path = x | start it with /",
+                "limiter.rules.a.path = /a//b | empty segment",
+                "limiter.rules.a.path = /a/*/b | can't be matched at '*'",
+                "limiter.rules.a.path = /a/**  | can't be matched at '**'",
+                "limiter.rules.a.path = /a?b=c | can't be matched",
+                "limiter.rules.a.path = /a%20b | can't be matched",
+                "limiter.rules.a.path = /{x}/{x} | two variables",
+                "limiter.rules.a.path = /x | says not how often",
+                "limiter.rules.a.key = address | is no key; write ip, user",
+                "limiter.rules.a.key = header | write header:name",
+                "limiter.rules.a.key = ip:1 | write ip",
+                "limiter.rules.a.key = ip+user | is no key",
+                "limiter.rules.a.key = path:id | has no variable {id}",
+                "limiter.rules.a.policy = nobody | there is no such policy",
+                "just words | has no '='; write key = value"
+            })
+    void aMistakeIsToldWithItsRemedy(String line, String words) {
+        String path = line.contains(".path") ? "" : "limiter.rules.a.path = /x\n";
+        String text = (line.contains("rules") && line.contains(".a.key") ? path + "limiter.rules.a.limits = 1/s\n" : "")
+                + line;
+        String message = String.valueOf(
+                assertThrows(ConfigException.class, () -> parse(text)).getMessage());
+        assertTrue(message.contains(words), message);
+    }
+
+    @Test
+    void aKeyGivenTwiceIsAnErrorWithBothLines() {
+        String message = message("limiter.instances = 1\n\nlimiter.instances = 2\n");
+        assertTrue(message.contains("line 3: limiter.instances stands already in line 1; keep one"), message);
+    }
+
+    @Test
+    void aRuleHasLimitsOrAPolicyAndNotBoth() {
+        String rule = "limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\nlimiter.rules.a.policy = p\n";
+        String message = message(rule + "limiter.rules.a.limits = 1/s\n");
+        assertTrue(message.contains("names policy 'p' and has limits of its own; keep one of the two"), message);
+        message = message("limiter.policies.a.limits = 1/s\nlimiter.rules.a.path = /\nlimiter.rules.a.limits = 2/s\n");
+        assertTrue(message.contains("there is a policy of its name; write limiter.rules.a.policy = a"), message);
+    }
+
+    @Test
+    void aWrongPolicyIsNotAlsoAMissingOne() {
+        String message =
+                message("limiter.policies.p.limits = 1\nlimiter.rules.a.path = /\nlimiter.rules.a.policy = p\n");
+        assertTrue(message.startsWith("limiter.properties has 1 problem:"), message);
+    }
+
+    @Test
+    void noMessageShowsAPasswordOrControlCharacters() {
+        String message = message("limiter.redis.address = redis://user:secret@host\nlimiter.instances = a\\u0007b\n");
+        assertFalse(message.contains("secret"), message);
+        assertTrue(message.contains("redis://***@host"), message);
+        assertTrue(message.contains("a\\u0007b"), message);
+    }
+
+    @Test
+    void theEnvironmentGoesOverTheFileAndBringsNoUnknownKeys() throws IOException {
+        LimiterConfig config = LimiterConfig.builder()
+                .text("limiter.properties", new StringReader(WHOLE))
+                .environment(Map.of(
+                        "LIMITER_BACKEND", "in-process",
+                        "LIMITER_REDIS_ADDRESS", "redis://other:1",
+                        "LIMITER_POLICIES_VOTE_LIMITS", "9/1s",
+                        "LIMITER_RULES_EXPORT_METHODS", "GET",
+                        "LIMITER_POLICIES_NEW_ONE_LIMITS", "1/d fixed",
+                        "LIMITER_PORT", "tcp://10.0.0.1:80",
+                        "PATH", "/bin"))
+                .build();
+        assertEquals(BackendKind.IN_PROCESS, config.backend());
+        assertEquals(List.of("redis://other:1"), config.redis().addresses());
+        assertEquals(
+                "[9/1s sliding-list name vote]",
+                String.valueOf(config.policies().get("vote").limits()));
+        assertEquals(Set.of("GET"), config.rules().get(1).methods());
+        assertTrue(config.policies().containsKey("new-one"));
+    }
+
+    @Test
+    void aMistakeOfTheEnvironmentNamesItsPlace() {
+        ConfigException mistake = assertThrows(
+                ConfigException.class,
+                () -> LimiterConfig.builder()
+                        .text("limiter.properties", new StringReader("limiter.instances = x"))
+                        .environment(Map.of("LIMITER_BACKEND", "disk"))
+                        .build());
+        String message = String.valueOf(mistake.getMessage());
+        assertTrue(message.contains("limiter.properties line 1: limiter.instances = x"), message);
+        assertTrue(
+                message.contains("environment variable LIMITER_BACKEND: limiter.backend = disk: no backend"), message);
+    }
+
+    @Test
+    void aFileIsUtf8(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("my.properties");
+        Files.write(file, "\uFEFFlimiter.policies.p.limits=1/s\r\n# Grüße".getBytes(StandardCharsets.UTF_8));
+        assertEquals(1, LimiterConfig.load(file).policies().size());
+        Files.write(file, "# Grüße".getBytes(StandardCharsets.ISO_8859_1));
+        String message = String.valueOf(assertThrows(ConfigException.class, () -> LimiterConfig.load(file))
+                .getMessage());
+        assertTrue(message.contains("my.properties has 1 problem") && message.contains("save it as UTF-8"), message);
+    }
+
+    @Test
+    void propertiesTextHasTheUsualEscapes() {
+        Problems problems = new Problems();
+        List<ConfigEntry> entries =
+                PropertiesText.parse("f", "a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n", problems);
+        assertTrue(problems.isEmpty());
+        assertEquals(
+                List.of(
+                        new ConfigEntry("f", 1, "a=b", "cdA\t."),
+                        new ConfigEntry("f", 5, "x", "y = z"),
+                        new ConfigEntry("f", 6, "empty", "")),
+                entries);
+        PropertiesText.parse("f", "a = \\u00zz", problems);
+        assertFalse(problems.isEmpty());
+    }
+
+    private static String message(String text) {
+        return String.valueOf(
+                assertThrows(ConfigException.class, () -> parse(text)).getMessage());
+    }
+
+    private static LimiterConfig parse(String text) throws IOException {
+        return LimiterConfig.builder()
+                .text("limiter.properties", new StringReader(text))
+                .build();
+    }
+}
