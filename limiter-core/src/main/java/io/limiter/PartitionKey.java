@@ -87,7 +87,12 @@ public final class PartitionKey {
     }
 
     private static boolean isUnreserved(int c) {
-        return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-';
+        return (c >= 'a' && c <= 'z')
+                || (c >= 'A' && c <= 'Z')
+                || (c >= '0' && c <= '9')
+                || c == '.'
+                || c == '_'
+                || c == '-';
     }
 
     private static String percentEncoded(String part) {
@@ -97,9 +102,9 @@ public final class PartitionKey {
                 encoded.append((char) c);
             } else if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
                 // A lone half of a pair has no UTF-8; a replacement character would make all of them one client.
-                percent(encoded, 0xE0 | c >> 12);
-                percent(encoded, 0x80 | c >> 6 & 0x3F);
-                percent(encoded, 0x80 | c & 0x3F);
+                percent(encoded, 0xE0 | (c >> 12));
+                percent(encoded, 0x80 | ((c >> 6) & 0x3F));
+                percent(encoded, 0x80 | (c & 0x3F));
             } else {
                 for (byte b : Character.toString(c).getBytes(StandardCharsets.UTF_8)) {
                     percent(encoded, b);

@@ -16,6 +16,7 @@ final class RuleBinder {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
+    private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
     private static final List<String> METHODS =
             List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT");
 
@@ -124,9 +125,7 @@ final class RuleBinder {
                     throw new IllegalArgumentException(
                             "'" + path + "' has two variables " + segment + "; give one of them another name");
                 }
-            } else if (segment.equals("*") && last) {
-                continue;
-            } else if (segment.equals(".") || segment.equals("..") || segment.matches(".*[*{};?#%\\\\].*")) {
+            } else if (!(last && segment.equals("*")) && UNFIT.matcher(segment).find()) {
                 throw new IllegalArgumentException("'" + path + "' can't be matched at '" + segment
                         + "'; a path is plain decoded text, * stands alone at its end (/api/*), a variable alone"
                         + " between two / (/users/{id})");
@@ -175,7 +174,7 @@ final class RuleBinder {
         for (KeyPart.Kind kind : KeyPart.Kind.values()) {
             if (kind.text().equals(kindText)) {
                 if (kind.isNamed() != (partName != null)
-                        || partName != null && !TOKEN.matcher(partName).matches()) {
+                        || (partName != null && !TOKEN.matcher(partName).matches())) {
                     throw new IllegalArgumentException("'" + text + "' is no key; write "
                             + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
                 }

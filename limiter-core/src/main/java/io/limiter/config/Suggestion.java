@@ -13,7 +13,7 @@ final class Suggestion {
         int least = Math.max(2, written.length() / 3);
         for (String word : known) {
             int distance = distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
-            if (distance < least || distance == least && nearest.isEmpty()) {
+            if (distance < least || (distance == least && nearest.isEmpty())) {
                 least = distance;
                 nearest = word;
             }

@@ -75,7 +75,7 @@ final class SlidingLogState extends State {
         long n = ask.permits();
         int first = firstLater(0, size, ask.now - ask.limit.periodMicros());
         ask.level = first;
-        ask.end = size - first;
+        ask.end = (long) size - first;
         ask.live = ask.end;
         ask.stamp = ask.now;
         ask.allowed = ask.charge.permits() == 0 || ask.live + n <= limit;
@@ -140,7 +140,7 @@ final class SlidingLogState extends State {
     boolean back(Ask ask, long stamp) {
         String id = ask.charge.requestId();
         boolean counts = stamp > ask.now - ask.limit.periodMicros();
-        if (!counts || id != null && (stampOfId == null || !Long.valueOf(stamp).equals(stampOfId.get(id)))) {
+        if (!counts || (id != null && (stampOfId == null || !Long.valueOf(stamp).equals(stampOfId.get(id))))) {
             return false;
         }
         long left = ask.charge.permits();
@@ -204,7 +204,7 @@ final class SlidingLogState extends State {
         int low = from;
         int high = to;
         while (low < high) {
-            int middle = low + high >>> 1;
+            int middle = (low + high) >>> 1;
             if (ring[slot(middle)] > time) {
                 high = middle;
             } else {

@@ -41,7 +41,7 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
             }
         }
         long n = ask.permits();
-        ask.allowed = ask.charge.permits() == 0 || n <= burst && ask.level >= n * parts;
+        ask.allowed = ask.charge.permits() == 0 || (n <= burst && ask.level >= n * parts);
         ask.retryAfter = ask.allowed ? 0 : n > burst ? LimitOutcome.NEVER : Ask.ceilDiv(n * parts - ask.level, rate);
     }
 

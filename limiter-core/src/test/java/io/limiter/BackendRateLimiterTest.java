@@ -1,0 +1,156 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import io.limiter.inprocess.InProcessBackend;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What the limiter makes of a backend that can't answer. The backend is our own seam, so it may be a mock. */
+class BackendRateLimiterTest {
+    private static final PartitionKey KEY = PartitionKey.of("a");
+    private static final Policy LOCAL = Policy.of("local", Limit.slidingList(10, Duration.ofMinutes(1)));
+    private static final Policy ALLOW =
+            Policy.of("allow", Limit.slidingList(10, Duration.ofMinutes(1))).onFailure(FailureMode.ALLOW);
+    private static final Policy DENY =
+            Policy.of("deny", Limit.slidingList(10, Duration.ofMinutes(1))).onFailure(FailureMode.DENY);
+
+    private final Backend away = mock(Backend.class);
+
+    BackendRateLimiterTest() {
+        when(away.decide(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("away")));
+        when(away.refund(any())).thenReturn(CompletableFuture.failedFuture(new BackendException("away")));
+        when(away.reset(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("away")));
+    }
+
+    @Test
+    void theStrictestModeOfAllPoliciesAnswers() {
+        RateLimiter limiter =
+                RateLimiter.builder(away).fallback(InProcessBackend.create()).build();
+        assertEquals(Decision.Source.FAILED_OPEN, ask(limiter, ALLOW));
+        assertEquals(Decision.Source.LOCAL_FALLBACK, ask(limiter, ALLOW, LOCAL));
+        assertEquals(Decision.Source.FAILED_CLOSED, ask(limiter, ALLOW, LOCAL, DENY));
+    }
+
+    @Test
+    void aGuessHasNoNumbers() {
+        RateLimiter limiter = RateLimiter.on(away);
+        Decision open = limiter.tryAcquire(ALLOW, KEY, 1);
+        assertTrue(open.allowed());
+        assertTrue(open.outcomes().isEmpty());
+        assertFalse(open.source().isExact());
+        Decision closed = limiter.tryAcquire(DENY, KEY, 1);
+        assertFalse(closed.allowed());
+        assertEquals(Duration.ofSeconds(1), closed.retryAfter().orElseThrow());
+        assertEquals(List.of(), closed.violated());
+    }
+
+    @Test
+    void theLocalShareIsThatOfOneInstanceAndAtLeastOne() {
+        RateLimiter limiter = RateLimiter.builder(away)
+                .fallback(InProcessBackend.create())
+                .instances(4)
+                .build();
+        assertEquals(2, passes(limiter, LOCAL));
+        assertEquals(1, passes(limiter, Policy.of("few", Limit.fixedWindow(3, Duration.ofHours(1)))));
+        assertEquals(2, passes(limiter, Policy.of("bucket", Limit.tokenBucket(1, Duration.ofHours(1), 8))));
+        assertEquals(0, passes(limiter, Policy.of("none", Limit.fixedWindow(0, Duration.ofHours(1)))));
+    }
+
+    @Test
+    void withoutAFallbackLocalDenies() {
+        assertEquals(Decision.Source.FAILED_CLOSED, ask(RateLimiter.on(away), LOCAL));
+    }
+
+    @Test
+    void aRefundGoesToWhoDecided() {
+        RateLimiter limiter =
+                RateLimiter.builder(away).fallback(InProcessBackend.create()).build();
+        Decision local = limiter.tryAcquire(LOCAL, KEY, 4);
+        assertTrue(limiter.refund(local));
+        assertFalse(limiter.refund(local), "a second time");
+        assertEquals(10, limiter.peek(LOCAL, KEY).remaining());
+        assertFalse(limiter.refund(limiter.tryAcquire(ALLOW, KEY, 1)), "nobody counted");
+        verify(away, never()).refund(any());
+    }
+
+    @Test
+    void aRefundOfADenialGivesNothing() {
+        RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
+        assertTrue(limiter.tryAcquire(LOCAL, KEY, 10).allowed());
+        assertFalse(limiter.refund(limiter.tryAcquire(LOCAL, KEY, 1)));
+        assertEquals(0, limiter.peek(LOCAL, KEY).remaining());
+    }
+
+    @Test
+    void aResetThatCantBeDoneIsTold() {
+        assertThrows(BackendException.class, () -> RateLimiter.on(away).reset(LOCAL, KEY));
+    }
+
+    @Test
+    void anInterruptIsKeptAndTheAnswerStillComes() {
+        CompletableFuture<Decision> late = new CompletableFuture<>();
+        Backend slow = mock(Backend.class);
+        when(slow.decide(any(), any())).thenReturn(late);
+        Thread.currentThread().interrupt();
+        CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)
+                .execute(() -> late.completeExceptionally(new BackendException("late")));
+        assertEquals(Decision.Source.FAILED_OPEN, ask(RateLimiter.on(slow), ALLOW));
+        assertTrue(Thread.interrupted());
+    }
+
+    @Test
+    void asynchronousAnswersComeOnTheExecutor() throws Exception {
+        CompletableFuture<Decision> late = new CompletableFuture<>();
+        Backend slow = mock(Backend.class);
+        when(slow.decide(any(), any())).thenReturn(late);
+        ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "chosen"));
+        try {
+            RateLimiter limiter = RateLimiter.builder(slow).executor(executor).build();
+            CompletableFuture<String> thread = limiter.tryAcquireAsync(ALLOW, KEY, 1)
+                    .thenApply(decision -> Thread.currentThread().getName())
+                    .toCompletableFuture();
+            late.completeExceptionally(new BackendException("late"));
+            assertEquals("chosen", thread.get(10, TimeUnit.SECONDS));
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    @Test
+    void closingClosesBoth() {
+        Backend fallback = mock(Backend.class);
+        RateLimiter.builder(away).fallback(fallback).build().close();
+        verify(away).close();
+        verify(fallback).close();
+    }
+
+    private static Decision.Source ask(RateLimiter limiter, Policy... policies) {
+        return limiter.tryAcquire(Arrays.stream(policies)
+                        .map(policy -> new Charge(policy, KEY, 1))
+                        .toList())
+                .source();
+    }
+
+    private static int passes(RateLimiter limiter, Policy policy) {
+        int passes = 0;
+        for (int i = 0; i < 20; i++) {
+            passes += limiter.tryAcquire(policy, KEY, 1).allowed() ? 1 : 0;
+        }
+        return passes;
+    }
+}

@@ -1,0 +1,95 @@
+package io.limiter.wiring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.RedisServers;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class LimiterTest {
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final String VOTE = "limiter.policies.vote.limits = 3/1h\n";
+
+    @Test
+    void inProcess() throws IOException {
+        try (Limiter limiter = Limiter.start(config(VOTE, Map.of()))) {
+            assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
+        }
+    }
+
+    @Test
+    void twoLimitersOnOneRedisShareTheirLimits() throws IOException {
+        Map<String, String> redis = Map.of(
+                "LIMITER_BACKEND", "redis",
+                "LIMITER_REDIS_ADDRESS", RedisServers.single(),
+                "LIMITER_REDIS_PREFIX", "wiring-single",
+                "LIMITER_REDIS_DEADLINE", "30s",
+                "LIMITER_REDIS_STARTUP_WAIT", "60s");
+        try (Limiter one = Limiter.start(config(VOTE, redis));
+                Limiter other = Limiter.start(config(VOTE, redis))) {
+            assertEquals(3, passes(one, Decision.Source.REDIS) + passes(other, Decision.Source.REDIS));
+        }
+    }
+
+    @Test
+    void aClusterByItsAddresses() throws IOException {
+        Map<String, String> redis = Map.of(
+                "LIMITER_BACKEND", "redis",
+                "LIMITER_REDIS_MODE", "cluster",
+                "LIMITER_REDIS_ADDRESS", String.join(", ", RedisServers.cluster()),
+                "LIMITER_REDIS_PREFIX", "wiring-cluster",
+                "LIMITER_REDIS_DEADLINE", "30s",
+                "LIMITER_REDIS_STARTUP_WAIT", "60s");
+        try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
+            assertEquals(3, passes(limiter, Decision.Source.REDIS));
+        }
+    }
+
+    @Test
+    void itStartsWithoutRedisAndTheFailureModeAnswersWithTheShare() throws IOException {
+        Map<String, String> nobody = Map.of(
+                "LIMITER_BACKEND", "redis",
+                "LIMITER_REDIS_ADDRESS", "redis://127.0.0.1:" + RedisServers.freePort(),
+                "LIMITER_REDIS_STARTUP_WAIT", "10ms",
+                "LIMITER_INSTANCES", "3");
+        try (Limiter limiter = Limiter.start(config(VOTE, nobody))) {
+            assertEquals(1, passes(limiter, Decision.Source.LOCAL_FALLBACK));
+        }
+    }
+
+    @Test
+    void anUnknownPolicyIsToldWithThoseThereAre() throws IOException {
+        try (Limiter limiter = Limiter.start(config(VOTE, Map.of()))) {
+            String message = String.valueOf(
+                    assertThrows(IllegalArgumentException.class, () -> limiter.tryAcquire("votes", KEY, 1))
+                            .getMessage());
+            assertTrue(message.contains("[vote]") && message.contains("limiter.policies.votes.limits"), message);
+            assertFalse(limiter.config().policies().isEmpty());
+        }
+    }
+
+    private static int passes(Limiter limiter, Decision.Source source) {
+        int passes = 0;
+        for (int i = 0; i < 10; i++) {
+            Decision decision = limiter.tryAcquire("vote", KEY, 1);
+            assertEquals(source, decision.source());
+            passes += decision.allowed() ? 1 : 0;
+        }
+        return passes;
+    }
+
+    private static LimiterConfig config(String text, Map<String, String> environment) throws IOException {
+        return LimiterConfig.builder()
+                .text("limiter.properties", new StringReader(text))
+                .environment(environment)
+                .build();
+    }
+}
