@@ -15,6 +15,10 @@ final class StampBudget {
         return held.get() >= most;
     }
 
+    boolean isHalfSpent() {
+        return held.get() >= most / 2;
+    }
+
     /** Takes room for more stamps, all or none. */
     boolean take(long stamps) {
         while (true) {

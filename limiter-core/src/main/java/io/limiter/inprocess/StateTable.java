@@ -100,7 +100,9 @@ final class StateTable {
             if (other != null) {
                 return other;
             }
-            makeRoom(ask.now);
+            if (queue.size() >= maxEntries / 2 || budget.isHalfSpent()) {
+                makeRoom(ask.now);
+            }
             if (isFull()) {
                 return overflow(room, key);
             }

@@ -26,10 +26,11 @@ public final class NaiveLimiter {
         long count;
         long end;
         List<Entry> log = new ArrayList<>();
-        /** Credit in permits, as a fraction of the period in microseconds; null is full. */
+        /** Credit in parts of a permit; null is full. */
         @Nullable
         BigInteger credit;
 
+        BigInteger parts = BigInteger.ONE;
         long stamp;
     }
 
@@ -107,12 +108,11 @@ public final class NaiveLimiter {
                 BigInteger full = full(limit);
                 BigInteger credit = credit(kept, limit, now);
                 BigInteger refilled = refill(limit, Math.max(0, now - outcome.stampMicros()));
-                BigInteger gain = permits(limit, n).subtract(refilled);
+                BigInteger gain = permits(limit, Math.min(n, limit.burst())).subtract(refilled);
                 if (gain.signum() <= 0 || credit.equals(full)) {
                     return false;
                 }
-                kept.credit = credit.add(gain).min(full);
-                kept.stamp = now;
+                put(kept, limit, credit.add(gain).min(full), now);
                 return true;
             }
         }
@@ -219,33 +219,60 @@ public final class NaiveLimiter {
                 kept.log = log;
             }
             case TOKEN_BUCKET -> {
-                kept.credit = credit(kept, limit, now).subtract(permits(limit, n));
-                kept.stamp = now;
+                put(kept, limit, credit(kept, limit, now).subtract(permits(limit, n)), now);
             }
         }
     }
 
+    private static void put(Kept kept, Limit limit, BigInteger credit, long now) {
+        // What is full again is as if it had never been: a limit raised later starts full.
+        kept.credit = credit.equals(full(limit)) ? null : credit;
+        kept.parts = parts(limit);
+        kept.stamp = now;
+    }
+
     private static BigInteger credit(Kept kept, Limit limit, long now) {
-        return kept.credit == null
-                ? full(limit)
-                : kept.credit.add(refill(limit, Math.max(0, now - kept.stamp))).min(full(limit));
+        if (kept.credit == null) {
+            return full(limit);
+        }
+        BigInteger credit = kept.credit;
+        if (!kept.parts.equals(parts(limit))) {
+            BigInteger whole = credit.divide(kept.parts);
+            credit = whole.min(BigInteger.valueOf(limit.burst())).multiply(parts(limit));
+        }
+        return credit.min(full(limit))
+                .add(refill(limit, Math.max(0, now - kept.stamp)))
+                .min(full(limit));
     }
 
     private static BigInteger full(Limit limit) {
         return permits(limit, limit.burst());
     }
 
+    /** Of how many parts a permit consists: the period over its common divisor with the permits. */
+    private static BigInteger parts(Limit limit) {
+        BigInteger period = BigInteger.valueOf(limit.periodMicros());
+        return period.divide(period.gcd(BigInteger.valueOf(limit.permits())));
+    }
+
+    /** How many parts a microsecond brings. */
+    private static BigInteger rate(Limit limit) {
+        return parts(limit)
+                .multiply(BigInteger.valueOf(limit.permits()))
+                .divide(BigInteger.valueOf(limit.periodMicros()));
+    }
+
     private static BigInteger permits(Limit limit, long n) {
-        return BigInteger.valueOf(n).multiply(BigInteger.valueOf(limit.periodMicros()));
+        return BigInteger.valueOf(n).multiply(parts(limit));
     }
 
     private static BigInteger refill(Limit limit, long micros) {
-        return BigInteger.valueOf(micros).multiply(BigInteger.valueOf(limit.permits()));
+        return BigInteger.valueOf(micros).multiply(rate(limit));
     }
 
     private static long time(Limit limit, BigInteger credit) {
-        BigInteger[] parts = credit.divideAndRemainder(BigInteger.valueOf(limit.permits()));
-        return parts[0].longValueExact() + (parts[1].signum() == 0 ? 0 : 1);
+        BigInteger[] quotient = credit.divideAndRemainder(rate(limit));
+        return quotient[0].longValueExact() + (quotient[1].signum() == 0 ? 0 : 1);
     }
 
     private Kept kept(Charge charge, Limit limit) {
@@ -258,6 +285,7 @@ public final class NaiveLimiter {
         copy.end = kept.end;
         copy.log = new ArrayList<>(kept.log);
         copy.credit = kept.credit;
+        copy.parts = kept.parts;
         copy.stamp = kept.stamp;
         return copy;
     }

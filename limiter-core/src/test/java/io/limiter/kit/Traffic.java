@@ -9,18 +9,25 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seeded random traffic: the same seed is the same traffic. Times lie on a grid of a minute, and periods are whole
- * numbers of it, or 11 us less, or awkward fractions for buckets: so no key's life in Redis, which runs on its own clock,
- * ends between two steps.
+ * Seeded random traffic: the same seed is the same traffic. While it runs, limits are raised and lowered, periods and
+ * algorithms change, the clock jumps on and steps back, keys become stale, calls are given back early, late and twice, and
+ * request ids come again.
+ *
+ * <p>Times lie on a grid of a minute, and periods are whole numbers of it, or 11 us less, or awkward fractions for
+ * buckets: so no key's life in Redis, which runs on its own clock, ends between two steps.
  */
 public final class Traffic {
+    private static final List<Algorithm> ALGORITHMS = List.of(Algorithm.values());
     private static final long GRID = 60_000_000;
-    private static final String[] KEYS = {"192.0.2.1", "2001:db8::/64", "a{b}c:d", "\uD800", ""};
+    private static final String[] KEYS = {
+        "192.0.2.1", "2001:db8::/64", "a{b}c:d", "\uD800", "", "\u0000\r\n\u007f", "ключ".repeat(5_000)
+    };
 
     /** What to do in one step. */
     public enum Kind {
@@ -50,54 +57,76 @@ public final class Traffic {
     }
 
     private final SplittableRandom random;
-    private final List<Policy> policies;
+    /** For each policy what it is and becomes; the first of each list stands now. */
+    private final List<List<Policy>> policies;
+
+    private final int charges;
     private long now = 1_700_000_000_000_000L;
     private int ids;
 
-    private Traffic(long seed, List<Policy> policies) {
+    private Traffic(long seed, List<List<Policy>> policies, int charges) {
         this.random = new SplittableRandom(seed);
         this.policies = policies;
+        this.charges = charges;
     }
 
-    /** Traffic on policies of one algorithm, each with one limit. */
+    /** Traffic on policies of one algorithm, each with one limit that changes now and then. */
     public static Traffic of(Algorithm algorithm, long seed) {
-        List<Policy> policies = new ArrayList<>();
         List<Limit> limits = limits(algorithm);
+        List<List<Policy>> policies = new ArrayList<>();
         for (int i = 0; i < limits.size(); i++) {
-            policies.add(new Policy("p" + i, List.of(limits.get(i)), FailureMode.DENY));
+            List<Policy> variants = new ArrayList<>();
+            for (int j = 0; j < limits.size(); j++) {
+                variants.add(policy("p" + i, List.of(limits.get((i + j) % limits.size()))));
+            }
+            policies.add(variants);
         }
-        return new Traffic(seed, policies);
+        return new Traffic(seed, policies, 1);
     }
 
-    /** Traffic on policies of several limits of all algorithms, with several charges a call. */
+    /** Traffic on policies of several limits of all algorithms, which change too, with up to three charges a call. */
     public static Traffic mixed(long seed) {
         SplittableRandom random = new SplittableRandom(~seed);
-        List<Policy> policies = new ArrayList<>();
+        List<List<Policy>> policies = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            List<Limit> limits = new ArrayList<>();
-            for (int j = 0; j <= i % 3; j++) {
-                List<Limit> of = limits(Algorithm.values()[random.nextInt(Algorithm.values().length)]);
-                limits.add(of.get(random.nextInt(of.size())).named("l" + j));
+            List<Policy> variants = new ArrayList<>();
+            for (int v = 0; v < 4; v++) {
+                List<Limit> limits = new ArrayList<>();
+                for (int j = 0; j <= i % 3; j++) {
+                    List<Limit> of = limits(ALGORITHMS.get(random.nextInt(ALGORITHMS.size())));
+                    limits.add(of.get(random.nextInt(of.size())).named("l" + j));
+                }
+                variants.add(policy("m" + i, limits));
             }
-            policies.add(new Policy("m" + i, limits, FailureMode.DENY));
+            policies.add(variants);
         }
-        return new Traffic(seed, policies);
+        return new Traffic(seed, policies, 3);
     }
 
     /** The next step. */
     public Step next() {
         if (random.nextInt(8) == 0) {
             now += GRID * (random.nextInt(8) == 0 ? random.nextInt(200) : random.nextInt(3));
+        } else if (random.nextInt(40) == 0) {
+            now -= GRID * (random.nextInt(4) == 0 ? random.nextInt(200) : random.nextInt(3));
+        }
+        if (random.nextInt(30) == 0) {
+            List<Policy> variants = policies.get(random.nextInt(policies.size()));
+            Collections.swap(variants, 0, random.nextInt(variants.size()));
         }
         int dice = random.nextInt(100);
         Kind kind = dice < 78 ? Kind.TAKE : dice < 90 ? Kind.LOOK : dice < 98 ? Kind.REFUND : Kind.RESET;
-        List<Charge> charges = new ArrayList<>();
-        int count = policies.get(0).name().startsWith("m") && kind != Kind.RESET ? 1 + random.nextInt(2) : 1;
+        List<Charge> asked = new ArrayList<>();
+        int count = kind == Kind.RESET ? 1 : 1 + random.nextInt(charges);
         int first = random.nextInt(policies.size());
         for (int i = 0; i < count; i++) {
-            charges.add(charge(policies.get((first + i) % policies.size())));
+            asked.add(charge(policies.get((first + i) % policies.size()).get(0)));
         }
-        return new Step(now, kind, charges, random.nextInt(4));
+        return new Step(now, kind, asked, random.nextInt(8));
+    }
+
+    private static Policy policy(String name, List<Limit> limits) {
+        return new Policy(name, limits, FailureMode.DENY);
     }
 
     private Charge charge(Policy policy) {
