@@ -136,20 +136,55 @@ final class Binder {
     private RedisSettings redis(BackendKind backend) {
         RedisMode mode = value(Keys.REDIS_MODE, RedisMode.SINGLE, text -> choice(text, "mode", RedisMode.values()));
         List<String> addresses = value(Keys.REDIS_ADDRESS, List.of(), Binder::addresses);
-        ConfigEntry entry = single.get(Keys.REDIS_ADDRESS);
-        if (mode == RedisMode.SINGLE && addresses.size() > 1 && entry != null) {
-            problems.add(entry, "a single server has one address; keep one, or add " + Keys.REDIS_MODE + " = cluster");
-        }
-        ConfigEntry chosen = single.get(Keys.BACKEND);
-        if (backend == BackendKind.REDIS && entry == null && chosen != null) {
-            problems.add(chosen, "Redis needs an address; add " + Keys.REDIS_ADDRESS + " = redis://127.0.0.1:6379");
-        }
+        String master = value(Keys.REDIS_MASTER, "", Binder::word);
+        String config = value(Keys.REDIS_CONFIG, "", Binder::location);
+        checkRedis(backend, mode, addresses);
         return new RedisSettings(
                 mode,
                 addresses,
+                master.isEmpty() ? null : master,
+                config.isEmpty() ? null : config,
                 value(Keys.REDIS_PREFIX, "limiter", Binder::prefix),
                 value(Keys.REDIS_DEADLINE, DEFAULT_DEADLINE, text -> duration(text, 1)),
                 value(Keys.REDIS_STARTUP_WAIT, DEFAULT_STARTUP_WAIT, text -> duration(text, 0)));
+    }
+
+    /** Whether the properties of Redis, each right alone, fit together. */
+    private void checkRedis(BackendKind backend, RedisMode mode, List<String> addresses) {
+        ConfigEntry address = single.get(Keys.REDIS_ADDRESS);
+        ConfigEntry config = single.get(Keys.REDIS_CONFIG);
+        ConfigEntry master = single.get(Keys.REDIS_MASTER);
+        ConfigEntry chosenMode = single.get(Keys.REDIS_MODE);
+        ConfigEntry chosenBackend = single.get(Keys.BACKEND);
+        if (config != null) {
+            for (ConfigEntry other : Arrays.asList(address, master, chosenMode)) {
+                if (other != null) {
+                    problems.add(other, Keys.REDIS_CONFIG + " says how to reach Redis; keep one of the two");
+                }
+            }
+            return;
+        }
+        if (mode == RedisMode.SINGLE && addresses.size() > 1 && address != null) {
+            problems.add(
+                    address,
+                    "a single server has one address; keep one, or add " + Keys.REDIS_MODE
+                            + " = cluster (or sentinel)");
+        }
+        if (mode == RedisMode.SENTINEL && master == null && chosenMode != null) {
+            problems.add(chosenMode, "sentinels watch a master by its name; add " + Keys.REDIS_MASTER + " = mymaster");
+        }
+        if (mode != RedisMode.SENTINEL && master != null) {
+            problems.add(
+                    master,
+                    "only sentinels know a master by name; add " + Keys.REDIS_MODE
+                            + " = sentinel, or remove this line");
+        }
+        if (backend == BackendKind.REDIS && address == null && chosenBackend != null) {
+            problems.add(
+                    chosenBackend,
+                    "Redis needs an address; add " + Keys.REDIS_ADDRESS + " = redis://127.0.0.1:6379, or "
+                            + Keys.REDIS_CONFIG + " = classpath:redisson.yaml");
+        }
     }
 
     private <T> T value(String key, T fallback, Function<String, T> function) {
@@ -167,6 +202,21 @@ final class Binder {
             addresses.add(address);
         }
         return addresses;
+    }
+
+    private static String word(String text) {
+        if (!text.matches("[^\\s,]{1,200}")) {
+            throw new IllegalArgumentException("no name; write one word, such as mymaster");
+        }
+        return text;
+    }
+
+    private static String location(String text) {
+        if (!text.matches("(classpath|file):.+")) {
+            throw new IllegalArgumentException(
+                    "no place of a file; write classpath:redisson.yaml or file:/etc/limiter/redisson.yaml");
+        }
+        return text;
     }
 
     private static String prefix(String text) {

@@ -12,6 +12,8 @@ final class Keys {
     static final String INSTANCES = "limiter.instances";
     static final String REDIS_ADDRESS = "limiter.redis.address";
     static final String REDIS_MODE = "limiter.redis.mode";
+    static final String REDIS_MASTER = "limiter.redis.master";
+    static final String REDIS_CONFIG = "limiter.redis.config";
     static final String REDIS_PREFIX = "limiter.redis.prefix";
     static final String REDIS_DEADLINE = "limiter.redis.deadline";
     static final String REDIS_STARTUP_WAIT = "limiter.redis.startup-wait";
@@ -23,6 +25,8 @@ final class Keys {
             INSTANCES,
             REDIS_ADDRESS,
             REDIS_MODE,
+            REDIS_MASTER,
+            REDIS_CONFIG,
             REDIS_PREFIX,
             REDIS_DEADLINE,
             REDIS_STARTUP_WAIT,

@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that configuration text says. Immutable; made whole or not at all.
@@ -49,6 +50,8 @@ public record LimiterConfig(
     public enum RedisMode {
         /** One server: {@code single}. */
         SINGLE,
+        /** A master that sentinels watch: {@code sentinel}. */
+        SENTINEL,
         /** A Redis Cluster: {@code cluster}. */
         CLUSTER
     }
@@ -56,15 +59,25 @@ public record LimiterConfig(
     /**
      * How to reach Redis.
      *
-     * @param mode single server or cluster
-     * @param addresses {@code redis://} or {@code rediss://} addresses: one of a single server, some nodes of a cluster
+     * @param mode what the addresses lead to
+     * @param addresses {@code redis://} or {@code rediss://} addresses: one of a single server, some of the sentinels,
+     *     some nodes of a cluster; empty where {@code config} says it
+     * @param master the name of the master that the sentinels watch; null in the other modes
+     * @param config where a Redisson configuration in YAML is, {@code classpath:name} or {@code file:path}; null where
+     *     the addresses say it
      * @param prefix what every key starts with
      * @param deadline the longest that a decision waits for Redis
      * @param startupWait how long a start waits for the first connection; afterwards the failure modes answer until
      *     there is one
      */
     public record RedisSettings(
-            RedisMode mode, List<String> addresses, String prefix, Duration deadline, Duration startupWait) {
+            RedisMode mode,
+            List<String> addresses,
+            @Nullable String master,
+            @Nullable String config,
+            String prefix,
+            Duration deadline,
+            Duration startupWait) {
         /** Copies the addresses. */
         public RedisSettings {
             addresses = List.copyOf(addresses);

@@ -18,10 +18,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 
 /**
  * Decides in Redis, so that all machines agree: one Lua script a decision, which looks and takes in one step, on the
- * server's clock. Single servers and clusters, Redis 6.2 or later. Thread-safe.
+ * server's clock. Single servers, sentinels and clusters, Redis 6.2 or later. Thread-safe.
  *
  * <p>It connects in the background; until it has, and whenever Redis gives no answer within the deadline, decisions fail
  * with {@link BackendException}, and a {@link io.limiter.RateLimiter} answers by failure mode. A call is never sent twice
@@ -242,6 +243,48 @@ public final class RedisBackend implements Backend {
         }
 
         /**
+         * Makes a small client of its own for a master that sentinels watch.
+         *
+         * @param master the master's name
+         * @param addresses of some of its sentinels
+         */
+        public Builder sentinel(String master, List<String> addresses) {
+            Objects.requireNonNull(master, "master");
+            List<String> sentinels = List.copyOf(addresses);
+            if (sentinels.isEmpty()) {
+                throw new IllegalArgumentException(
+                        "master '" + master + "' needs the address of at least one sentinel");
+            }
+            this.connect = () -> RedisClients.sentinel(master, sentinels);
+            this.owned = true;
+            return this;
+        }
+
+        /**
+         * Makes a client of its own from a configuration of Redisson, as it is. Scripts are not sent a second time
+         * whatever it says of retries.
+         */
+        public Builder config(Config redisson) {
+            Config own = new Config(redisson);
+            this.connect = () -> RedisClients.of(own);
+            this.owned = true;
+            return this;
+        }
+
+        /**
+         * As {@link #config}, from Redisson's YAML.
+         *
+         * @throws IllegalArgumentException if it is no such text
+         */
+        public Builder yaml(String text) {
+            try {
+                return config(Config.fromYAML(text));
+            } catch (RuntimeException e) {
+                throw new IllegalArgumentException("no Redisson configuration in YAML: " + e.getMessage(), e);
+            }
+        }
+
+        /**
          * What every key starts with; {@code limiter} by default.
          *
          * @throws IllegalArgumentException by {@link #build} if it is not 1 to 64 of {@code A-Z a-z 0-9 . _ : -}
@@ -278,7 +321,8 @@ public final class RedisBackend implements Backend {
          */
         public RedisBackend build() {
             if (connect == null) {
-                throw new IllegalStateException("which Redis? call address(...), cluster(...) or client(...) first");
+                throw new IllegalStateException(
+                        "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...) first");
             }
             return new RedisBackend(this);
         }

@@ -49,6 +49,30 @@ final class RedisClients {
         return Redisson.create(config);
     }
 
+    static RedissonClient sentinel(String master, List<String> addresses) {
+        Config config = config();
+        config.useSentinelServers()
+                .setMasterName(master)
+                .addSentinelAddress(addresses.toArray(String[]::new))
+                // One sentinel that answers is enough to start; a list of one is no mistake of ours to correct.
+                .setCheckSentinelsList(false)
+                .setReadMode(ReadMode.MASTER)
+                .setSubscriptionMode(SubscriptionMode.MASTER)
+                .setMasterConnectionPoolSize(CONNECTIONS)
+                .setMasterConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionPoolSize(1)
+                .setSubscriptionConnectionMinimumIdleSize(0)
+                .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
+                .setTimeout(TIMEOUT_MILLIS)
+                .setRetryAttempts(0);
+        return Redisson.create(config);
+    }
+
+    /** Redisson marks a configuration as used, so each attempt to connect takes a copy. */
+    static RedissonClient of(Config config) {
+        return Redisson.create(new Config(config));
+    }
+
     private static Config config() {
         return new Config()
                 .setThreads(THREADS)

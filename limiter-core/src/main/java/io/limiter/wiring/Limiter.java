@@ -11,6 +11,13 @@ import io.limiter.config.LimiterConfig.RedisMode;
 import io.limiter.config.LimiterConfig.RedisSettings;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.redis.RedisBackend;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,7 +45,8 @@ public final class Limiter implements AutoCloseable {
      * Starts what the configuration says. With Redis it connects in the background and waits for the first connection no
      * longer than {@code limiter.redis.startup-wait}; it starts without one, and the failure modes answer until there is.
      *
-     * @throws IllegalStateException if the configuration says Redis and Redisson is not on the class path
+     * @throws IllegalStateException if the configuration says Redis and Redisson is not on the class path, or its
+     *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
         InProcessBackend inProcess = InProcessBackend.builder()
@@ -105,8 +113,12 @@ public final class Limiter implements AutoCloseable {
         try {
             RedisBackend.Builder builder =
                     RedisBackend.builder().prefix(settings.prefix()).deadline(settings.deadline());
-            if (settings.mode() == RedisMode.CLUSTER) {
+            if (settings.config() != null) {
+                builder.yaml(text(settings.config()));
+            } else if (settings.mode() == RedisMode.CLUSTER) {
                 builder.cluster(settings.addresses());
+            } else if (settings.mode() == RedisMode.SENTINEL) {
+                builder.sentinel(Objects.requireNonNull(settings.master(), "master"), settings.addresses());
             } else {
                 builder.address(settings.addresses().get(0));
             }
@@ -118,5 +130,32 @@ public final class Limiter implements AutoCloseable {
                     "limiter.backend = redis needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
                     missing);
         }
+    }
+
+    /** The text at {@code classpath:name} or {@code file:path}. */
+    private static String text(String location) {
+        String place = location.substring(location.indexOf(':') + 1);
+        try (InputStream stream = location.startsWith("file:")
+                ? Files.newInputStream(Path.of(place))
+                : resource(place.startsWith("/") ? place.substring(1) : place)) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException(
+                    "limiter.redis.config = " + location + " can't be read (" + e.getMessage()
+                            + "); write classpath:name or file:path of a file that is there",
+                    e);
+        }
+    }
+
+    private static InputStream resource(String name) throws IOException {
+        ClassLoader ofApplication = Thread.currentThread().getContextClassLoader();
+        InputStream stream = ofApplication == null ? null : ofApplication.getResourceAsStream(name);
+        if (stream == null) {
+            stream = Limiter.class.getClassLoader().getResourceAsStream(name);
+        }
+        if (stream == null) {
+            throw new FileNotFoundException("there is no such resource on the class path");
+        }
+        return stream;
     }
 }

@@ -58,6 +58,8 @@ class LimiterConfigTest {
                 new LimiterConfig.RedisSettings(
                         RedisMode.SINGLE,
                         List.of("redis://127.0.0.1:6379"),
+                        null,
+                        null,
                         "shop",
                         Duration.ofMillis(20),
                         Duration.ZERO),
@@ -135,7 +137,11 @@ class LimiterConfigTest {
                 "limiter.redis.prefix = {a} | braces would move",
                 "limiter.redis.address = localhost | write redis://host:port",
                 "limiter.redis.address = redis://a:1, redis://b:2 | limiter.redis.mode = cluster",
-                "limiter.redis.mode = sentinel | write single or cluster",
+                "limiter.redis.mode = replicated | write single or sentinel or cluster",
+                "limiter.redis.mode = sentinel | add limiter.redis.master = mymaster",
+                "limiter.redis.master = m | add limiter.redis.mode = sentinel",
+                "limiter.redis.master = a b | write one word",
+                "limiter.redis.config = redisson.yaml | write classpath:redisson.yaml",
                 "limiter.backend = redis | add limiter.redis.address",
                 "limiter.policies.p.on-failure = deny | add limiter.policies.p.limits = 3/10s",
                 "limiter.policies.a b.limits = 3/s | can't name a policy",
@@ -228,6 +234,14 @@ class LimiterConfigTest {
         assertTrue(message.contains("limiter.properties line 1: limiter.instances = x"), message);
         assertTrue(
                 message.contains("environment variable LIMITER_BACKEND: limiter.backend = disk: no backend"), message);
+    }
+
+    @Test
+    void aRedissonFileAndAnAddressDontGoTogether() throws IOException {
+        String message = message("limiter.redis.config = classpath:a.yaml\nlimiter.redis.address = redis://a:1\n");
+        assertTrue(message.contains("line 2: limiter.redis.address = redis://a:1: limiter.redis.config says"), message);
+        LimiterConfig config = parse("limiter.backend = redis\nlimiter.redis.config = file:/etc/a.yaml\n");
+        assertEquals("file:/etc/a.yaml", config.redis().config());
     }
 
     @Test

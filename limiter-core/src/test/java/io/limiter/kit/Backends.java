@@ -1,6 +1,5 @@
 package io.limiter.kit;
 
-import io.limiter.Backend;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
@@ -23,6 +22,13 @@ public final class Backends {
                         "redis-single",
                         time -> connected(redis().address(RedisServers.single()).timeSource(time))),
                 new TestedBackend(
+                        "redis-7",
+                        time -> connected(redis().address(RedisServers.newer()).timeSource(time))),
+                new TestedBackend(
+                        "redis-sentinel",
+                        time -> connected(redis().sentinel(RedisServers.MASTER, List.of(RedisServers.sentinel()))
+                                .timeSource(time))),
+                new TestedBackend(
                         "redis-cluster",
                         time -> connected(
                                 redis().cluster(RedisServers.cluster()).timeSource(time))));
@@ -40,10 +46,5 @@ public final class Backends {
             throw new AssertionError("no connection to a test's Redis within 60 s");
         }
         return backend;
-    }
-
-    /** Only for tests that need no more than any backend. */
-    public static Backend any() {
-        return InProcessBackend.create();
     }
 }

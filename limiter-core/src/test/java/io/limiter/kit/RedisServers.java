@@ -1,5 +1,6 @@
 package io.limiter.kit;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
@@ -8,12 +9,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import redis.clients.jedis.Jedis;
+import redis.embedded.RedisSentinel;
 import redis.embedded.RedisServer;
+import redis.embedded.core.ExecutableProvider;
 import redis.embedded.core.RedisServerBuilder;
 
 /** Real Redis servers for tests, started when first asked for and stopped with the JVM. Each has a folder of its own. */
 public final class RedisServers {
+    /** The name of the master that the sentinel watches. */
+    public static final String MASTER = "mymaster";
+
     private static final int SLOTS = 16_384;
     private static final int MASTERS = 3;
     /** A cluster's bus takes the port + 10 000. */
@@ -41,10 +48,25 @@ public final class RedisServers {
         return Cluster.PORTS;
     }
 
+    /** A second version of Redis: one server, shared by all tests of this JVM. */
+    public static String newer() {
+        return "redis://127.0.0.1:" + Newer.PORT;
+    }
+
+    /** The address of a sentinel, shared by all tests of this JVM; it watches {@value #MASTER}. */
+    public static String sentinel() {
+        return "redis://127.0.0.1:" + Sentinel.PORT;
+    }
+
     /** A server of a test's own, to be stopped, paused or killed. */
     public static RedisServer start(int port, String... settings) {
+        return start(ExecutableProvider.newJarResourceProvider(), port, settings);
+    }
+
+    private static RedisServer start(ExecutableProvider executable, int port, String... settings) {
         try {
             RedisServerBuilder builder = RedisServer.newRedisServer()
+                    .executableProvider(executable)
                     .port(port)
                     .setting("bind 127.0.0.1")
                     .setting("save \"\"")
@@ -90,6 +112,57 @@ public final class RedisServers {
 
         static {
             start(PORT);
+        }
+    }
+
+    private static final class Newer {
+        static final int PORT = freePort();
+
+        static {
+            start(Newer::executable, PORT);
+        }
+
+        /** The build unpacks it beside the classes. */
+        private static File executable() throws IOException {
+            String os =
+                    System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("mac") ? "darwin" : "linux";
+            String processor = System.getProperty("os.arch", "").equals("aarch64") ? "arm64" : "amd64";
+            Path file = Path.of("target/redis-newer/redis-server-7.0.15-" + os + "-" + processor);
+            if (!Files.exists(file)) {
+                throw new IOException(file.toAbsolutePath() + " is missing; run mvn generate-test-resources");
+            }
+            file.toFile().setExecutable(true);
+            return file.toAbsolutePath().toFile();
+        }
+    }
+
+    private static final class Sentinel {
+        static final int PORT = freePort();
+
+        static {
+            int master = freePort();
+            start(master);
+            int replica = freePort();
+            start(replica, "replicaof 127.0.0.1 " + master);
+            try {
+                RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
+                        .port(PORT)
+                        .masterName(MASTER)
+                        .masterPort(master)
+                        .quorumSize(1)
+                        .bind("127.0.0.1")
+                        .build();
+                sentinel.start();
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                    try {
+                        sentinel.stop();
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                }));
+            } catch (IOException e) {
+                throw new UncheckedIOException("a sentinel did not start on port " + PORT, e);
+            }
         }
     }
 

@@ -11,8 +11,11 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class LimiterTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
@@ -51,6 +54,42 @@ class LimiterTest {
         try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
             assertEquals(3, passes(limiter, Decision.Source.REDIS));
         }
+    }
+
+    @Test
+    void aMasterBySentinels() throws IOException {
+        Map<String, String> redis = Map.of(
+                "LIMITER_BACKEND", "redis",
+                "LIMITER_REDIS_MODE", "sentinel",
+                "LIMITER_REDIS_MASTER", RedisServers.MASTER,
+                "LIMITER_REDIS_ADDRESS", RedisServers.sentinel(),
+                "LIMITER_REDIS_PREFIX", "wiring-sentinel",
+                "LIMITER_REDIS_DEADLINE", "30s",
+                "LIMITER_REDIS_STARTUP_WAIT", "60s");
+        try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
+            assertEquals(3, passes(limiter, Decision.Source.REDIS));
+        }
+    }
+
+    @Test
+    void aRedissonFile(@TempDir Path folder) throws IOException {
+        Path yaml = folder.resolve("redisson.yaml");
+        Files.writeString(
+                yaml,
+                "singleServerConfig:\n  address: " + RedisServers.single() + "\n  connectionMinimumIdleSize: 1\n");
+        Map<String, String> redis = Map.of(
+                "LIMITER_BACKEND", "redis",
+                "LIMITER_REDIS_CONFIG", "file:" + yaml,
+                "LIMITER_REDIS_PREFIX", "wiring-yaml",
+                "LIMITER_REDIS_DEADLINE", "30s",
+                "LIMITER_REDIS_STARTUP_WAIT", "60s");
+        try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
+            assertEquals(3, passes(limiter, Decision.Source.REDIS));
+        }
+        Files.writeString(yaml, "singleServerConfig: [");
+        assertThrows(IllegalArgumentException.class, () -> Limiter.start(config(VOTE, redis)));
+        Files.delete(yaml);
+        assertThrows(IllegalStateException.class, () -> Limiter.start(config(VOTE, redis)));
     }
 
     @Test

@@ -59,6 +59,8 @@ class ReadmeTest {
                 "`limiter.instances` | `" + defaults.instances() + "`",
                 "`limiter.redis.address` | ",
                 "`limiter.redis.mode` | `single`",
+                "`limiter.redis.master` | ",
+                "`limiter.redis.config` | ",
                 "`limiter.redis.deadline` | `" + defaults.redis().deadline().toMillis() + "ms`",
                 "`limiter.redis.startup-wait` | `"
                         + defaults.redis().startupWait().toSeconds() + "s`",
