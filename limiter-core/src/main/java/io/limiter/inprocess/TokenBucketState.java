@@ -33,8 +33,7 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
             long credit = standing.parts == parts
                     ? standing.credit
                     : Math.min(standing.credit / standing.parts, burst) * parts;
-            credit = Math.min(credit, full);
-            // A clock that stepped back gives nothing.
+            // A clock that stepped back gives nothing. More credit than a lowered burst holds is a full bucket.
             long elapsed = Math.max(0, ask.now - standing.stamp);
             if (elapsed < Ask.ceilDiv(full - credit, rate)) {
                 ask.level = credit + elapsed * rate;

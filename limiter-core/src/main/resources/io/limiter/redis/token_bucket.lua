@@ -32,8 +32,7 @@ function algorithm.look(s)
       -- Another period or rate: whole permits carry over.
       credit = math.min(math.floor(credit / parts), s.burst) * s.parts
     end
-    credit = math.min(credit, s.full)
-    -- A clock that stepped back gives nothing.
+    -- A clock that stepped back gives nothing. More credit than a lowered burst holds is a full bucket.
     local elapsed = math.max(0, s.now - stamp)
     if elapsed < math.ceil((s.full - credit) / s.rate) then s.credit = credit + elapsed * s.rate end
   end

@@ -12,7 +12,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Seeded random traffic: the same seed is the same traffic. While it runs, limits are raised and lowered, periods and
@@ -24,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Traffic {
     private static final List<Algorithm> ALGORITHMS = List.of(Algorithm.values());
+    private static final int IDS = 6;
+    /** Some of them exactly a period. */
+    private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
+
     private static final long GRID = 60_000_000;
     private static final String[] KEYS = {
         "192.0.2.1", "2001:db8::/64", "a{b}c:d", "\uD800", "", "\u0000\r\n\u007f", "ключ".repeat(5_000)
@@ -62,7 +65,6 @@ public final class Traffic {
 
     private final int charges;
     private long now = 1_700_000_000_000_000L;
-    private int ids;
 
     private Traffic(long seed, List<List<Policy>> policies, int charges) {
         this.random = new SplittableRandom(seed);
@@ -106,8 +108,8 @@ public final class Traffic {
     /** The next step. */
     public Step next() {
         if (random.nextInt(8) == 0) {
-            now += GRID * (random.nextInt(8) == 0 ? random.nextInt(200) : random.nextInt(3));
-        } else if (random.nextInt(40) == 0) {
+            now += GRID * (random.nextInt(6) == 0 ? JUMPS[random.nextInt(JUMPS.length)] : random.nextInt(3));
+        } else if (random.nextInt(20) == 0) {
             now -= GRID * (random.nextInt(4) == 0 ? random.nextInt(200) : random.nextInt(3));
         }
         if (random.nextInt(30) == 0) {
@@ -130,6 +132,13 @@ public final class Traffic {
     }
 
     private Charge charge(Policy policy) {
+        PartitionKey key = PartitionKey.of(KEYS[random.nextInt(KEYS.length)]);
+        boolean keepsIds = policy.limits().stream().allMatch(limit -> limit.algorithm() == Algorithm.SLIDING_ZSET);
+        if (keepsIds && random.nextInt(3) == 0) {
+            // Few ids, so that they come again soon and late; each always with the same permits.
+            int call = random.nextInt(IDS);
+            return new Charge(policy, key, 1 + call % 3, call % 2 == 0 ? call + " call" : "call:" + call + "{x}");
+        }
         long capacity =
                 policy.limits().stream().mapToLong(Limit::capacity).min().orElseThrow();
         long permits = switch (random.nextInt(10)) {
@@ -138,18 +147,7 @@ public final class Traffic {
             case 2, 3 -> 1 + random.nextLong(Math.max(1, capacity));
             default -> 1;
         };
-        return new Charge(
-                policy, PartitionKey.of(KEYS[random.nextInt(KEYS.length)]), permits, requestId(policy, permits));
-    }
-
-    /** Sometimes an id, sometimes one that was used before, always with the same permits. */
-    private @Nullable String requestId(Policy policy, long permits) {
-        boolean keepsIds = policy.limits().stream().allMatch(limit -> limit.algorithm() == Algorithm.SLIDING_ZSET);
-        if (!keepsIds || random.nextInt(3) > 0) {
-            return null;
-        }
-        int number = random.nextInt(3) == 0 ? Math.max(0, ids - random.nextInt(6)) : ++ids;
-        return "call:" + number + "{" + permits + "}";
+        return new Charge(policy, key, permits);
     }
 
     private static List<Limit> limits(Algorithm algorithm) {

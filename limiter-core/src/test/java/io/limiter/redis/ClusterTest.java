@@ -1,0 +1,91 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+/** Many clients on a real cluster of three masters. */
+class ClusterTest {
+    private static final Policy POLICY = Policy.of(
+                    "crowd", Limit.slidingList(5, Duration.ofHours(1)), Limit.tokenBucket(100, Duration.ofHours(2)))
+            .onFailure(FailureMode.DENY);
+    private static final int CLIENTS = 10_000;
+    private static final int IN_FLIGHT = 200;
+
+    @Test
+    void tenThousandClientsOverAllMastersAreNeverSentAstray() {
+        try (RateLimiter limiter =
+                RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
+            ask(limiter, 0, 300, () -> {});
+            long astray = errors();
+            ask(limiter, 0, CLIENTS, () -> {});
+            assertEquals(astray, errors(), "MOVED, ASK or CROSSSLOT while the cluster stood still");
+        }
+    }
+
+    @Test
+    void scriptsFlushedInTheMiddleOfLoadAreNoticedByNobody() {
+        try (RateLimiter limiter =
+                RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
+            ask(limiter, 0, 2_000, ClusterTest::flushScripts);
+        }
+    }
+
+    /** Asks once for each client, some hundreds at a time; every call must be decided by Redis, and pass. */
+    private static void ask(RateLimiter limiter, int from, int to, Runnable between) {
+        for (int start = from; start < to; start += IN_FLIGHT) {
+            AtomicInteger passed = new AtomicInteger();
+            List<CompletableFuture<Void>> answers = IntStream.range(start, Math.min(to, start + IN_FLIGHT))
+                    .mapToObj(client -> limiter.tryAcquireAsync(POLICY, PartitionKey.of("client " + client), 1)
+                            .thenAccept(decision -> {
+                                if (decision.allowed() && decision.source() == Decision.Source.REDIS) {
+                                    passed.incrementAndGet();
+                                }
+                            })
+                            .toCompletableFuture())
+                    .toList();
+            between.run();
+            CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
+            assertEquals(answers.size(), passed.get());
+        }
+    }
+
+    private static void flushScripts() {
+        for (int port : RedisServers.clusterPorts()) {
+            try (Jedis node = new Jedis("127.0.0.1", port)) {
+                node.scriptFlush();
+            }
+        }
+    }
+
+    private static long errors() {
+        long errors = 0;
+        for (int port : RedisServers.clusterPorts()) {
+            try (Jedis node = new Jedis("127.0.0.1", port)) {
+                String stats = node.info("errorstats");
+                assertTrue(stats.contains("rrorstat"), "INFO errorstats says " + stats);
+                for (String line : stats.split("\r\n", -1)) {
+                    if (line.matches("errorstat_(MOVED|ASK|CROSSSLOT|TRYAGAIN):.*")) {
+                        errors += Long.parseLong(line.replaceAll(".*count=(\\d+).*", "$1"));
+                    }
+                }
+            }
+        }
+        return errors;
+    }
+}

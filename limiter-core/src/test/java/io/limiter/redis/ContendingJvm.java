@@ -1,0 +1,82 @@
+package io.limiter.redis;
+
+import io.limiter.Algorithm;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * One of several JVMs that ask one Redis, on its server's clock: 64 threads, each so many calls. Says {@code ready}, waits
+ * for a line, and says how many calls passed and how many were decided elsewhere than in Redis.
+ */
+final class ContendingJvm {
+    static final long LIMIT = 500;
+    static final int THREADS = 64;
+    static final int CALLS_EACH = 20;
+
+    /** A key that is no ASCII: the JVMs run with different default charsets. */
+    private static final PartitionKey KEY = PartitionKey.of("Zürich \uD83D\uDDF3 {投票}");
+
+    private ContendingJvm() {}
+
+    /** Arguments: address, prefix, algorithm. */
+    public static void main(String[] arguments) throws Exception {
+        RedisBackend backend = RedisBackend.builder()
+                .address(arguments[0])
+                .prefix(arguments[1])
+                .deadline(Duration.ofSeconds(60))
+                .build();
+        if (!backend.awaitConnected(Duration.ofSeconds(60))) {
+            throw new IllegalStateException("no connection to " + arguments[0]);
+        }
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            System.out.println("ready");
+            System.in.read();
+            System.out.println(contend(limiter, Algorithm.valueOf(arguments[2])));
+        }
+    }
+
+    static Policy policy(Algorithm algorithm) {
+        // A bucket must not refill a permit while the test runs.
+        long period = Duration.ofDays(20_000).toMillis() * 1_000;
+        return new Policy("votes", List.of(new Limit(null, algorithm, LIMIT, period, LIMIT)), FailureMode.DENY);
+    }
+
+    private static String contend(RateLimiter limiter, Algorithm algorithm) throws Exception {
+        Policy policy = policy(algorithm);
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        CountDownLatch start = new CountDownLatch(1);
+        List<Future<long[]>> results = new ArrayList<>();
+        for (int t = 0; t < THREADS; t++) {
+            results.add(threads.submit(() -> {
+                start.await();
+                long[] counts = new long[2];
+                for (int i = 0; i < CALLS_EACH; i++) {
+                    Decision decision = limiter.tryAcquire(policy, KEY, 1);
+                    counts[0] += decision.allowed() ? 1 : 0;
+                    counts[1] += decision.source() == Decision.Source.REDIS ? 0 : 1;
+                }
+                return counts;
+            }));
+        }
+        start.countDown();
+        long passed = 0;
+        long elsewhere = 0;
+        for (Future<long[]> result : results) {
+            passed += result.get()[0];
+            elsewhere += result.get()[1];
+        }
+        threads.shutdownNow();
+        return passed + " " + elsewhere;
+    }
+}

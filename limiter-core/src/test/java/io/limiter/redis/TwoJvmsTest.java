@@ -1,0 +1,79 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.kit.RedisServers;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Two JVMs on one Redis, on its server's clock, 64 threads each: exactly the limit passes, in all. */
+class TwoJvmsTest {
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void exactlyTheLimitPassesInAll(Algorithm algorithm) throws Exception {
+        List<Jvm> jvms = List.of(new Jvm(algorithm, "C"), new Jvm(algorithm, "C.UTF-8"));
+        try {
+            for (Jvm jvm : jvms) {
+                assertEquals("ready", jvm.line());
+            }
+            for (Jvm jvm : jvms) {
+                jvm.go();
+            }
+            long passed = 0;
+            List<String> said = new ArrayList<>();
+            for (Jvm jvm : jvms) {
+                String line = String.valueOf(jvm.line());
+                said.add(line);
+                assertTrue(line.matches("\\d+ 0"), "passed and decided elsewhere: " + line);
+                passed += Long.parseLong(line.split(" ", -1)[0]);
+            }
+            assertEquals(ContendingJvm.LIMIT, passed, "said: " + said);
+        } finally {
+            jvms.forEach(Jvm::end);
+        }
+    }
+
+    private static final class Jvm {
+        private final Process process;
+        private final BufferedReader out;
+
+        Jvm(Algorithm algorithm, String locale) throws IOException {
+            ProcessBuilder builder = new ProcessBuilder(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    ContendingJvm.class.getName(),
+                    RedisServers.single(),
+                    "two-jvms",
+                    algorithm.name());
+            builder.environment().put("LC_ALL", locale);
+            builder.redirectError(ProcessBuilder.Redirect.INHERIT);
+            process = builder.start();
+            out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        }
+
+        @Nullable
+        String line() throws IOException {
+            return out.readLine();
+        }
+
+        void go() throws IOException {
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
+        }
+
+        void end() {
+            process.destroy();
+        }
+    }
+}
