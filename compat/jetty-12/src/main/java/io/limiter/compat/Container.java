@@ -1,0 +1,59 @@
+package io.limiter.compat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.eclipse.jetty.ee10.webapp.WebAppContext;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.handler.ContextHandlerCollection;
+
+/** A Jetty with web applications from their files. */
+public final class Container implements AutoCloseable {
+    private final Server server = new Server(0);
+
+    private Container() {}
+
+    /**
+     * Starts on a free port.
+     *
+     * @param directory an empty one
+     * @param webApps WAR files by their context paths
+     */
+    public static Container start(Path directory, Map<String, Path> webApps) throws IOException {
+        Container container = new Container();
+        ContextHandlerCollection contexts = new ContextHandlerCollection();
+        for (Map.Entry<String, Path> webApp : webApps.entrySet()) {
+            WebAppContext context = new WebAppContext();
+            context.setContextPath(webApp.getKey().isEmpty() ? "/" : webApp.getKey());
+            context.setWar(webApp.getValue().toAbsolutePath().toString());
+            context.setTempDirectory(
+                    Files.createTempDirectory(directory, "webapp").toFile());
+            // Else a filter that does not start leaves a server that answers 503 for ever.
+            context.setThrowUnavailableOnStartupException(true);
+            contexts.addHandler(context);
+        }
+        container.server.setHandler(contexts);
+        try {
+            container.server.start();
+        } catch (Exception e) {
+            throw new IOException("Jetty does not start", e);
+        }
+        return container;
+    }
+
+    /** The port it listens on. */
+    public int port() {
+        return ((ServerConnector) server.getConnectors()[0]).getLocalPort();
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            server.stop();
+        } catch (Exception e) {
+            throw new IOException("Jetty does not stop", e);
+        }
+    }
+}

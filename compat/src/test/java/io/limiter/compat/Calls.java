@@ -1,0 +1,33 @@
+package io.limiter.compat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Calls one server. */
+record Calls(int port) {
+    private static final HttpClient CLIENT =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    HttpResponse<String> call(String method, String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .method(method, BodyPublishers.noBody())
+                .build();
+        return CLIENT.send(request, BodyHandlers.ofString());
+    }
+
+    /** The status codes of so many calls, one after the other. */
+    List<Integer> statuses(int calls, String method, String path) throws IOException, InterruptedException {
+        List<Integer> statuses = new ArrayList<>();
+        for (int i = 0; i < calls; i++) {
+            statuses.add(call(method, path).statusCode());
+        }
+        return statuses;
+    }
+}

@@ -1,0 +1,87 @@
+package io.limiter.compat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.apache.catalina.Context;
+import org.apache.catalina.Lifecycle;
+import org.apache.catalina.LifecycleEvent;
+import org.apache.catalina.LifecycleException;
+import org.apache.catalina.LifecycleState;
+import org.apache.catalina.core.StandardContext;
+import org.apache.catalina.startup.Tomcat;
+
+/** A Tomcat, of the version of the module, with web applications from their files. */
+public final class Container implements AutoCloseable {
+    /** Held, because a logger that nobody holds forgets its level. */
+    private static final Logger LOG = Logger.getLogger("org.apache");
+
+    private final Tomcat tomcat = new Tomcat();
+
+    private Container() {}
+
+    /**
+     * Starts on a free port.
+     *
+     * @param directory an empty one
+     * @param webApps WAR files by their context paths
+     */
+    public static Container start(Path directory, Map<String, Path> webApps) throws IOException {
+        LOG.setLevel(Level.WARNING);
+        Container container = new Container();
+        container.tomcat.setBaseDir(directory.toString());
+        Files.createDirectories(directory.resolve("webapps"));
+        container.tomcat.setPort(0);
+        container.tomcat.getConnector().setThrowOnFailure(true);
+        webApps.forEach(container::deploy);
+        try {
+            container.tomcat.start();
+        } catch (LifecycleException e) {
+            throw new IOException("Tomcat does not start", e);
+        }
+        for (var child : container.tomcat.getHost().findChildren()) {
+            if (child.getState() != LifecycleState.STARTED) {
+                throw new IOException("the web application at '" + child.getName() + "' does not start; see above");
+            }
+        }
+        return container;
+    }
+
+    /** The port it listens on. */
+    public int port() {
+        return tomcat.getConnector().getLocalPort();
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            tomcat.stop();
+            tomcat.destroy();
+        } catch (LifecycleException e) {
+            throw new IOException("Tomcat does not stop", e);
+        }
+    }
+
+    private void deploy(String path, Path war) {
+        Context context = tomcat.addWebapp(path, war.toAbsolutePath().toString());
+        context.setParentClassLoader(Container.class.getClassLoader());
+        context.addLifecycleListener(Container::withoutJsp);
+        if (context instanceof StandardContext standard) {
+            // It looks into the JDK's insides, which needs options of the JVM, to find leaks that can't matter here.
+            standard.setClearReferencesRmiTargets(false);
+            standard.setClearReferencesThreadLocals(false);
+        }
+    }
+
+    /** Tomcat would load its JSP servlet at the start, whose library is not here. */
+    private static void withoutJsp(LifecycleEvent event) {
+        if (event.getType().equals(Lifecycle.BEFORE_START_EVENT) && event.getLifecycle() instanceof Context context) {
+            context.removeServletMapping("*.jsp");
+            context.removeServletMapping("*.jspx");
+            context.removeChild(context.findChild("jsp"));
+        }
+    }
+}

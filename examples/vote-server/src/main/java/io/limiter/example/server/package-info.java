@@ -1,0 +1,5 @@
+/** A server for the vote. */
+@NullMarked
+package io.limiter.example.server;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,58 @@
+package io.limiter.example.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** The server as users start it: a process of its own, set by its environment. */
+final class ServerProcess implements AutoCloseable {
+    private static final String READY = "Listening on http://localhost:";
+
+    private final Process process;
+    private final int port;
+
+    private ServerProcess(Process process, int port) {
+        this.process = process;
+        this.port = port;
+    }
+
+    /** Starts it on any free port and returns when it listens. */
+    static ServerProcess start(Map<String, String> environment) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                System.getProperty("vote.war"));
+        builder.environment().keySet().removeIf(name -> name.startsWith("LIMITER_"));
+        builder.environment().put("PORT", "0");
+        builder.environment().putAll(environment);
+        builder.redirectError(ProcessBuilder.Redirect.INHERIT);
+        Process process = builder.start();
+        BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            if (line.startsWith(READY)) {
+                return new ServerProcess(process, Integer.parseInt(line.substring(READY.length())));
+            }
+        }
+        process.destroyForcibly();
+        throw new IOException("the server ended without listening; what it said is above");
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** Tells it to end (SIGTERM), as Ctrl-C and a container platform do; false when it has not ended in time. */
+    boolean end() throws InterruptedException {
+        process.destroy();
+        return process.waitFor(30, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

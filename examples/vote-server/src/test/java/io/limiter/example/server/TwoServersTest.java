@@ -1,0 +1,62 @@
+package io.limiter.example.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.example.server.Caller.Answer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import redis.embedded.RedisServer;
+
+/** Two servers, each a process of its own, share their limits on one Redis. */
+@Timeout(120)
+class TwoServersTest {
+    @TempDir
+    Path redisDirectory;
+
+    @Test
+    void of300VotesSpreadOverBothThreePass() throws Exception {
+        int redisPort = freePort();
+        RedisServer redis = RedisServer.newRedisServer()
+                .port(redisPort)
+                .bind("127.0.0.1")
+                .setting("save \"\"")
+                .setting("dir " + redisDirectory)
+                .build();
+        redis.start();
+        Map<String, String> environment =
+                Map.of("LIMITER_BACKEND", "redis", "LIMITER_REDIS_ADDRESS", "redis://127.0.0.1:" + redisPort);
+        try (ServerProcess one = ServerProcess.start(environment);
+                ServerProcess other = ServerProcess.start(environment)) {
+            List<Answer> answers = Caller.burst(300, "POST", "/api/votes?for=tea", one.port(), other.port());
+
+            assertEquals(3, Caller.with(200, answers).size());
+            List<Answer> denied = Caller.with(429, answers);
+            assertEquals(297, denied.size());
+            for (Answer answer : denied) {
+                assertTrue(
+                        answer.retryAfter() <= 10 && answer.retryAfter() >= 10 - answer.seconds(),
+                        answer.retryAfter() + " s, told after " + answer.seconds() + " s");
+            }
+            assertTrue(one.end() && other.end(), "a server did not end when it was told to");
+            for (int port : new int[] {one.port(), other.port()}) {
+                new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+            }
+        } finally {
+            redis.stop();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package io.limiter.example.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.example.server.Caller.Answer;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The web application as it is, in a real server, over HTTP. */
+class VoteServerTest {
+    private VoteServer server;
+    private int port;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = VoteServer.start(Path.of(System.getProperty("vote.war")), 0);
+        port = server.port();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void of300VotesAtOnceThreePassAndAfterRetryAfterOneMore() throws Exception {
+        List<Answer> answers = Caller.burst(300, "POST", "/api/votes?for=tea", port);
+
+        assertEquals(3, Caller.with(200, answers).size());
+        List<Answer> denied = Caller.with(429, answers);
+        assertEquals(297, denied.size());
+        for (Answer answer : denied) {
+            // Rounded up, it is 10 when nothing has passed since the votes, and one less with each second that has.
+            assertTrue(
+                    answer.retryAfter() <= 10 && answer.retryAfter() >= 10 - answer.seconds(),
+                    answer.retryAfter() + " s, told after " + answer.seconds() + " s");
+        }
+
+        HttpResponse<String> last = Caller.call("POST", "/api/votes?for=tea", port);
+        assertEquals(429, last.statusCode());
+        // The one wait in real time: what the server says must be true for who believes it.
+        Thread.sleep(1_000 * last.headers().firstValueAsLong("Retry-After").orElseThrow());
+        HttpResponse<String> passed = Caller.call("POST", "/api/votes?for=coffee", port);
+        assertEquals(200, passed.statusCode());
+        assertEquals("{\"tea\":3,\"coffee\":1}", passed.body());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "POST, /api/votes?for=tea, 3, vote, 10",
+        "GET, /poll, 20, poll, 10",
+        "GET, /api/export, 2, export-10s, 10"
+    })
+    void eachPathIsDeniedAtItsLimit(String method, String path, int limit, String name, long period) throws Exception {
+        for (int i = 0; i < limit; i++) {
+            assertEquals(200, Caller.call(method, path, port).statusCode(), "call " + i);
+        }
+        HttpResponse<String> denied = Caller.call(method, path, port);
+
+        assertEquals(429, denied.statusCode());
+        assertEquals(
+                "application/problem+json",
+                denied.headers().firstValue("Content-Type").orElseThrow());
+        assertTrue(denied.body().endsWith("\"violated-policies\":[\"" + name + "\"]}"), denied.body());
+        long retryAfter = denied.headers().firstValueAsLong("Retry-After").orElseThrow();
+        assertTrue(retryAfter >= 1 && retryAfter <= period, "Retry-After: " + retryAfter);
+    }
+
+    @Test
+    void theBucketGivesItsBurstAndThenWhatFlowsIn() {
+        long start = System.nanoTime();
+        List<Answer> answers = Caller.burst(60, "GET", "/api/results", port);
+        long seconds = (System.nanoTime() - start) / 1_000_000_000 + 1;
+
+        int passed = Caller.with(200, answers).size();
+        assertTrue(passed >= 10 && passed <= 10 + 5 * seconds, passed + " passed in " + seconds + " s");
+        for (Answer denied : Caller.with(429, answers)) {
+            assertEquals(1, denied.retryAfter());
+        }
+        assertEquals(60, passed + Caller.with(429, answers).size());
+    }
+
+    @Test
+    void whatHasNoRuleIsFree() {
+        for (String path : List.of("/", "/index.html", "/page.css", "/page.js")) {
+            assertEquals(
+                    100, Caller.with(200, Caller.burst(100, "GET", path, port)).size(), path);
+        }
+    }
+
+    @Test
+    void aVoteForNothingIsToldWhatToVoteFor() throws Exception {
+        HttpResponse<String> response = Caller.call("POST", "/api/votes", port);
+        assertEquals(400, response.statusCode());
+        assertEquals("{\"error\":\"vote for tea or for coffee: /api/votes?for=tea\"}", response.body());
+    }
+}

@@ -1,0 +1,89 @@
+package io.limiter.inprocess;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A million distinct clients in this JVM: what they cost, and that the bound holds. Prints what it measured. */
+@Tag("soak")
+class MillionClientsTest {
+    private static final int CLIENTS = 1_000_000;
+
+    private final ManualTime time = new ManualTime();
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void bytesForEachClient(Algorithm algorithm) {
+        long before = used();
+        InProcessBackend backend = InProcessBackend.builder()
+                .timeSource(time)
+                .maxEntries(CLIENTS)
+                .maxStamps(10L * CLIENTS)
+                .build();
+        RateLimiter limiter = RateLimiter.on(backend);
+        Policy policy = Policy.of("p", new Limit(null, algorithm, 10, 3_600_000_000L, 10));
+        for (int i = 0; i < CLIENTS; i++) {
+            limiter.tryAcquire(policy, client(i), 1);
+        }
+        long bytes = (used() - before) / CLIENTS;
+        System.out.printf("%-12s %d bytes for each of %d clients%n", algorithm.text(), bytes, backend.entries());
+        assertEquals(CLIENTS, backend.entries());
+        assertEquals(0, backend.overflowed());
+        assertTrue(bytes < 400, bytes + " bytes a client");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void theBoundHoldsAndTheExhaustedStayDenied(Algorithm algorithm) {
+        int bound = 100_000;
+        InProcessBackend backend =
+                InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
+        RateLimiter limiter = RateLimiter.on(backend);
+        Policy policy = Policy.of("p", new Limit(null, algorithm, 10, 60_000_000, 10));
+        PartitionKey exhausted = PartitionKey.of("exhausted");
+        int own = 0;
+        // Each minute 50 000 new clients and those of the minute before are forgotten; then a flood in one minute.
+        for (int i = 0; i < CLIENTS; i++) {
+            long overflowed = backend.overflowed();
+            limiter.tryAcquire(policy, client(i), 1);
+            own += backend.overflowed() == overflowed ? 1 : 0;
+            if (i % 50_000 == 49_999) {
+                time.advance(Duration.ofMinutes(1));
+            }
+        }
+        assertEquals(CLIENTS, own, "every newcomer of a steady stream gets a state of its own");
+        assertTrue(limiter.tryAcquire(policy, exhausted, 10).allowed());
+        for (int i = 0; i < CLIENTS; i++) {
+            limiter.tryAcquire(policy, PartitionKey.of("flood " + i), 1);
+        }
+        System.out.printf(
+                "%-12s flood of %d clients on %d states: %d of them got one of their own%n",
+                algorithm.text(), CLIENTS, bound, CLIENTS - backend.overflowed());
+        assertEquals(bound, backend.entries());
+        assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
+        assertEquals(0, limiter.peek(policy, exhausted).remaining());
+    }
+
+    private static PartitionKey client(int i) {
+        return PartitionKey.of("10." + (i >> 16 & 255) + "." + (i >> 8 & 255) + "." + (i & 255));
+    }
+
+    private static long used() {
+        Runtime runtime = Runtime.getRuntime();
+        for (int i = 0; i < 4; i++) {
+            System.gc();
+        }
+        return runtime.totalMemory() - runtime.freeMemory();
+    }
+}

@@ -1,0 +1,105 @@
+package io.limiter.servlet;
+
+import io.limiter.PartitionKey;
+import io.limiter.config.KeyPart;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpSession;
+import java.security.Principal;
+import java.util.Enumeration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose quota a request uses. A part that is missing or empty is replaced by the client's address, so that leaving out a
+ * header or a login never switches a rule off. Immutable.
+ */
+final class HttpKey {
+    /** Connections without an address, such as those of a unix socket, share one quota. */
+    private static final String NO_ADDRESS = "unknown";
+
+    private final List<KeyPart> parts;
+
+    HttpKey(List<KeyPart> parts) {
+        this.parts = List.copyOf(parts);
+    }
+
+    /** The key of a request whose path matches the pattern. */
+    PartitionKey of(HttpServletRequest request, String path, PathPattern pattern) {
+        if (parts.isEmpty()) {
+            return PartitionKey.global();
+        }
+        PartitionKey.Builder key = PartitionKey.builder();
+        for (KeyPart part : parts) {
+            if (part.kind() == KeyPart.Kind.IP) {
+                key.add(address(request));
+                continue;
+            }
+            String text = text(part, request, path, pattern);
+            if (text == null || text.isEmpty()) {
+                key.addStandIn(address(request));
+            } else {
+                key.add(text);
+            }
+        }
+        return key.build();
+    }
+
+    private static @Nullable String text(KeyPart part, HttpServletRequest request, String path, PathPattern pattern) {
+        String name = part.name() == null ? "" : part.name();
+        return switch (part.kind()) {
+            case IP -> address(request);
+            case USER -> user(request);
+            case SESSION -> session(request);
+            case HEADER -> header(request, name);
+            case COOKIE -> cookie(request, name);
+            case PATH -> pattern.variable(path, name);
+        };
+    }
+
+    /** The peer of the TCP connection. Headers that claim another address are not read: anybody can send them. */
+    private static String address(HttpServletRequest request) {
+        String address = request.getRemoteAddr();
+        return address == null || address.isEmpty() ? NO_ADDRESS : address;
+    }
+
+    private static @Nullable String user(HttpServletRequest request) {
+        Principal user = request.getUserPrincipal();
+        return user == null ? null : user.getName();
+    }
+
+    private static @Nullable String session(HttpServletRequest request) {
+        // Never created here: a flood of clients without cookies would fill the memory with sessions.
+        HttpSession session = request.getSession(false);
+        return session == null ? null : session.getId();
+    }
+
+    /** All values, joined as RFC 9110 section 5.3 joins the lines of one field. */
+    private static @Nullable String header(HttpServletRequest request, String name) {
+        Enumeration<String> values = request.getHeaders(name);
+        if (values == null || !values.hasMoreElements()) {
+            return null;
+        }
+        String first = values.nextElement();
+        if (!values.hasMoreElements()) {
+            return first;
+        }
+        StringBuilder joined = new StringBuilder(first);
+        while (values.hasMoreElements()) {
+            joined.append(", ").append(values.nextElement());
+        }
+        return joined.toString();
+    }
+
+    private static @Nullable String cookie(HttpServletRequest request, String name) {
+        Cookie[] cookies = request.getCookies();
+        if (cookies != null) {
+            for (Cookie cookie : cookies) {
+                if (cookie.getName().equals(name)) {
+                    return cookie.getValue();
+                }
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,173 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.servlet.WebServer.Answer;
+import jakarta.servlet.http.HttpServletRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One request is counted once, however often the container brings it to the filter. */
+class DispatchTest {
+    @TempDir
+    Path directory;
+
+    private WebServer server;
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private void start(String rules) {
+        start(WebServer.limiter(new ManualTime(), rules), 1);
+    }
+
+    private void start(RateLimitFilter filter, int times) {
+        server = new WebServer(directory);
+        for (int i = 0; i < times; i++) {
+            server.filter("limiter" + i, filter);
+        }
+        server.servlet("/", Answer.text("ok"))
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher(to(request)).forward(request, response))
+                .servlet("/forward-writer", (request, response) -> {
+                    response.getWriter().write("dropped by the forward");
+                    request.getRequestDispatcher(to(request)).forward(request, response);
+                })
+                .servlet("/include", (request, response) -> {
+                    request.getRequestDispatcher(to(request)).include(request, response);
+                    request.getRequestDispatcher(to(request)).include(request, response);
+                })
+                .servlet("/login", (request, response) -> {
+                    request.getSession(true);
+                    request.getRequestDispatcher("/page").include(request, response);
+                })
+                .servlet("/async", (request, response) -> {
+                    if (request.getAttribute("again") == null) {
+                        request.setAttribute("again", true);
+                        request.startAsync().dispatch(to(request));
+                    } else {
+                        response.getWriter().write("again");
+                    }
+                })
+                .servlet("/fail", (request, response) -> response.sendError(500))
+                .servlet("/error-page", Answer.text("sorry"))
+                .errorPage(500, "/error-page")
+                .start();
+    }
+
+    private static String to(HttpServletRequest request) {
+        String to = request.getParameter("to");
+        return to == null ? "/page" : to;
+    }
+
+    private static final String TWO = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h";
+
+    @Test
+    void aForwardIsCountedOnce() {
+        start(TWO);
+        assertEquals(List.of(200, 200, 429), server.statuses(3, "/forward"));
+    }
+
+    @Test
+    void includesAreCountedOnce() {
+        start(TWO);
+        assertEquals("okok", server.get("/include").body());
+        assertEquals(List.of(200, 429), server.statuses(2, "/include"));
+    }
+
+    @Test
+    void anAsyncDispatchIsCountedOnce() {
+        start(TWO);
+        assertEquals("again", server.get("/async?to=/async").body());
+        assertEquals(List.of(200, 429), server.statuses(2, "/async"));
+    }
+
+    @Test
+    void anErrorPageIsCountedOnce() {
+        start(TWO);
+        HttpResponse<String> failed = server.get("/fail");
+        assertEquals(500, failed.statusCode());
+        assertEquals("sorry", failed.body());
+        assertEquals(List.of(500, 429), server.statuses(2, "/fail"));
+    }
+
+    @Test
+    void anErrorPageNeverTurnsIntoADenial() {
+        start("limiter.rules.r.path = /error-page\nlimiter.rules.r.limits = 0/1h");
+        assertEquals(List.of(500, 500), server.statuses(2, "/fail"));
+        assertEquals(429, server.get("/error-page").statusCode());
+    }
+
+    @Test
+    void anIncludeNeverCuts() {
+        start("limiter.rules.r.path = /page\nlimiter.rules.r.limits = 0/1h");
+        assertEquals("okok", server.get("/include").body());
+    }
+
+    @Test
+    void anIncludeChargesNothingAlsoWhenTheKeyHasChangedMeanwhile() {
+        start("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\nlimiter.rules.all.key = session");
+        HttpResponse<String> login = server.get("/login");
+        assertEquals("ok", login.body());
+        String session = login.headers().firstValue("Set-Cookie").orElseThrow().split(";", -1)[0];
+
+        // The login was charged to the address, which stood in for the session, so the session's quota is whole.
+        assertEquals(List.of(200, 429), server.statuses(2, "/page", "Cookie", session));
+    }
+
+    @Test
+    void aFilterThatIsMappedTwiceCountsOnce() {
+        start(WebServer.limiter(new ManualTime(), TWO), 2);
+        assertEquals(List.of(200, 200, 429), server.statuses(3, "/page"));
+    }
+
+    @Test
+    void twoFiltersCountApart() {
+        server = new WebServer(directory)
+                .filter("one", WebServer.limiter(new ManualTime(), TWO.replace("2/1h", "3/1h")))
+                .filter("other", WebServer.limiter(new ManualTime(), TWO))
+                .servlet("/", Answer.text("ok"))
+                .start();
+        assertEquals(List.of(200, 200, 429, 429), server.statuses(4, "/page"));
+    }
+
+    @Test
+    void aForwardIntoThePathOfAnotherRuleIsCountedByThatRule() {
+        start("""
+                limiter.rules.front.path = /forward
+                limiter.rules.front.limits = 9/1h
+                limiter.rules.behind.path = /page
+                limiter.rules.behind.limits = 1/1h
+                """);
+        assertEquals(200, server.get("/forward").statusCode());
+
+        HttpResponse<String> denied = server.get("/forward");
+        assertEquals(429, denied.statusCode());
+        assertTrue(denied.body().endsWith("\"violated-policies\":[\"behind\"]}"), denied.body());
+        assertEquals(429, server.get("/page").statusCode());
+        assertEquals(429, server.get("/async").statusCode());
+    }
+
+    @Test
+    void aDenialReplacesWhatAServletHasWrittenBeforeItForwards() {
+        start("limiter.rules.r.path = /page\nlimiter.rules.r.limits = 0/1h");
+
+        HttpResponse<String> denied = server.get("/forward-writer");
+
+        assertEquals(429, denied.statusCode());
+        assertTrue(denied.body().startsWith("{\"type\""), denied.body());
+        assertEquals(
+                denied.body().length(),
+                denied.headers().firstValueAsLong("Content-Length").orElseThrow());
+    }
+}

@@ -1,0 +1,177 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.servlet.WebServer.Answer;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whose quota a request uses, over HTTP. Every key here has room for one request. */
+class HttpKeyTest {
+    @TempDir
+    Path directory;
+
+    private WebServer server;
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private void start(String key) {
+        start("/*", key);
+    }
+
+    private void start(String path, String key) {
+        String rules =
+                "limiter.rules.r.path = " + path + "\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
+        server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(new ManualTime(), rules))
+                .servlet("/", Answer.text("ok"))
+                .servlet(
+                        "/session",
+                        (request, response) -> response.getWriter().write(String.valueOf(request.getSession(false))))
+                .servlet("/login", (request, response) -> request.getSession(true))
+                .start();
+    }
+
+    private void assertPasses(String... headers) {
+        assertEquals(200, server.get("/page", headers).statusCode());
+    }
+
+    private void assertDenied(String... headers) {
+        assertEquals(429, server.get("/page", headers).statusCode());
+    }
+
+    @Test
+    void eachAddressHasItsOwn() {
+        start("ip");
+        assertPasses("Test-Address", "192.0.2.1");
+        assertDenied("Test-Address", "192.0.2.1");
+        assertPasses("Test-Address", "192.0.2.2");
+        assertPasses("Test-Address", "2001:db8::1");
+    }
+
+    @Test
+    void aClaimedAddressIsNotRead() {
+        start("ip");
+        assertPasses("X-Forwarded-For", "192.0.2.1");
+        assertDenied("X-Forwarded-For", "192.0.2.2");
+        assertDenied("Forwarded", "for=192.0.2.3");
+        assertDenied("X-Real-IP", "192.0.2.4");
+    }
+
+    @Test
+    void connectionsWithoutAnAddressShareOne() {
+        start("ip");
+        assertPasses("Test-Address", "none");
+        assertDenied("Test-Address", "none");
+        assertPasses("Test-Address", "192.0.2.1");
+    }
+
+    @Test
+    void eachUserHasItsOwnAndTheAddressStandsIn() {
+        start("user");
+        assertPasses("Test-User", "ann");
+        assertDenied("Test-User", "ann", "Test-Address", "192.0.2.9");
+        assertPasses("Test-User", "bob");
+        assertPasses("Test-Address", "192.0.2.1");
+        assertDenied("Test-Address", "192.0.2.1");
+        assertPasses("Test-Address", "192.0.2.2");
+    }
+
+    @Test
+    void aUserCalledLikeAnAddressDoesNotUseThatAddressesQuota() {
+        start("user");
+        assertPasses("Test-User", "192.0.2.1");
+        assertPasses("Test-User", "@192.0.2.1");
+        assertPasses("Test-Address", "192.0.2.1");
+        assertDenied("Test-User", "192.0.2.1");
+        assertDenied("Test-User", "@192.0.2.1");
+        assertDenied("Test-Address", "192.0.2.1");
+    }
+
+    @Test
+    void eachHeaderValueHasItsOwnAndAnEmptyOneIsMissing() {
+        start("header:X-Api-Key");
+        assertPasses("X-Api-Key", "a");
+        assertDenied("x-api-key", "a");
+        assertPasses("X-Api-Key", "b");
+        assertPasses();
+        assertDenied();
+        assertDenied("X-Api-Key", "");
+    }
+
+    @Test
+    void severalHeaderLinesAreOnePartInTheirOrder() {
+        start("header:X-Api-Key");
+        assertPasses("X-Api-Key", "a", "X-Api-Key", "b");
+        assertDenied("X-Api-Key", "a, b");
+        assertPasses("X-Api-Key", "b", "X-Api-Key", "a");
+        assertPasses("X-Api-Key", "a");
+    }
+
+    @Test
+    void eachCookieValueHasItsOwn() {
+        start("cookie:device");
+        assertPasses("Cookie", "other=1; device=a");
+        assertDenied("Cookie", "device=a; other=2");
+        assertPasses("Cookie", "device=b");
+        assertPasses("Cookie", "other=1");
+        assertDenied();
+        assertDenied("Cookie", "device=");
+    }
+
+    @Test
+    void eachSessionHasItsOwnAndNoneIsMade() {
+        start("/page", "session");
+        String one = cookie(server.get("/login"));
+        String other = cookie(server.get("/login"));
+        assertPasses("Cookie", one);
+        assertDenied("Cookie", one);
+        assertPasses("Cookie", other);
+
+        // Without a session, or with one that the server does not know, the address stands in.
+        HttpResponse<String> without = server.get("/page");
+        assertEquals(200, without.statusCode());
+        assertTrue(without.headers().firstValue("Set-Cookie").isEmpty());
+        assertDenied("Cookie", "JSESSIONID=0123456789ABCDEF0123456789ABCDEF");
+        assertEquals("null", server.get("/session").body());
+    }
+
+    @Test
+    void eachPathVariableHasItsOwn() {
+        start("/users/{id}, /people/{id}/*", "path:id");
+        assertEquals(200, server.get("/users/7").statusCode());
+        assertEquals(429, server.get("/users/7").statusCode());
+        assertEquals(429, server.get("/people/7/friends").statusCode());
+        assertEquals(200, server.get("/people/8").statusCode());
+    }
+
+    @Test
+    void severalPartsMakeOneKey() {
+        start("ip + header:X-Api-Key");
+        assertPasses("X-Api-Key", "a");
+        assertDenied("X-Api-Key", "a");
+        assertPasses("X-Api-Key", "b");
+        assertPasses("X-Api-Key", "a", "Test-Address", "192.0.2.1");
+        assertPasses("Test-Address", "192.0.2.1");
+        assertDenied("Test-Address", "192.0.2.1");
+    }
+
+    @Test
+    void globalIsOneForAll() {
+        start("global");
+        assertPasses("Test-Address", "192.0.2.1");
+        assertDenied("Test-Address", "192.0.2.2");
+    }
+
+    private static String cookie(HttpResponse<String> response) {
+        return response.headers().firstValue("Set-Cookie").orElseThrow().split(";", -1)[0];
+    }
+}

@@ -1,0 +1,136 @@
+package io.limiter.servlet;
+
+import static java.net.http.HttpRequest.BodyPublishers.noBody;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.ManualTime;
+import io.limiter.servlet.WebServer.Answer;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which requests a rule is for, over HTTP. Every rule here has room for one request. */
+class HttpRuleTest {
+    @TempDir
+    Path directory;
+
+    private WebServer server;
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private void start(String rules) {
+        server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(new ManualTime(), rules))
+                .servlet("/", Answer.text("default"))
+                .servlet("/api/*", Answer.text("api"))
+                .start();
+    }
+
+    private int status(String method, String path, String... headers) {
+        var request = server.request(path).method(method, noBody());
+        return WebServer.send(headers.length == 0 ? request : request.headers(headers))
+                .statusCode();
+    }
+
+    @Test
+    void aRuleIsForItsMethodsOnly() {
+        start("limiter.rules.r.path = /api/votes\nlimiter.rules.r.methods = POST, PUT\nlimiter.rules.r.limits = 1/1h");
+
+        assertEquals(200, status("POST", "/api/votes"));
+        assertEquals(429, status("PUT", "/api/votes"));
+        assertEquals(429, status("put", "/api/votes"));
+        assertEquals(200, status("GET", "/api/votes"));
+        assertEquals(200, status("HEAD", "/api/votes"));
+        assertEquals(200, status("POST", "/api/other"));
+    }
+
+    @Test
+    void headCountsAsGet() {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.methods = GET\nlimiter.rules.r.limits = 1/1h");
+
+        assertEquals(200, status("HEAD", "/page"));
+        assertEquals(429, status("GET", "/page"));
+        assertEquals(429, status("HEAD", "/page"));
+        assertEquals(200, status("POST", "/page"));
+    }
+
+    @Test
+    void headAloneIsNotGet() {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.methods = HEAD\nlimiter.rules.r.limits = 1/1h");
+
+        assertEquals(List.of(200, 200), server.statuses(2, "/page"));
+        assertEquals(200, status("HEAD", "/page"));
+        assertEquals(429, status("HEAD", "/page"));
+    }
+
+    @Test
+    void aPreflightIsNotLimitedButOtherOptionsAre() {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h");
+        String[] preflight = {"Origin", "https://example.org", "Access-Control-Request-Method", "POST"};
+
+        for (int i = 0; i < 3; i++) {
+            assertEquals(200, status("OPTIONS", "/page", preflight));
+        }
+        assertEquals(200, status("OPTIONS", "/page", "Origin", "https://example.org"));
+        assertEquals(429, status("OPTIONS", "/page"));
+        assertEquals(429, status("POST", "/page", preflight));
+    }
+
+    @Test
+    void aPreflightIsLimitedWhereARuleListsOptions() {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.methods = OPTIONS\nlimiter.rules.r.limits = 1/1h");
+        String[] preflight = {"Origin", "https://example.org", "Access-Control-Request-Method", "POST"};
+
+        assertEquals(200, status("OPTIONS", "/page", preflight));
+        assertEquals(429, status("OPTIONS", "/page", preflight));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/api/votes/",
+                "//api//votes",
+                "/api/./votes",
+                "/other/../api/votes",
+                "/api/%76otes",
+                "/api/votes;jsessionid=1",
+                "/api;x=y/votes",
+                "/api/votes?x=/other"
+            })
+    void everySpellingOfAPathIsOnePath(String spelling) {
+        start("limiter.rules.r.path = /api/votes\nlimiter.rules.r.limits = 1/1h");
+
+        assertEquals(200, status("GET", "/api/votes"));
+        assertEquals(429, status("GET", spelling));
+    }
+
+    @Test
+    void servletPathAndPathInfoAreMatchedTogether() {
+        start("limiter.rules.r.path = /api/users/{id}, /plain\nlimiter.rules.r.limits = 1/1h");
+
+        assertEquals(200, status("GET", "/api/users/7"));
+        assertEquals(429, status("GET", "/api/users/8"));
+        assertEquals(429, status("GET", "/plain"));
+        assertEquals(200, status("GET", "/api/users"));
+    }
+
+    @Test
+    void aDenialOfOneRuleTakesNothingFromAnother() {
+        start("""
+                limiter.rules.all.path = /*
+                limiter.rules.all.limits = 3/1h
+                limiter.rules.vote.path = /api/votes
+                limiter.rules.vote.limits = 1/1h
+                """);
+
+        assertEquals(List.of(200, 429, 429, 429), server.statuses(4, "/api/votes"));
+        assertEquals(List.of(200, 200, 429), server.statuses(3, "/page"));
+    }
+}

@@ -1,0 +1,61 @@
+package io.limiter.servlet;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+
+@AnalyzeClasses(packages = "io.limiter.servlet", importOptions = DoNotIncludeTests.class)
+class WallsTest {
+    @ArchTest
+    static final ArchRule ONE_PACKAGE = classes()
+            .should()
+            .resideInAPackage("io.limiter.servlet")
+            .because("a package is what a user imports, and this module is one thing: the filter");
+
+    @ArchTest
+    static final ArchRule NO_BACKEND = noClasses()
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
+            .because("the filter asks the one question; where the state is, the configuration decides");
+
+    @ArchTest
+    static final ArchRule FEW_LIBRARIES = classes()
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("io.limiter..", "jakarta.servlet..", "java..", "org.slf4j..", "org.jspecify..")
+            .because("a filter lives in other people's web applications and must not bring them libraries");
+
+    @ArchTest
+    static final ArchRule PUBLIC_TYPES = classes()
+            .that()
+            .doNotHaveSimpleName("package-info")
+            .and()
+            .doNotHaveFullyQualifiedName(RateLimitFilter.class.getName())
+            .should()
+            .notBePublic()
+            .because("what is public is kept for ever; a user names the filter and nothing else");
+
+    @ArchTest
+    static final ArchRule NO_DEFAULT_CHARSET = noClasses()
+            .should()
+            .callMethod(String.class, "getBytes")
+            .orShould()
+            .callConstructor(String.class, byte[].class)
+            .orShould()
+            .callConstructor(InputStreamReader.class, java.io.InputStream.class)
+            .because("bytes must not depend on the machine's locale");
+
+    @ArchTest
+    static final ArchRule NO_NAME_LOOKUP = noClasses()
+            .should()
+            .dependOnClassesThat()
+            .areAssignableTo(InetAddress.class)
+            .because("InetAddress asks DNS when text is no address, and text comes from the network here");
+}

@@ -1,0 +1,239 @@
+package io.limiter.servlet;
+
+import io.limiter.RateLimiter;
+import io.limiter.TimeSource;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.RuleDefinition;
+import io.limiter.inprocess.InProcessBackend;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpFilter;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.Principal;
+import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.IntStream;
+import org.apache.catalina.Context;
+import org.apache.catalina.LifecycleException;
+import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.descriptor.web.ErrorPage;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.descriptor.web.FilterMap;
+
+/**
+ * A real Tomcat on a free port. A request may say who it comes from: the headers {@code Test-Address} and
+ * {@code Test-User} become the remote address and the principal.
+ */
+final class WebServer implements AutoCloseable {
+    static final HttpClient CLIENT =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    /** Held, because a logger that nobody holds forgets its level. Tomcat tells much about starts that fail on purpose. */
+    private static final Logger TOMCAT_LOG = Logger.getLogger("org.apache");
+
+    static {
+        TOMCAT_LOG.setLevel(Level.OFF);
+    }
+
+    private final Tomcat tomcat = new Tomcat();
+    private final Context context;
+
+    WebServer(Path baseDirectory) {
+        this(baseDirectory, baseDirectory.resolve("web"));
+    }
+
+    WebServer(Path baseDirectory, Path webApp) {
+        try {
+            Files.createDirectories(webApp);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        tomcat.setBaseDir(baseDirectory.toString());
+        tomcat.setPort(0);
+        context = tomcat.addContext("", webApp.toString());
+        context.setParentClassLoader(WebServer.class.getClassLoader());
+        // addContext has given the context's own logger a level of its own.
+        Logger.getLogger(context.getLogName()).setLevel(Level.OFF);
+        filter("peer", new Peer());
+    }
+
+    /** Rules of configuration text. */
+    static List<RuleDefinition> rules(String text) {
+        return config(text).rules();
+    }
+
+    static LimiterConfig config(String text) {
+        try {
+            return LimiterConfig.builder().text("test", new StringReader(text)).build();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A filter with these rules that decides in this JVM at this time. */
+    static RateLimitFilter limiter(TimeSource time, String rules) {
+        return new RateLimitFilter(
+                RateLimiter.on(InProcessBackend.builder().timeSource(time).build()), rules(rules));
+    }
+
+    /** Adds a filter for all paths and all ways to get there. */
+    WebServer filter(String name, Filter filter) {
+        FilterDef definition = new FilterDef();
+        definition.setFilterName(name);
+        definition.setFilter(filter);
+        definition.setAsyncSupported("true");
+        return filter(definition);
+    }
+
+    WebServer filter(FilterDef definition) {
+        context.addFilterDef(definition);
+        FilterMap map = new FilterMap();
+        map.setFilterName(definition.getFilterName());
+        map.addURLPattern("/*");
+        for (DispatcherType type : DispatcherType.values()) {
+            map.setDispatcher(type.name());
+        }
+        context.addFilterMap(map);
+        return this;
+    }
+
+    /** Adds a servlet that answers every method. */
+    WebServer servlet(String pattern, Answer answer) {
+        String name = "servlet " + pattern;
+        Tomcat.addServlet(context, name, new AnswerServlet(answer)).setAsyncSupported(true);
+        context.addServletMappingDecoded(pattern, name);
+        return this;
+    }
+
+    WebServer errorPage(int status, String location) {
+        ErrorPage page = new ErrorPage();
+        page.setErrorCode(status);
+        page.setLocation(location);
+        context.addErrorPage(page);
+        return this;
+    }
+
+    WebServer start() {
+        try {
+            tomcat.start();
+        } catch (LifecycleException e) {
+            throw new IllegalStateException(e);
+        }
+        return this;
+    }
+
+    Context context() {
+        return context;
+    }
+
+    HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + path));
+    }
+
+    HttpResponse<String> get(String path, String... headers) {
+        HttpRequest.Builder request = request(path);
+        return send(headers.length == 0 ? request : request.headers(headers));
+    }
+
+    static HttpResponse<String> send(HttpRequest.Builder request) {
+        try {
+            return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The status codes of so many calls of one path. */
+    List<Integer> statuses(int calls, String path, String... headers) {
+        return IntStream.range(0, calls)
+                .mapToObj(i -> get(path, headers).statusCode())
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        try {
+            tomcat.stop();
+            tomcat.destroy();
+        } catch (LifecycleException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What a servlet does. */
+    @FunctionalInterface
+    interface Answer {
+        void to(HttpServletRequest request, HttpServletResponse response) throws IOException, ServletException;
+
+        static Answer text(String text) {
+            return (request, response) -> response.getWriter().write(text);
+        }
+    }
+
+    private static final class AnswerServlet extends HttpServlet {
+        private static final long serialVersionUID = 1L;
+        private final transient Answer answer;
+
+        AnswerServlet(Answer answer) {
+            this.answer = answer;
+        }
+
+        @Override
+        protected void service(HttpServletRequest request, HttpServletResponse response)
+                throws IOException, ServletException {
+            answer.to(request, response);
+        }
+    }
+
+    private static final class Peer extends HttpFilter {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws IOException, ServletException {
+            String address = request.getHeader("Test-Address");
+            String user = request.getHeader("Test-User");
+            boolean plain = (address == null && user == null) || request.getDispatcherType() != DispatcherType.REQUEST;
+            chain.doFilter(plain ? request : new Disguised(request, address, user), response);
+        }
+    }
+
+    private static final class Disguised extends HttpServletRequestWrapper {
+        private final String address;
+        private final String user;
+
+        Disguised(HttpServletRequest request, String address, String user) {
+            super(request);
+            this.address = address;
+            this.user = user;
+        }
+
+        @Override
+        public String getRemoteAddr() {
+            return address == null ? super.getRemoteAddr() : address.equals("none") ? null : address;
+        }
+
+        @Override
+        public Principal getUserPrincipal() {
+            return user == null ? null : () -> user;
+        }
+    }
+}
