@@ -81,30 +81,48 @@ final class BackendRateLimiter implements RateLimiter {
 
     private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
         List<Charge> asked = checked(charges);
-        CompletableFuture<Decision> answer = backend.decide(asked, mode).toCompletableFuture();
-        if (answer.isDone() && !answer.isCompletedExceptionally()) {
-            return answer;
+        CompletableFuture<Decision> answer;
+        try {
+            answer = backend.decide(asked, mode).toCompletableFuture();
+        } catch (RuntimeException e) {
+            answer = CompletableFuture.failedFuture(e);
         }
-        return answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
+        if (!answer.isDone() || answer.isCompletedExceptionally()) {
+            answer = answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
+        }
+        return mode == Backend.Mode.TAKE ? answer : answer.thenApply(BackendRateLimiter::withoutRefund);
+    }
+
+    /** A look took nothing, so there is nothing to give back. */
+    private static Decision withoutRefund(Decision looked) {
+        looked.claimRefund();
+        return looked;
     }
 
     private CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable failure) {
         FailureMode failureMode = FailureMode.ALLOW;
+        boolean asksNothing = true;
         for (Charge charge : charges) {
             failureMode = failureMode.strictest(charge.policy().onFailure());
+            asksNothing &= charge.permits() == 0;
         }
         warn(failureMode, failure);
-        return switch (failureMode) {
-            case ALLOW -> CompletableFuture.completedFuture(Decision.failedOpen(charges));
-            case DENY -> CompletableFuture.completedFuture(Decision.failedClosed(charges));
-            case LOCAL ->
-                fallback == null
-                        ? CompletableFuture.completedFuture(Decision.failedClosed(charges))
-                        : fallback.decide(shares(charges), mode)
-                                .thenApply(decision -> decision.from(Decision.Source.LOCAL_FALLBACK))
-                                .exceptionally(alsoFailed -> Decision.failedClosed(charges))
-                                .toCompletableFuture();
-        };
+        // Who asks for nothing is always allowed.
+        Decision unknown = failureMode == FailureMode.ALLOW || asksNothing
+                ? Decision.failedOpen(charges)
+                : Decision.failedClosed(charges);
+        if (failureMode != FailureMode.LOCAL || fallback == null) {
+            return CompletableFuture.completedFuture(unknown);
+        }
+        try {
+            return fallback.decide(shares(charges), mode)
+                    .thenApply(decision -> decision.asLocalFallback(charges))
+                    .exceptionally(alsoFailed -> unknown)
+                    .toCompletableFuture();
+        } catch (RuntimeException alsoFailed) {
+            LOG.debug("the local fallback failed too", alsoFailed);
+            return CompletableFuture.completedFuture(unknown);
+        }
     }
 
     private List<Charge> shares(List<Charge> charges) {

@@ -39,7 +39,7 @@ public final class Decision {
         }
     }
 
-    private static final long FAILED_CLOSED_RETRY_MICROS = 1_000_000;
+    private static final long UNKNOWN_RETRY_MICROS = 1_000_000;
 
     private final Source source;
     private final boolean allowed;
@@ -77,9 +77,9 @@ public final class Decision {
         return new Decision(Source.FAILED_CLOSED, false, charges, List.of());
     }
 
-    /** The same answer, coming from elsewhere. */
-    Decision from(Source other) {
-        return new Decision(other, allowed, charges, outcomes);
+    /** The same answer, given by the local share to these charges. */
+    Decision asLocalFallback(List<Charge> asked) {
+        return new Decision(Source.LOCAL_FALLBACK, allowed, asked, outcomes);
     }
 
     /** Whether the call may pass. */
@@ -120,13 +120,19 @@ public final class Decision {
 
     /**
      * Microseconds until the call would pass if nobody else calls: 0 when allowed, {@link LimitOutcome#NEVER} when it
-     * asks for more than a limit can ever give.
+     * asks for more than a limit can ever give. A second when nobody can know, because the backend is away.
      */
     public long retryAfterMicros() {
         if (allowed) {
             return 0;
         }
-        return binding == null ? FAILED_CLOSED_RETRY_MICROS : binding.retryAfterMicros();
+        if (binding == null) {
+            return UNKNOWN_RETRY_MICROS;
+        }
+        // What is too much for a share is not too much for the whole.
+        return source == Source.LOCAL_FALLBACK && binding.retryAfterMicros() == LimitOutcome.NEVER
+                ? UNKNOWN_RETRY_MICROS
+                : binding.retryAfterMicros();
     }
 
     /** Time until the call would pass if nobody else calls: zero when allowed, empty when it can never pass. */
@@ -142,7 +148,7 @@ public final class Decision {
         return binding == null ? 0 : binding.remaining();
     }
 
-    /** Claims the one refund of this decision: true the first time. */
+    /** Claims the one refund of this decision: true the first time. A decision that took nothing is claimed at once. */
     boolean claimRefund() {
         return refunded.compareAndSet(false, true);
     }

@@ -9,8 +9,7 @@ import org.jspecify.annotations.Nullable;
  * One promise: so many permits per period, kept by one {@link Algorithm}. The quota policy of the IETF draft
  * <i>RateLimit header fields for HTTP</i>, with its {@code q} and {@code w}. Immutable.
  *
- * <p>A limit of 0 permits denies every call that asks for something. All arithmetic is in whole microseconds and stays
- * below 2<sup>53</sup>; a limit for which it would not is refused here.
+ * <p>A limit of 0 permits denies every call that asks for something. All arithmetic is in whole numbers below 2<sup>53</sup>; a limit for which it would not is refused here.
  *
  * @param name how the limit is called in its policy, in answers and in keys: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; null
  *     until the policy gives it its default name
@@ -29,7 +28,7 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
     /** The longest period: 2<sup>51</sup> microseconds, 71 years. */
     public static final long MAX_PERIOD_MICROS = 1L << 51;
 
-    private static final long MAX_EXACT = (1L << 53) - 1;
+    private static final long MAX_EXACT = 1L << 52;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final String[] UNITS = {"d", "h", "m", "s", "ms", "us"};
     private static final long[] UNIT_MICROS = {86_400_000_000L, 3_600_000_000L, 60_000_000L, 1_000_000L, 1_000L, 1L};
@@ -126,8 +125,21 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
         if (permits == 0) {
             return this;
         }
-        return new Limit(
-                name, algorithm, Math.max(1, permits / instances), periodMicros, Math.max(1, burst / instances));
+        if (algorithm == Algorithm.TOKEN_BUCKET) {
+            return shareOfBucket(instances);
+        }
+        long share = Math.max(1, permits / instances);
+        return new Limit(name, algorithm, share, periodMicros, share);
+    }
+
+    /** A share of the burst, and as many permits in a period that is as much longer: so the refill stays exact. */
+    private Limit shareOfBucket(long instances) {
+        long shareOfBurst = Math.max(1, burst / instances);
+        if (Math.multiplyHigh(periodMicros, instances) == 0 && periodMicros * instances <= MAX_PERIOD_MICROS) {
+            return new Limit(name, algorithm, permits, periodMicros * instances, shareOfBurst);
+        }
+        // Slower than once in some years: one permit a longest period is as good.
+        return new Limit(name, algorithm, 1, MAX_PERIOD_MICROS, 1);
     }
 
     /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}. */
@@ -166,10 +178,10 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
         }
         long gcd = gcd(permits, periodMicros);
         long unit = periodMicros / gcd;
-        if (Math.multiplyHigh(burst, unit) != 0 || burst * unit < 0 || burst * unit + permits / gcd > MAX_EXACT) {
+        if (Math.multiplyHigh(burst, unit) != 0 || burst * unit < 0 || burst * unit > MAX_EXACT) {
             throw new IllegalArgumentException("a bucket of " + burst + " at " + permits + " per " + periodMicros
                     + " us can't be counted exactly (" + burst + " x " + unit
-                    + " is above 2^53); use a smaller burst, or permits and a period with a larger common divisor");
+                    + " is above 2^52); use a smaller burst, or permits and a period with a larger common divisor");
         }
     }
 

@@ -16,7 +16,7 @@ import java.util.List;
  * 128 bits of the SHA-256 of its encoding. The key without parts, one quota for all, is {@code *}. A part that stands in for a missing one
  * starts with {@code @}. None of {@code ~ * @ :} can come from a part's own text.
  */
-public final class PartitionKey {
+public final class PartitionKey implements Comparable<PartitionKey> {
     /** The longest encoding of a part that is kept as it is. */
     public static final int MAX_PART = 64;
 
@@ -57,6 +57,12 @@ public final class PartitionKey {
     @Override
     public boolean equals(Object other) {
         return other instanceof PartitionKey that && canonical.equals(that.canonical);
+    }
+
+    /** By the canonical encoding. A hash map needs it to stay fast when many keys have one hash code on purpose. */
+    @Override
+    public int compareTo(PartitionKey other) {
+        return canonical.compareTo(other.canonical);
     }
 
     @Override

@@ -89,6 +89,62 @@ class BackendRateLimiterTest {
     }
 
     @Test
+    void aLookIsNeverRefunded() {
+        RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
+        int passed = 0;
+        for (int i = 0; i < 50; i++) {
+            passed += limiter.tryAcquire(LOCAL, KEY, 1).allowed() ? 1 : 0;
+            assertFalse(limiter.refund(limiter.peek(List.of(new Charge(LOCAL, KEY, 1)))));
+        }
+        assertEquals(10, passed);
+    }
+
+    @Test
+    void everyLimitHasAShareWhateverItsArithmetic() {
+        Limit awkward = Limit.tokenBucket(100_000, Duration.ofDays(30));
+        Limit slow = Limit.tokenBucket(1, Duration.ofDays(365 * 70));
+        for (long instances : new long[] {1, 3, 7, 1_000, 1_000_000}) {
+            RateLimiter limiter = RateLimiter.builder(away)
+                    .fallback(InProcessBackend.create())
+                    .instances(instances)
+                    .build();
+            for (Limit limit : List.of(awkward, slow)) {
+                Decision decision = limiter.tryAcquire(Policy.of("p" + limit.permits(), limit), KEY, 1);
+                assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
+                assertTrue(decision.allowed());
+            }
+        }
+    }
+
+    @Test
+    void whatIsTooMuchForAShareIsNotNever() {
+        RateLimiter limiter = RateLimiter.builder(away)
+                .fallback(InProcessBackend.create())
+                .instances(4)
+                .build();
+        Decision decision = limiter.tryAcquire(LOCAL, KEY, 5);
+        assertFalse(decision.allowed());
+        assertEquals(LOCAL, decision.charges().get(0).policy());
+        assertEquals(Duration.ofSeconds(1), decision.retryAfter().orElseThrow());
+    }
+
+    @Test
+    void whoAsksForNothingIsAllowedInAnyMode() {
+        assertTrue(RateLimiter.on(away).tryAcquire(DENY, KEY, 0).allowed());
+        assertTrue(RateLimiter.on(away).peek(DENY, KEY).allowed());
+    }
+
+    @Test
+    void aBackendThatThrowsIsOneThatFails() {
+        Backend broken = mock(Backend.class);
+        when(broken.decide(any(), any())).thenThrow(new IllegalStateException("broken"));
+        assertEquals(Decision.Source.FAILED_CLOSED, ask(RateLimiter.on(broken), DENY));
+        assertEquals(
+                Decision.Source.FAILED_CLOSED,
+                ask(RateLimiter.builder(away).fallback(broken).build(), LOCAL));
+    }
+
+    @Test
     void aRefundOfADenialGivesNothing() {
         RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
         assertTrue(limiter.tryAcquire(LOCAL, KEY, 10).allowed());

@@ -28,6 +28,9 @@ class ValuesTest {
         refused("larger common divisor", () -> new Limit(null, Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 1_000_000));
         refused("only token-bucket has a burst", () -> new Limit(null, Algorithm.FIXED_WINDOW, 3, 1_000, 5));
         refused("letters, digits", () -> Limit.fixedWindow(1, SECOND).named("a b"));
+        refused(
+                "2^52",
+                () -> new Limit(null, Algorithm.TOKEN_BUCKET, 4_503_599_627_370_496L, 2_251_799_813_685_247L, 4_096));
         refused("leave the burst out", () -> Limit.tokenBucket(0, SECOND, 5));
     }
 
@@ -36,9 +39,9 @@ class ValuesTest {
         Limit limit = Limit.tokenBucket(1_000_000, Duration.ofDays(1), 1_000_000);
         assertEquals(1_000_000, limit.refillDivisor());
         long parts = 86_400_000_011L;
-        long most = ((1L << 53) - 1 - 7) / parts;
+        long most = (1L << 52) / parts;
         assertEquals(most, new Limit(null, Algorithm.TOKEN_BUCKET, 7, parts, most).burst());
-        refused("2^53", () -> new Limit(null, Algorithm.TOKEN_BUCKET, 7, parts, most + 1));
+        refused("2^52", () -> new Limit(null, Algorithm.TOKEN_BUCKET, 7, parts, most + 1));
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,7 @@ final class Binder {
     private static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
     private static final Duration DEFAULT_STARTUP_WAIT = Duration.ofSeconds(3);
     private static final Pattern ADDRESS =
-            Pattern.compile("rediss?://([^@/\\s]*@)?(\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):[0-9]{1,5}/?");
+            Pattern.compile("rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})/?");
 
     private final Problems problems;
     private final Map<String, ConfigEntry> single = new LinkedHashMap<>();
@@ -195,9 +196,11 @@ final class Binder {
         List<String> addresses = new ArrayList<>();
         for (String item : text.split(",", -1)) {
             String address = item.strip();
-            if (!ADDRESS.matcher(address).matches()) {
+            Matcher parts = ADDRESS.matcher(address);
+            if (!parts.matches() || Integer.parseInt(parts.group("port")) > 65_535) {
                 throw new IllegalArgumentException(
-                        "no Redis address; write redis://host:port, or rediss:// for TLS, such as redis://127.0.0.1:6379");
+                        "no Redis address; write redis://host:port, or rediss:// for TLS, with a"
+                                + " port up to 65535 and nothing after it, such as redis://127.0.0.1:6379");
             }
             addresses.add(address);
         }

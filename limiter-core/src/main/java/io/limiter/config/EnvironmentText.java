@@ -16,18 +16,28 @@ import org.jspecify.annotations.Nullable;
 final class EnvironmentText {
     private EnvironmentText() {}
 
-    static List<ConfigEntry> entries(Map<String, String> environment, List<ConfigEntry> files) {
+    static List<ConfigEntry> entries(Map<String, String> environment, List<ConfigEntry> files, Problems problems) {
         Map<String, String> keyOfVariable = new LinkedHashMap<>();
+        Map<String, String> ambiguous = new LinkedHashMap<>();
         for (String key : Keys.SINGLE) {
             keyOfVariable.put(variable(key), key);
         }
         for (ConfigEntry entry : files) {
-            known(entry.key(), Keys.POLICIES, Keys.OF_POLICY, keyOfVariable);
-            known(entry.key(), Keys.RULES, Keys.OF_RULE, keyOfVariable);
+            known(entry.key(), Keys.POLICIES, Keys.OF_POLICY, keyOfVariable, ambiguous);
+            known(entry.key(), Keys.RULES, Keys.OF_RULE, keyOfVariable, ambiguous);
         }
         List<ConfigEntry> entries = new ArrayList<>();
         new TreeMap<>(environment).forEach((variable, value) -> {
+            if (value.isBlank()) {
+                return;
+            }
             String key = keyOfVariable.get(variable);
+            if (key != null && ambiguous.containsKey(variable)) {
+                problems.add(
+                        "environment variable " + variable,
+                        0,
+                        "it could be " + key + " or " + ambiguous.get(variable) + "; rename one of the two");
+            }
             if (key == null) {
                 key = fresh(variable, Keys.POLICIES, Keys.OF_POLICY);
             }
@@ -35,7 +45,7 @@ final class EnvironmentText {
                 key = fresh(variable, Keys.RULES, Keys.OF_RULE);
             }
             if (key != null) {
-                entries.add(new ConfigEntry("environment variable " + variable, 0, key, value));
+                entries.add(new ConfigEntry("environment variable " + variable, 0, key, value.strip()));
             }
         });
         return entries;
@@ -45,12 +55,20 @@ final class EnvironmentText {
         return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
     }
 
-    private static void known(String key, String group, List<String> properties, Map<String, String> keyOfVariable) {
+    private static void known(
+            String key,
+            String group,
+            List<String> properties,
+            Map<String, String> keyOfVariable,
+            Map<String, String> ambiguous) {
         int dot = key.lastIndexOf('.');
         if (key.startsWith(group) && dot >= group.length()) {
             for (String property : properties) {
                 String sibling = key.substring(0, dot + 1) + property;
-                keyOfVariable.putIfAbsent(variable(sibling), sibling);
+                String earlier = keyOfVariable.putIfAbsent(variable(sibling), sibling);
+                if (earlier != null && !earlier.equals(sibling)) {
+                    ambiguous.put(variable(sibling), sibling);
+                }
             }
         }
     }

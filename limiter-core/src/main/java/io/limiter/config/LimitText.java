@@ -41,8 +41,16 @@ public final class LimitText {
      */
     public static List<Limit> parseAll(String text) {
         List<Limit> limits = new ArrayList<>();
+        List<String> mistakes = new ArrayList<>();
         for (String item : text.split(",", -1)) {
-            limits.add(parse(item));
+            try {
+                limits.add(parse(item));
+            } catch (IllegalArgumentException e) {
+                mistakes.add(e.getMessage());
+            }
+        }
+        if (!mistakes.isEmpty()) {
+            throw new IllegalArgumentException(String.join("; and ", mistakes));
         }
         return limits;
     }

@@ -82,6 +82,15 @@ public record LimiterConfig(
         public RedisSettings {
             addresses = List.copyOf(addresses);
         }
+
+        /** Without passwords. */
+        @Override
+        public String toString() {
+            return "RedisSettings[mode=" + mode + ", addresses="
+                    + addresses.stream().map(Problems::shown).toList()
+                    + ", master=" + master + ", config=" + config + ", prefix=" + prefix + ", deadline=" + deadline
+                    + ", startupWait=" + startupWait + "]";
+        }
     }
 
     /**
@@ -155,13 +164,13 @@ public record LimiterConfig(
          */
         public Builder properties(String source, Map<String, String> properties) {
             problems.source(source);
-            properties.forEach((key, value) -> entries.add(new ConfigEntry(source, 0, key, value)));
+            properties.forEach((key, value) -> entries.add(new ConfigEntry(source, 0, key, value.strip())));
             return this;
         }
 
         /**
          * Variables of the environment go over everything: {@code LIMITER_REDIS_ADDRESS} is
-         * {@code limiter.redis.address}. Variables that mean nothing here are no mistake.
+         * {@code limiter.redis.address}. Variables that mean nothing here, or are empty, are no mistake.
          */
         public Builder environment(Map<String, String> variables) {
             this.environment = Map.copyOf(variables);
@@ -175,7 +184,7 @@ public record LimiterConfig(
          */
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
-            all.addAll(EnvironmentText.entries(environment, entries));
+            all.addAll(EnvironmentText.entries(environment, entries, problems));
             LimiterConfig config = new Binder(all, problems).bind();
             problems.throwIfAny();
             return config;

@@ -5,10 +5,12 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Collects what is wrong, to tell it all at once. */
 final class Problems {
     private static final int LONGEST_VALUE = 120;
+    private static final Pattern SECRET = Pattern.compile("(?i)password|secret|token|credential");
 
     private record Problem(String source, int line, String text) {}
 
@@ -26,11 +28,7 @@ final class Problems {
 
     /** A problem of a value: shows the key and the value before what is wrong with it. */
     void add(ConfigEntry entry, String text) {
-        add(entry.source(), entry.line(), entry.key() + " = " + shown(entry) + ": " + text);
-    }
-
-    boolean isEmpty() {
-        return found.isEmpty();
+        add(entry.source(), entry.line(), shown(entry.key()) + " = " + shown(entry) + ": " + text);
     }
 
     void throwIfAny() {
@@ -52,20 +50,21 @@ final class Problems {
         throw new ConfigException(where + " has " + what + ":\n  " + String.join("\n  ", lines), lines);
     }
 
-    /** A value fit for a message: one line, not endless, without a password. */
-    private static String shown(ConfigEntry entry) {
-        String value = entry.value();
-        if (value.contains("@")) {
-            value = value.replaceAll("//[^/@\\s]*@", "//***@");
-        }
+    /** Text fit for a message: one line, not endless, without a password. */
+    static String shown(String text) {
+        String masked = text.replaceAll("//\\S*@", "//***@");
         StringBuilder shown = new StringBuilder();
-        value.codePoints().limit(LONGEST_VALUE).forEach(c -> {
+        masked.codePoints().limit(LONGEST_VALUE).forEach(c -> {
             if (Character.isISOControl(c)) {
                 shown.append(String.format("\\u%04x", c));
             } else {
                 shown.appendCodePoint(c);
             }
         });
-        return value.codePointCount(0, value.length()) > LONGEST_VALUE ? shown + "..." : shown.toString();
+        return masked.codePointCount(0, masked.length()) > LONGEST_VALUE ? shown + "..." : shown.toString();
+    }
+
+    private static String shown(ConfigEntry entry) {
+        return SECRET.matcher(entry.key()).find() ? "***" : shown(entry.value());
     }
 }

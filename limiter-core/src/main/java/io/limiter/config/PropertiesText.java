@@ -32,13 +32,13 @@ final class PropertiesText {
         int i = 0;
         while (i < lines.length) {
             int first = i + 1;
-            StringBuilder line = new StringBuilder(lines[i++].strip());
-            if (line.isEmpty() || line.charAt(0) == '#' || line.charAt(0) == '!') {
+            StringBuilder line = new StringBuilder(lines[i++].stripLeading());
+            if (line.toString().isBlank() || line.charAt(0) == '#' || line.charAt(0) == '!') {
                 continue;
             }
             while (endsInBackslash(line) && i < lines.length) {
                 line.setLength(line.length() - 1);
-                line.append(lines[i++].strip());
+                line.append(lines[i++].stripLeading());
             }
             entry(first, line.toString());
         }
@@ -55,14 +55,20 @@ final class PropertiesText {
     private void entry(int number, String line) {
         int separator = separator(line);
         if (separator < 0) {
-            problems.add(source, number, "'" + line + "' has no '='; write key = value");
+            problems.add(
+                    source,
+                    number,
+                    "'" + Problems.shown(line.split("\\s", 2)[0]) + " ...' has no '='; write key = value");
             return;
         }
         String key = unescaped(number, line.substring(0, separator).strip());
         String value = unescaped(number, line.substring(separator + 1).strip());
         Integer earlier = lineOfKey.putIfAbsent(key, number);
         if (earlier != null) {
-            problems.add(source, number, key + " stands already in line " + earlier + "; keep one of the two");
+            problems.add(
+                    source,
+                    number,
+                    Problems.shown(key) + " stands already in line " + earlier + "; keep one of the two");
             return;
         }
         entries.add(new ConfigEntry(source, number, key, value));

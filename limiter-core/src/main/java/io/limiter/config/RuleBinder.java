@@ -158,6 +158,10 @@ final class RuleBinder {
             return parts;
         }
         for (String item : text.strip().split("\\s+\\+\\s+", -1)) {
+            if (item.equals("global")) {
+                throw new IllegalArgumentException(
+                        "global is one quota for all and stands alone; remove the other parts");
+            }
             KeyPart part = keyPart(item);
             if (part.kind() == KeyPart.Kind.PATH) {
                 checkVariable(part, paths);

@@ -30,6 +30,13 @@ final class Ask {
 
     /** Fixed window: the count. Bucket: the credit. */
     long level;
+    /** Bucket: a full one, a permit, and what a microsecond brings, all in parts of a permit. */
+    long full;
+
+    long parts;
+    long rate;
+    /** Bucket: the time from which on it refills. */
+    long from;
     /** Fixed window: the window's end. */
     long end;
     /** Log: the call's request id is in it. */
@@ -42,6 +49,24 @@ final class Ask {
         this.limit = limit;
         this.now = now;
         this.take = take;
+    }
+
+    /** The shared states of which one decides this ask. */
+    @Nullable
+    Overflow entered;
+
+    /** A log would have allowed it but could not grow. */
+    boolean noRoom;
+
+    /** Room was made for it once. */
+    boolean reclaimed;
+
+    /** Lets the shared states know that this ask is decided, or asks elsewhere. */
+    void leave() {
+        if (entered != null) {
+            entered.leave(charge.key());
+            entered = null;
+        }
     }
 
     boolean denyAll() {

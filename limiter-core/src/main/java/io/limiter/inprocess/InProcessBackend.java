@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides inside this JVM. Exact under any concurrency: what the limits promise holds for all threads of the JVM.
- * Thread-safe; answers at once, on the calling thread. Two keys never wait for each other.
+ * Thread-safe; answers at once, on the calling thread. Two known keys never wait for each other.
  *
  * <p>Memory is bounded: see {@link Builder#maxEntries} and {@link Builder#maxStamps}. State lives as long as this object:
  * a restart forgets it.
@@ -87,13 +87,13 @@ public final class InProcessBackend implements Backend {
         return CompletableFuture.completedFuture(given);
     }
 
+    /** Forgets the key's own state. What it used of a state that it shares, because the table was full, is not its own. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         if (closed) {
             return CompletableFuture.failedFuture(closedException());
         }
         for (Limit limit : policy.limits()) {
-            // A state that keys share is not this key's to clear.
             clear(table.own(policy.name(), limit, key));
         }
         return CompletableFuture.completedFuture(null);
@@ -134,33 +134,57 @@ public final class InProcessBackend implements Backend {
             ask.answerDenyAll();
             return;
         }
-        State state = table.find(ask);
-        while (!state.decideAlone(ask)) {
-            state = table.find(ask);
+        try {
+            while (true) {
+                if (!table.find(ask).decideAlone(ask)) {
+                    continue;
+                }
+                if (!ask.noRoom || ask.reclaimed) {
+                    return;
+                }
+                ask.reclaimed = true;
+                table.reclaim(ask.now);
+            }
+        } finally {
+            ask.leave();
         }
     }
 
     private void decideTogether(List<Ask> asks) {
-        List<Ask> held = new ArrayList<>(asks.size());
+        List<Ask> stateful = new ArrayList<>(asks.size());
         boolean allowed = true;
         for (Ask ask : asks) {
             if (ask.denyAll()) {
                 ask.answerDenyAll();
                 allowed &= ask.allowed;
             } else {
-                held.add(ask);
+                stateful.add(ask);
             }
         }
-        while (!holdAll(held)) {
+        try {
+            decideHeld(stateful, allowed);
+            if (stateful.stream().anyMatch(ask -> ask.noRoom)) {
+                // Denied, so nothing was taken: drop what is full, and ask once more.
+                table.reclaim(stateful.get(0).now);
+                decideHeld(stateful, allowed);
+            }
+        } finally {
+            stateful.forEach(Ask::leave);
+        }
+    }
+
+    private void decideHeld(List<Ask> asks, boolean othersAllow) {
+        while (!holdAll(asks)) {
             // A state was dropped between its finding and its holding: find again.
             Thread.onSpinWait();
         }
         try {
-            for (Ask ask : held) {
+            boolean allowed = othersAllow;
+            for (Ask ask : asks) {
                 state(ask).look(ask);
                 allowed &= ask.allowed;
             }
-            for (Ask ask : held) {
+            for (Ask ask : asks) {
                 if (allowed && ask.charge.permits() > 0) {
                     if (ask.earlier > 0) {
                         // The state has changed by an earlier ask since this one looked.
@@ -170,11 +194,11 @@ public final class InProcessBackend implements Backend {
                     state(ask).charge(ask);
                 }
             }
-            for (Ask ask : held) {
+            for (Ask ask : asks) {
                 state(ask).describe(ask);
             }
         } finally {
-            releaseAll(held, held.size());
+            releaseAll(asks, asks.size());
         }
     }
 
@@ -264,8 +288,8 @@ public final class InProcessBackend implements Backend {
         }
 
         /**
-         * For how many stamps the sliding logs have room together, 8 bytes each. A log that can't grow is limited to
-         * what it holds.
+         * For how many stamps the sliding logs have room together, 8 bytes each (request ids come on top), and as many
+         * again for those that keys share. A log that can't grow is limited to what it holds.
          *
          * @throws IllegalArgumentException if below 1
          */

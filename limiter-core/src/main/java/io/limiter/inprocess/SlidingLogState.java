@@ -31,7 +31,7 @@ final class SlidingLogState extends State {
         }
     }
 
-    private final @Nullable StampBudget budget;
+    private final StampBudget budget;
     private volatile int lock;
 
     private long[] ring = {};
@@ -44,10 +44,15 @@ final class SlidingLogState extends State {
     private int size;
     private long fullAt;
 
-    /** A log that takes its room from a budget, or without bound but its limit when there is none. */
-    SlidingLogState(@Nullable Room room, @Nullable PartitionKey key, @Nullable StampBudget budget) {
+    /** A log that takes its room from a budget. Without a key it may be shared by several. */
+    SlidingLogState(@Nullable Room room, @Nullable PartitionKey key, StampBudget budget) {
         super(room, key);
         this.budget = budget;
+    }
+
+    /** How much room a new log takes for its first call. */
+    static long firstCapacity(Ask ask) {
+        return Math.max(ask.charge.permits(), Math.min(FIRST_CAPACITY, ask.limit.permits()));
     }
 
     @Override
@@ -80,8 +85,10 @@ final class SlidingLogState extends State {
         ask.stamp = ask.now;
         ask.allowed = ask.charge.permits() == 0 || ask.live + n <= limit;
         ask.repeated = false;
-        if (ask.charge.requestId() != null && stampOfId != null && n > 0 && n <= limit) {
-            Long stamp = stampOfId.get(ask.charge.requestId());
+        ask.noRoom = false;
+        String id = id(ask.charge);
+        if (id != null && stampOfId != null && n > 0 && n <= limit) {
+            Long stamp = stampOfId.get(id);
             if (stamp != null && stamp > ask.now - ask.limit.periodMicros()) {
                 ask.allowed = true;
                 ask.repeated = true;
@@ -93,6 +100,7 @@ final class SlidingLogState extends State {
             ask.retryAfter = n > limit ? LimitOutcome.NEVER : leaves(ask, ask.live + n - limit - 1);
         } else if (ask.take && !ask.repeated && !hasRoom(ask.live + n, limit)) {
             ask.allowed = false;
+            ask.noRoom = true;
             ask.retryAfter = n > ring.length ? ask.limit.periodMicros() : leaves(ask, ask.live + n - ring.length - 1);
         }
     }
@@ -138,7 +146,7 @@ final class SlidingLogState extends State {
 
     @Override
     boolean back(Ask ask, long stamp) {
-        String id = ask.charge.requestId();
+        String id = id(ask.charge);
         boolean counts = stamp > ask.now - ask.limit.periodMicros();
         if (!counts || (id != null && (stampOfId == null || !Long.valueOf(stamp).equals(stampOfId.get(id))))) {
             return false;
@@ -162,12 +170,14 @@ final class SlidingLogState extends State {
             stampOfId.remove(id);
         }
         look(ask);
-        fullAt = size == 0 ? 0 : ring[slot(size - 1)] + ask.limit.periodMicros();
         return true;
     }
 
     @Override
     void clear() {
+        budget.give(ring.length);
+        ring = new long[0];
+        head = 0;
         size = 0;
         ids = null;
         stampOfId = null;
@@ -181,10 +191,6 @@ final class SlidingLogState extends State {
 
     @Override
     void drop() {
-        if (budget != null) {
-            budget.give(ring.length);
-        }
-        ring = new long[0];
         clear();
         lock = DROPPED;
     }
@@ -219,8 +225,11 @@ final class SlidingLogState extends State {
             return true;
         }
         long grown = Math.max(wanted, Math.min(limit, Math.max(FIRST_CAPACITY, 2L * ring.length)));
-        if (budget != null && !budget.take(grown - ring.length)) {
-            return false;
+        if (!budget.take(grown - ring.length)) {
+            grown = wanted;
+            if (!budget.take(grown - ring.length)) {
+                return false;
+            }
         }
         long[] stamps = new long[(int) grown];
         String[] owners = ids == null ? null : new String[(int) grown];
@@ -255,16 +264,23 @@ final class SlidingLogState extends State {
     }
 
     private void setId(int slot, Charge charge, long stamp) {
-        if (charge.requestId() != null) {
+        String id = id(charge);
+        if (id != null) {
             if (ids == null || stampOfId == null) {
                 ids = new String[ring.length];
                 stampOfId = new HashMap<>();
             }
-            ids[slot] = charge.requestId();
-            stampOfId.put(charge.requestId(), stamp);
+            ids[slot] = id;
+            stampOfId.put(id, stamp);
         } else if (ids != null) {
             ids[slot] = null;
         }
+    }
+
+    /** The request id as it is kept: in a log that keys share, two of them may use the same. */
+    private @Nullable String id(Charge charge) {
+        String id = charge.requestId();
+        return id == null || key != null ? id : charge.key().canonical() + " " + id;
     }
 
     private void move(int from, int to) {

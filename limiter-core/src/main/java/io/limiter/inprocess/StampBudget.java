@@ -11,8 +11,9 @@ final class StampBudget {
         this.most = most;
     }
 
-    boolean isSpent() {
-        return held.get() >= most;
+    /** Whether there is room for so many more. */
+    boolean hasLeft(long stamps) {
+        return held.get() + stamps <= most;
     }
 
     boolean isHalfSpent() {

@@ -82,6 +82,8 @@ abstract class State {
             Thread.yield();
         } else {
             LockSupport.parkNanos(20_000);
+            // An interrupted thread is not parked.
+            Thread.yield();
         }
         return turns + 1;
     }

@@ -17,21 +17,25 @@ import org.slf4j.LoggerFactory;
 
 /**
  * All states, bounded in their number and in the stamps that logs hold. A state that is back to full may be dropped, which
- * loses nothing; a used one never is. When nothing may be dropped, a new key gets one of the shared overflow states of
- * its limit, and stays there until that state is full again, so that no key ever has both.
+ * loses nothing; a used one never is. When nothing may be dropped, a new key gets one of the shared states of its limit,
+ * and stays there until that state is full again, so that no key ever has both.
  *
  * <p>The states wait in a queue by the time at which they may be full; the queue is locked only when a key is new.
  */
 final class StateTable {
     private static final Logger LOG = LoggerFactory.getLogger(InProcessBackend.class);
     private static final long WARN_EVERY_MICROS = 60_000_000;
-    private static final int DROPS_A_NEWCOMER = 8;
+    /** How many states a newcomer looks at to drop them: while there is room, and when there is none. */
+    private static final int LOOKS = 8;
+
+    private static final int LOOKS_WHEN_FULL = 64;
 
     private record RoomName(String policy, String limit, Algorithm algorithm) {}
 
     private final ConcurrentHashMap<RoomName, Room> rooms = new ConcurrentHashMap<>();
     private final int maxEntries;
     private final StampBudget budget;
+    private final StampBudget sharedBudget;
     private final ReentrantLock queueLock = new ReentrantLock();
     private final PriorityQueue<State> queue = new PriorityQueue<>(Comparator.comparingLong(s -> s.dueMicros));
     private final LongAdder overflowed = new LongAdder();
@@ -41,6 +45,7 @@ final class StateTable {
     StateTable(int maxEntries, long maxStamps) {
         this.maxEntries = maxEntries;
         this.budget = new StampBudget(maxStamps);
+        this.sharedBudget = new StampBudget(maxStamps);
     }
 
     int entries() {
@@ -55,8 +60,12 @@ final class StateTable {
         return overflowed.sum();
     }
 
-    /** The state that decides an ask: the key's own, a new one, a shared one, or a blank when nothing will be taken. */
+    /**
+     * The state that decides an ask: the key's own, a new one, a shared one, or a blank when nothing will be taken. The
+     * ask leaves a shared one when it is decided.
+     */
     State find(Ask ask) {
+        ask.leave();
         Room room = room(ask.charge.policy().name(), ask.limit);
         State state = room.states.get(ask.charge.key());
         if (state != null) {
@@ -66,45 +75,63 @@ final class StateTable {
         return takesNothing ? standIn(room, ask) : create(room, ask);
     }
 
-    /** The states that stand for a key now, own and shared. */
+    /** Drops what it can to make room for more stamps. */
+    void reclaim(long now) {
+        queueLock.lock();
+        try {
+            drop(now, LOOKS_WHEN_FULL);
+        } finally {
+            queueLock.unlock();
+        }
+    }
+
+    /** The state of a key's own, or null. */
     @Nullable
     State own(String policy, Limit limit, PartitionKey key) {
         return room(policy, limit).states.get(key);
     }
 
+    /** The state that stands for a key among those that are shared, or null. */
     @Nullable
     State shared(String policy, Limit limit, PartitionKey key) {
-        return room(policy, limit).overflowIfUsed(key);
+        Overflow overflow = room(policy, limit).overflow();
+        return overflow == null ? null : overflow.find(key);
     }
 
     private Room room(String policy, Limit limit) {
         RoomName name = new RoomName(policy, Objects.requireNonNull(limit.name()), limit.algorithm());
         Room room = rooms.get(name);
-        return room != null ? room : rooms.computeIfAbsent(name, n -> new Room(n.algorithm, budget));
+        return room != null ? room : rooms.computeIfAbsent(name, n -> new Room(n.algorithm, budget, sharedBudget));
     }
 
-    private State standIn(Room room, Ask ask) {
-        State shared = room.overflowIfUsed(ask.charge.key());
-        return shared != null && !isFull(shared, ask.now) ? shared : room.blank();
+    private static State standIn(Room room, Ask ask) {
+        Overflow overflow = room.overflow();
+        if (overflow != null && overflow.isInUse(ask.charge.key(), ask.now)) {
+            return Objects.requireNonNull(overflow.find(ask.charge.key()), "a state in use is there");
+        }
+        return room.blank();
     }
 
     private State create(Room room, Ask ask) {
         PartitionKey key = ask.charge.key();
-        State shared = room.overflowIfUsed(key);
-        if (shared != null && !isFull(shared, ask.now)) {
-            return overflow(room, key);
-        }
         queueLock.lock();
         try {
             State other = room.states.get(key);
             if (other != null) {
                 return other;
             }
-            if (queue.size() >= maxEntries / 2 || budget.isHalfSpent()) {
-                makeRoom(ask.now);
+            Overflow overflow = room.overflow();
+            if (overflow != null && overflow.isInUse(key, ask.now)) {
+                return enter(overflow, ask);
             }
-            if (isFull()) {
-                return overflow(room, key);
+            if (queue.size() >= maxEntries / 2 || budget.isHalfSpent()) {
+                drop(ask.now, LOOKS);
+            }
+            if (isFull(ask)) {
+                drop(ask.now, LOOKS_WHEN_FULL);
+            }
+            if (isFull(ask)) {
+                return enter(room.openOverflow(), ask);
             }
             State state = room.newState(key);
             // The earliest time at which a charge of now can be back to full.
@@ -118,17 +145,16 @@ final class StateTable {
         }
     }
 
-    private boolean isFull() {
-        return queue.size() >= maxEntries || budget.isSpent();
+    private boolean isFull(Ask ask) {
+        return queue.size() >= maxEntries
+                || (ask.limit.algorithm().isLog() && !budget.hasLeft(SlidingLogState.firstCapacity(ask)));
     }
 
-    /** Drops what is back to full: a few states each time, and as many as it takes when the table is full. */
-    private void makeRoom(long now) {
-        int looked = 0;
+    /** Drops what is back to full, as far as so many looks go. */
+    private void drop(long now, int looks) {
         State due = queue.peek();
-        while (due != null && due.dueMicros <= now && (looked < DROPS_A_NEWCOMER || isFull())) {
+        for (int i = 0; i < looks && due != null && due.dueMicros <= now; i++) {
             queue.remove();
-            looked++;
             if (!dropIfFull(due, now)) {
                 queue.add(due);
             }
@@ -146,26 +172,17 @@ final class StateTable {
             if (state.fullAtMicros() > now) {
                 return false;
             }
-            state.drop();
+            // Out of the map first: who finds it dropped must not find it again.
             Objects.requireNonNull(state.room).states.remove(Objects.requireNonNull(state.key), state);
+            state.drop();
             return true;
         } finally {
             state.release();
         }
     }
 
-    private static boolean isFull(State shared, long now) {
-        if (!shared.hold()) {
-            return true;
-        }
-        try {
-            return shared.fullAtMicros() <= now;
-        } finally {
-            shared.release();
-        }
-    }
-
-    private State overflow(Room room, PartitionKey key) {
+    private State enter(Overflow overflow, Ask ask) {
+        ask.entered = overflow;
         overflowed.increment();
         long now = TimeSource.system().nowMicros();
         long due = nextWarning.get();
@@ -176,9 +193,9 @@ final class StateTable {
                             + " decided so until now: {}; logged once a minute",
                     entries,
                     budget.held(),
-                    Room.OVERFLOW_STATES,
+                    Overflow.STATES,
                     overflowed.sum());
         }
-        return room.overflow(key);
+        return overflow.enter(ask.charge.key());
     }
 }

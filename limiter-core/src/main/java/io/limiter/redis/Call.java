@@ -92,7 +92,7 @@ final class Call {
     List<LimitOutcome> outcomes(List<?> reply) {
         List<?> numbers = isAlone() ? reply : requestOf(reply);
         if (!numbers.isEmpty() && numbers.get(0) instanceof String error) {
-            throw new BackendException("a script failed in Redis: " + RedisFailure.code(error));
+            throw RedisFailure.ofReply(error);
         }
         if (numbers.size() != NUMBERS * parts.size()) {
             throw new BackendException("a script replied with " + numbers.size() + " values instead of "

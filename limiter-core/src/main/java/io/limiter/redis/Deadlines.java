@@ -7,6 +7,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ends what takes too long. A timer of our own, because Redisson's is coarse. Thread-safe; after closing, what is bound
@@ -28,17 +31,39 @@ final class Deadlines implements AutoCloseable {
     }
 
     /**
-     * The same result, or {@link BackendException} when it failed or the deadline has passed. What was not sent by then is
-     * not sent any more: Redisson gives it the same time and no second attempt.
+     * The result of some work, or {@link BackendException} when it failed or the deadline has passed. Redisson gives a
+     * command the same time and no second attempt, so what was not sent by then is not sent any more; work of several
+     * steps asks before each of them whether it is abandoned.
+     *
+     * @param work starts the work; told whether nobody waits for it any more
      */
-    <T> CompletableFuture<T> bound(CompletableFuture<T> work) {
+    <T> CompletableFuture<T> bound(Function<BooleanSupplier, CompletableFuture<T>> work) {
         CompletableFuture<T> bounded = new CompletableFuture<>();
-        ScheduledFuture<?> alarm;
+        CompletableFuture<T> started;
         try {
-            alarm = work.isDone() ? null : timer.schedule(() -> end(bounded), longest.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (RejectedExecutionException closed) {
-            return CompletableFuture.failedFuture(new BackendException("the Redis backend is closed", closed));
+            started = work.apply(bounded::isDone);
+        } catch (RuntimeException e) {
+            started = CompletableFuture.failedFuture(e);
         }
+        ScheduledFuture<?> alarm = null;
+        if (!started.isDone()) {
+            try {
+                alarm = timer.schedule(() -> end(bounded), longest.toNanos(), TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException closed) {
+                bounded.completeExceptionally(new BackendException("the Redis backend is closed", closed));
+            }
+        }
+        follow(started, bounded, alarm);
+        return bounded;
+    }
+
+    @Override
+    public void close() {
+        timer.shutdown();
+    }
+
+    private static <T> void follow(
+            CompletableFuture<T> work, CompletableFuture<T> bounded, @Nullable ScheduledFuture<?> alarm) {
         work.whenComplete((value, failure) -> {
             if (alarm != null) {
                 alarm.cancel(false);
@@ -49,12 +74,6 @@ final class Deadlines implements AutoCloseable {
                 bounded.completeExceptionally(RedisFailure.of(failure));
             }
         });
-        return bounded;
-    }
-
-    @Override
-    public void close() {
-        timer.shutdown();
     }
 
     private void end(CompletableFuture<?> bounded) {

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +35,9 @@ public final class RedisBackend implements Backend {
     /** The longest that a decision waits for Redis by default. */
     public static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
 
+    private static final Duration SHORTEST_DEADLINE = Duration.ofMillis(1);
+    private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
+
     private final RedisKeys keys;
     private final RedisLink link;
     private final Deadlines deadlines;
@@ -46,7 +48,11 @@ public final class RedisBackend implements Backend {
         this.time = builder.time;
         this.deadlines = new Deadlines(builder.deadline);
         this.link = new RedisLink(
-                Objects.requireNonNull(builder.connect, "checked by build()"), builder.owned, builder.deadline);
+                builder.name,
+                Objects.requireNonNull(builder.connect, "checked by build()"),
+                builder.owned,
+                WarmUp.calls(keys),
+                builder.deadline);
     }
 
     /** A builder. It needs to be told which Redis. */
@@ -70,26 +76,20 @@ public final class RedisBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        return deadlines.bound(
-                charges.size() > 1 && link.isCluster()
-                        ? decideInSlots(charges, mode)
-                        : run(call(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK))
-                                .thenApply(outcomes -> decision(charges, outcomes)));
+        return deadlines.bound(abandoned -> {
+            Calls calls = new Calls(link, keys, time, abandoned);
+            return charges.size() > 1 && link.isCluster()
+                    ? new SlotsDecision(calls, charges).decide(mode)
+                    : calls.ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK)
+                            .thenApply(outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes));
+        });
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        List<CompletableFuture<List<LimitOutcome>>> replies = new ArrayList<>();
-        for (Charge charge : decision.charges()) {
-            List<LimitOutcome> of = decision.outcomes().stream()
-                    .filter(outcome -> outcome.charge().equals(charge))
-                    .toList();
-            if (!of.isEmpty()) {
-                replies.add(refund(of));
-            }
-        }
-        return deadlines.bound(
-                all(replies).thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)));
+        return deadlines.bound(abandoned -> new Calls(link, keys, time, abandoned)
+                .refund(decision.outcomes())
+                .thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)));
     }
 
     @Override
@@ -98,7 +98,8 @@ public final class RedisBackend implements Backend {
         for (Limit limit : policy.limits()) {
             names.add(keys.of(policy, key, limit));
         }
-        return deadlines.bound(link.run(Script.RESET, names, new Object[0]).thenApply(deleted -> null));
+        return deadlines.bound(abandoned ->
+                link.run(Script.RESET, names, new Object[0], abandoned).thenApply(deleted -> null));
     }
 
     /** Ends the backend, and the client if it made it. Calls in flight complete at the latest at their deadline. */
@@ -108,107 +109,11 @@ public final class RedisBackend implements Backend {
         deadlines.close();
     }
 
-    private CompletableFuture<Decision> decideInSlots(List<Charge> charges, Mode mode) {
-        return runEach(charges, Call.SEE).thenCompose(seen -> {
-            Decision unchanged = decision(charges, seen);
-            if (!unchanged.allowed()) {
-                return CompletableFuture.completedFuture(unchanged);
-            }
-            return mode == Mode.TAKE
-                    ? takeInOrder(charges, 0, new ArrayList<>())
-                    : runEach(charges, Call.LOOK).thenApply(looked -> decision(charges, looked));
-        });
-    }
-
-    private CompletableFuture<List<LimitOutcome>> runEach(List<Charge> charges, String mode) {
-        List<CompletableFuture<List<LimitOutcome>>> replies = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            replies.add(run(call(List.of(charge), mode)));
-        }
-        return all(replies);
-    }
-
-    /** Takes the charges from the i-th on, after what was taken before them; gives that back if one is denied. */
-    private CompletableFuture<Decision> takeInOrder(List<Charge> charges, int i, List<LimitOutcome> taken) {
-        if (i == charges.size()) {
-            return CompletableFuture.completedFuture(decision(charges, taken));
-        }
-        return run(call(List.of(charges.get(i)), Call.TAKE))
-                .handle((outcomes, failure) -> {
-                    if (failure == null && outcomes.stream().allMatch(LimitOutcome::allowed)) {
-                        List<LimitOutcome> more = new ArrayList<>(taken);
-                        more.addAll(outcomes);
-                        return takeInOrder(charges, i + 1, more);
-                    }
-                    return giveBackTaken(taken)
-                            .thenCompose(standing -> failure != null
-                                    ? CompletableFuture.<Decision>failedFuture(failure)
-                                    : deniedLate(charges, i, standing, outcomes));
-                })
-                .thenCompose(decision -> decision);
-    }
-
-    /** The denial by the i-th charge, with the state of those before it as given back and of those after it as seen. */
-    private CompletableFuture<Decision> deniedLate(
-            List<Charge> charges, int i, List<LimitOutcome> before, List<LimitOutcome> denied) {
-        return runEach(charges.subList(i + 1, charges.size()), Call.SEE).thenApply(after -> {
-            List<LimitOutcome> outcomes = new ArrayList<>();
-            for (LimitOutcome outcome : before) {
-                // It allowed the charge; that the refund found nothing to give back changes nothing about that.
-                outcomes.add(new LimitOutcome(
-                        outcome.charge(),
-                        outcome.limit(),
-                        true,
-                        outcome.remaining(),
-                        0,
-                        outcome.nextMicros(),
-                        outcome.resetMicros(),
-                        outcome.stampMicros()));
-            }
-            outcomes.addAll(denied);
-            outcomes.addAll(after);
-            return decision(charges, outcomes);
-        });
-    }
-
-    private CompletableFuture<List<LimitOutcome>> giveBackTaken(List<LimitOutcome> taken) {
-        List<CompletableFuture<List<LimitOutcome>>> replies = new ArrayList<>(taken.size());
-        for (LimitOutcome outcome : taken) {
-            replies.add(refund(List.of(outcome)));
-        }
-        return all(replies);
-    }
-
-    private CompletableFuture<List<LimitOutcome>> refund(List<LimitOutcome> outcomes) {
-        Call call = new Call(keys);
-        outcomes.forEach(call::addRefund);
-        return run(call);
-    }
-
-    private Call call(List<Charge> charges, String mode) {
-        Call call = new Call(keys);
-        charges.forEach(charge -> call.add(charge, mode));
-        return call;
-    }
-
-    private CompletableFuture<List<LimitOutcome>> run(Call call) {
-        return link.run(call.script(), call.keys(), call.arguments(time)).thenApply(call::outcomes);
-    }
-
-    private static CompletableFuture<List<LimitOutcome>> all(List<CompletableFuture<List<LimitOutcome>>> replies) {
-        return CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new))
-                .thenApply(done ->
-                        replies.stream().flatMap(reply -> reply.join().stream()).toList());
-    }
-
-    private static Decision decision(List<Charge> charges, List<LimitOutcome> outcomes) {
-        return Decision.of(Decision.Source.REDIS, charges, outcomes);
-    }
-
     /** Builds a {@link RedisBackend}. Not thread-safe. */
     public static final class Builder {
         private @Nullable Supplier<RedissonClient> connect;
         private boolean owned;
+        private String name = "Redis";
         private String prefix = "limiter";
         private Duration deadline = DEFAULT_DEADLINE;
         private @Nullable TimeSource time;
@@ -227,6 +132,7 @@ public final class RedisBackend implements Backend {
         public Builder address(String address) {
             Objects.requireNonNull(address, "address");
             this.connect = () -> RedisClients.single(address);
+            this.name = "Redis at " + RedisClients.withoutPassword(address);
             this.owned = true;
             return this;
         }
@@ -238,6 +144,7 @@ public final class RedisBackend implements Backend {
                 throw new IllegalArgumentException("a cluster needs an address of at least one node");
             }
             this.connect = () -> RedisClients.cluster(nodes);
+            this.name = "the Redis Cluster at " + RedisClients.withoutPassword(String.join(", ", nodes));
             this.owned = true;
             return this;
         }
@@ -256,6 +163,7 @@ public final class RedisBackend implements Backend {
                         "master '" + master + "' needs the address of at least one sentinel");
             }
             this.connect = () -> RedisClients.sentinel(master, sentinels);
+            this.name = "the Redis master " + master;
             this.owned = true;
             return this;
         }
@@ -297,12 +205,12 @@ public final class RedisBackend implements Backend {
         /**
          * The longest that a decision waits for Redis; {@link #DEFAULT_DEADLINE} by default.
          *
-         * @throws IllegalArgumentException if it is not positive
+         * @throws IllegalArgumentException if it is below a millisecond or above a minute
          */
         public Builder deadline(Duration longest) {
-            if (longest.isNegative() || longest.isZero()) {
-                throw new IllegalArgumentException(
-                        "a deadline of " + longest + " is over at once; write some milliseconds");
+            if (longest.compareTo(SHORTEST_DEADLINE) < 0 || longest.compareTo(LONGEST_DEADLINE) > 0) {
+                throw new IllegalArgumentException("a deadline of " + longest + " is outside " + SHORTEST_DEADLINE
+                        + " to " + LONGEST_DEADLINE + "; write some milliseconds");
             }
             this.deadline = longest;
             return this;

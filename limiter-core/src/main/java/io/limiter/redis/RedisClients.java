@@ -73,6 +73,11 @@ final class RedisClients {
         return Redisson.create(new Config(config));
     }
 
+    /** Addresses fit for a message. */
+    static String withoutPassword(String addresses) {
+        return addresses.replaceAll("//[^,\\s]*@", "//***@");
+    }
+
     private static Config config() {
         return new Config()
                 .setThreads(THREADS)

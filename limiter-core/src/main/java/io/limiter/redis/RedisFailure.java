@@ -9,10 +9,12 @@ import org.redisson.client.RedisNoScriptException;
 
 /** What went wrong with Redis, in words that are safe to log: without keys and arguments, which hold client data. */
 final class RedisFailure {
-    /** Redis wraps the error of a script's command into one of its own, so the known codes go before ERR. */
+    /**
+     * At the beginning of what Redis says, or after the place in the script where one of its commands failed: never in the
+     * keys that may follow.
+     */
     private static final Pattern CODE =
-            Pattern.compile("\\b(WRONGTYPE|OOM|NOSCRIPT|READONLY|LOADING|BUSY|CLUSTERDOWN|CROSSSLOT"
-                    + "|NOAUTH|WRONGPASS|NOPERM|MISCONF|NOREPLICAS|MASTERDOWN|TRYAGAIN|MOVED|ASK)\\b");
+            Pattern.compile("^(?:ERR Error running script[^@]*)?(?:@?user_script: ?\\d+: )*(?:-)?([A-Z]{2,})\\b");
 
     private RedisFailure() {}
 
@@ -21,18 +23,42 @@ final class RedisFailure {
         if (cause instanceof BackendException known) {
             return known;
         }
-        String code = cause.getMessage() == null ? "" : " " + code(cause.getMessage());
-        return new BackendException("Redis failed: " + cause.getClass().getSimpleName() + code, cause);
+        String code = cause.getMessage() == null ? "" : code(cause.getMessage());
+        return new BackendException(
+                code.isEmpty() ? "Redis failed: " + cause.getClass().getSimpleName() : "Redis said " + explained(code),
+                cause);
+    }
+
+    /** The error that a script returned in its reply. */
+    static BackendException ofReply(String message) {
+        return new BackendException("Redis said " + explained(code(message)));
     }
 
     static boolean isNoScript(Throwable failure) {
         return unwrapped(failure) instanceof RedisNoScriptException;
     }
 
-    /** The error code in Redis' words, such as WRONGTYPE or OOM; else nothing. */
+    /** Whether Redis answered, with an error, rather than not at all. */
+    static boolean isReply(Throwable failure) {
+        Throwable cause = unwrapped(failure);
+        return cause instanceof BackendException
+                || (cause.getMessage() != null && !code(cause.getMessage()).isEmpty());
+    }
+
+    /** The error code in Redis' words, such as WRONGTYPE or OOM; nothing when there is none. */
     static String code(String message) {
         Matcher code = CODE.matcher(message);
-        return code.find() ? code.group(1) : message.contains("ERR ") ? "ERR" : "";
+        return code.find() ? code.group(1) : "";
+    }
+
+    private static String explained(String code) {
+        return switch (code) {
+            case "LIMITERSTATE", "WRONGTYPE" ->
+                code + ": a key of the limiter holds something else; delete it, or use another prefix";
+            case "NOPERM" -> code + ": the user may not run the scripts or their commands on the limiter's keys";
+            case "OOM" -> code + ": Redis' memory is full";
+            default -> code;
+        };
     }
 
     private static Throwable unwrapped(Throwable failure) {

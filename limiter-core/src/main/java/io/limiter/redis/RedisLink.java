@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RScript;
@@ -23,10 +25,13 @@ final class RedisLink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 2_000;
-    private static final long WARM_UP_SECONDS = 10;
+    private static final Duration WARM_UP = Duration.ofSeconds(10);
+    private static final int LOADS = 3;
 
+    private final String name;
     private final Supplier<RedissonClient> connect;
     private final boolean owned;
+    private final List<Call> warmUp;
     private final Duration timeout;
     private final CountDownLatch connected = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -37,11 +42,15 @@ final class RedisLink implements AutoCloseable {
     /**
      * Starts to connect.
      *
+     * @param name how messages call this Redis
      * @param connect makes or gives the client
      * @param owned whether the client is ours to shut down
+     * @param warmUp what to run before the first caller
      * @param timeout how long Redisson waits for a reply
      */
-    RedisLink(Supplier<RedissonClient> connect, boolean owned, Duration timeout) {
+    RedisLink(String name, Supplier<RedissonClient> connect, boolean owned, List<Call> warmUp, Duration timeout) {
+        this.name = name;
+        this.warmUp = warmUp;
         this.connect = connect;
         this.owned = owned;
         this.timeout = timeout;
@@ -52,7 +61,7 @@ final class RedisLink implements AutoCloseable {
     }
 
     boolean awaitConnected(Duration longest) throws InterruptedException {
-        return connected.await(longest.toNanos(), TimeUnit.NANOSECONDS);
+        return connected.await(longest.toNanos(), TimeUnit.NANOSECONDS) && !isClosed();
     }
 
     /** Whether the keys of one call must share a slot. */
@@ -63,31 +72,26 @@ final class RedisLink implements AutoCloseable {
 
     /**
      * Runs a script, on the master that has its first key. Where Redis does not know the script, which proves that
-     * nothing ran, it is loaded there and run again. Nothing else is ever sent twice: Redisson's own re-sending is off,
-     * because a script that ran and whose reply was lost would count once more.
+     * nothing ran, it is loaded there and run again, unless nobody waits any more. Nothing else is ever sent twice:
+     * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
+     *
+     * @param abandoned whether nobody waits for the answer any more
      */
-    CompletableFuture<List<Object>> run(Script script, List<Object> keys, Object[] arguments) {
+    CompletableFuture<List<Object>> run(
+            Script script, List<Object> keys, Object[] arguments, BooleanSupplier abandoned) {
         RScript handle = scripts;
         if (handle == null) {
-            return CompletableFuture.failedFuture(new BackendException(
-                    closed.getCount() == 0 ? "the Redis backend is closed" : "Redis is not connected"));
+            return CompletableFuture.failedFuture(
+                    new BackendException(isClosed() ? "the Redis backend is closed" : "Redis is not connected"));
         }
-        try {
-            return evalSha(handle, script, keys, arguments)
-                    .exceptionallyCompose(failure -> RedisFailure.isNoScript(failure)
-                            ? handle.scriptLoadAsync((String) keys.get(0), script.text())
-                                    .toCompletableFuture()
-                                    .thenCompose(sha -> evalSha(handle, script, keys, arguments))
-                            : CompletableFuture.failedFuture(failure));
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
+        return run(handle, new Run(script, keys, arguments, abandoned), LOADS);
     }
 
     @Override
     public void close() {
         closed.countDown();
         scripts = null;
+        connected.countDown();
         connector.interrupt();
         RedissonClient own = client;
         if (owned && own != null) {
@@ -95,32 +99,55 @@ final class RedisLink implements AutoCloseable {
         }
     }
 
-    private static CompletableFuture<List<Object>> evalSha(
-            RScript handle, Script script, List<Object> keys, Object[] arguments) {
-        return handle.<List<Object>>evalShaAsync(
-                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, keys, arguments)
-                .toCompletableFuture();
+    private record Run(Script script, List<Object> keys, Object[] arguments, BooleanSupplier abandoned) {}
+
+    /** Runs it; loads the script at most so many times, for somebody may flush the scripts again and again. */
+    private static CompletableFuture<List<Object>> run(RScript handle, Run run, int loads) {
+        CompletableFuture<List<Object>> reply;
+        try {
+            reply = handle.<List<Object>>evalShaAsync(
+                            RScript.Mode.READ_WRITE, run.script.sha(), RScript.ReturnType.LIST, run.keys, run.arguments)
+                    .toCompletableFuture();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return reply.exceptionallyCompose(failure -> {
+            if (loads == 0 || !RedisFailure.isNoScript(failure) || run.abandoned.getAsBoolean()) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            return handle.scriptLoadAsync((String) run.keys.get(0), run.script.text())
+                    .toCompletableFuture()
+                    .thenCompose(sha -> run.abandoned.getAsBoolean()
+                            ? CompletableFuture.failedFuture(failure)
+                            : run(handle, run, loads - 1));
+        });
+    }
+
+    private boolean isClosed() {
+        return closed.getCount() == 0;
     }
 
     private void connectUntilDone() {
         long pause = FIRST_PAUSE_MILLIS;
-        boolean warned = false;
-        while (closed.getCount() > 0) {
+        String told = "";
+        while (!isClosed()) {
             try {
                 connectOnce();
-                LOG.info("connected to Redis");
-                connected.countDown();
+                return;
+            } catch (InterruptedException e) {
+                return;
+            } catch (LinkageError e) {
+                LOG.error("this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
                 return;
             } catch (Exception e) {
-                if (e instanceof InterruptedException || closed.getCount() == 0) {
-                    return;
-                }
-                if (!warned) {
-                    warned = true;
+                String reason = String.valueOf(RedisFailure.of(e).getMessage());
+                if (!isClosed() && !reason.equals(told)) {
+                    told = reason;
                     LOG.warn(
-                            "no connection to Redis yet ({}); the failure modes answer, and it is tried again until"
-                                    + " there is one",
-                            RedisFailure.of(e).getMessage());
+                            "no connection to {} yet ({}); the failure modes answer, and it is tried again until there is"
+                                    + " one",
+                            name,
+                            reason);
                 }
                 LOG.debug("the attempt to connect failed", e);
             }
@@ -141,19 +168,39 @@ final class RedisLink implements AutoCloseable {
             made = connect.get();
             client = made;
         }
-        if (closed.getCount() == 0) {
+        if (isClosed()) {
             close();
             throw new InterruptedException("closed while connecting");
         }
-        RScript patient = made.getScript(options(Duration.ofSeconds(WARM_UP_SECONDS)));
-        for (Script script : Script.all()) {
-            patient.scriptLoadAsync(script.text()).toCompletableFuture().get(WARM_UP_SECONDS, TimeUnit.SECONDS);
+        warmUp(made.getScript(options(WARM_UP)));
+        scripts = made.getScript(options(timeout));
+        if (isClosed()) {
+            scripts = null;
+            return;
         }
-        RScript handle = made.getScript(options(timeout));
-        // The first call of a script costs class loading on this side; no caller's deadline shall pay for it.
-        WarmUp.run(patient);
-        if (closed.getCount() > 0) {
-            scripts = handle;
+        LOG.info("connected to {}", name);
+        connected.countDown();
+    }
+
+    /**
+     * Loads the scripts and runs each once: no caller's deadline shall pay for the first time. What Redis refuses here (a
+     * user who may not load scripts, say) is told and is no reason to have no connection.
+     */
+    private void warmUp(RScript patient) throws Exception {
+        for (Call call : warmUp) {
+            try {
+                call.outcomes(run(patient, new Run(call.script(), call.keys(), call.arguments(null), () -> false), 1)
+                        .get(WARM_UP.toSeconds(), TimeUnit.SECONDS));
+            } catch (ExecutionException | BackendException e) {
+                if (!RedisFailure.isReply(e)) {
+                    throw e;
+                }
+                LOG.warn(
+                        "{} refuses to run script {}: {}; see what the user of the limiter may do",
+                        name,
+                        call.script().name(),
+                        RedisFailure.of(e).getMessage());
+            }
         }
     }
 

@@ -62,6 +62,7 @@ public final class Limiter implements AutoCloseable {
         } else {
             rateLimiter = RateLimiter.on(inProcess);
         }
+        warnOfWhatInProcessIgnores(config);
         LOG.info(
                 "limiter started: backend {}, policies {}",
                 config.backend() == BackendKind.REDIS ? "redis" : "in-process",
@@ -107,6 +108,16 @@ public final class Limiter implements AutoCloseable {
     @Override
     public void close() {
         rateLimiter.close();
+    }
+
+    /** Whoever writes an address means to share the limits; silence would let each instance grant all of them. */
+    private static void warnOfWhatInProcessIgnores(LimiterConfig config) {
+        boolean pointsToRedis =
+                !config.redis().addresses().isEmpty() || config.redis().config() != null;
+        if (config.backend() == BackendKind.IN_PROCESS && (pointsToRedis || config.instances() > 1)) {
+            LOG.warn("the backend is in-process, so each instance grants the whole limits: limiter.redis.* and"
+                    + " limiter.instances mean nothing here; write limiter.backend = redis to share the limits");
+        }
     }
 
     private static Backend redis(RedisSettings settings) {

@@ -18,7 +18,7 @@ function algorithm.look(s)
   if raw then
     local count, ends = string.match(raw, '^(%d+):(%d+)$')
     if not count then
-      error('limiter: the value of ' .. s.key .. ' is no fixed window; delete it or use another prefix')
+      error('LIMITERSTATE the value of ' .. s.key .. ' is no fixed window; delete it or use another prefix')
     end
     s.stored_end = tonumber(ends)
     if s.stored_end > s.now then

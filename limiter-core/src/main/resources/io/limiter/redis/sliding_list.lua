@@ -6,7 +6,7 @@
 --          'back:<stamp_us>' = refund
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used)}; of a refund allowed = something was given back
--- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
+-- EXPIRES  one period after the last admitted call; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]
@@ -57,10 +57,6 @@ function algorithm.charge(s)
   s.len = s.len + s.n
 end
 
-local function expire(s, newest)
-  redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil((newest + s.period - s.now) / 1000))))
-end
-
 function algorithm.write(s)
   local keep, add = s.first + s.logged, s.n
   if s.logged > 0 and s.tail > s.now then
@@ -80,7 +76,7 @@ function algorithm.write(s)
     redis.call('RPUSH', s.key, unpack(stamps, 1, size))
     add = add - size
   end
-  expire(s, s.now)
+  redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil(s.period / 1000))))
 end
 
 function algorithm.back(s, stamp)
@@ -89,7 +85,6 @@ function algorithm.back(s, stamp)
   if gone == 0 then return false end
   s.head, s.tail = nil, nil
   algorithm.look(s)
-  if s.len > 0 then expire(s, live(s, s.len - 1)) end
   return true
 end
 

@@ -8,7 +8,7 @@
 --          'back:<stamp_us>' = refund
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used; of a repeated call the time of the first)}; of a refund allowed = something was given back
--- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
+-- EXPIRES  one period after the last admitted call; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]
@@ -56,10 +56,6 @@ local function in_chunks(args, command)
   return sum
 end
 
-local function expire(s, newest)
-  redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil((newest + s.period - s.now) / 1000))))
-end
-
 function algorithm.write(s)
   if s.repeated then return end
   local now = string.format('%.0f', s.now)
@@ -95,7 +91,7 @@ function algorithm.write(s)
     used = used + missing
     missing = missing - add('NX', members)
   end
-  expire(s, s.now)
+  redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil(s.period / 1000))))
 end
 
 function algorithm.back(s, stamp)
@@ -111,7 +107,6 @@ function algorithm.back(s, stamp)
   local given = in_chunks(gone, function(...) return redis.call('ZREM', s.key, ...) end)
   if given == 0 then return false end
   algorithm.look(s)
-  if s.len > 0 then expire(s, live(s, s.len - 1)) end
   return true
 end
 

@@ -1,67 +1,90 @@
 -- token_bucket: permits refill continuously, up to a burst. Exact: credit is counted in parts of a permit.
 --
--- KEYS[1]  the state: a string "<credit>:<stamp, us>:<parts a permit>"; no key is a full bucket
+-- KEYS[1]  the state: a string "<credit>:<from, us>:<parts a permit>:<rate>:<full at, us>": so much credit at a time,
+--          and when it is full again; no key is a full bucket
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
 --          'back:<stamp_us>' = refund
--- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
---          used)}; of a refund allowed = something was given back
+-- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time from
+--          which on it refills)}; of a refund allowed = something was given back
 -- EXPIRES  when full again; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/TokenBucketState.java
 --
 -- limit per period_us, reduced by their greatest common divisor, is rate / parts: each microsecond adds rate, a permit
--- is parts, a full bucket is burst * parts. The caller sees to it that a full bucket plus one rate is below 2^53.
+-- is parts, a full bucket is burst * parts. The caller sees to it that a full bucket is at most 2^52.
 --
 -- [algorithm]
 local algorithm = {}
+
+-- The credit that stands now.
+local function refill(s, credit, from)
+  -- A clock that stepped back gives nothing until it is back where it was, or a period has passed.
+  from = math.min(from, s.now + s.period)
+  s.from = math.max(from, s.now)
+  local elapsed, whole = math.max(0, s.now - from), s.burst
+  if s.stored_parts ~= s.parts or s.stored_rate ~= s.rate then
+    -- Another rate or period. Nobody knows since when: the lesser of what both would have brought, in whole permits.
+    whole = math.min(whole, math.floor((credit + elapsed * s.stored_rate) / s.stored_parts))
+    credit = math.min(math.floor(credit / s.stored_parts), s.burst) * s.parts
+  end
+  -- More credit than a lowered burst holds is a full bucket.
+  if elapsed < math.ceil((s.full - credit) / s.rate) then s.credit = credit + elapsed * s.rate end
+  s.credit = math.min(s.credit, whole * s.parts)
+end
+
+-- How long until so much credit has come.
+local function time(s, credit)
+  return credit > 0 and s.from - s.now + math.ceil(credit / s.rate) or 0
+end
 
 function algorithm.look(s)
   local a, b = s.limit, s.period
   while b > 0 do a, b = b, a % b end
   s.rate, s.parts = s.limit / a, s.period / a
   s.full = s.burst * s.parts
-  s.credit = s.full
+  s.credit, s.from = s.full, s.now
   local raw = redis.call('GET', s.key)
   if raw then
-    local credit, stamp, parts = string.match(raw, '^(%d+):(%d+):(%d+)$')
+    local credit, from, parts, rate, full_at = string.match(raw, '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
     if not credit then
-      error('limiter: the value of ' .. s.key .. ' is no token bucket; delete it or use another prefix')
+      error('LIMITERSTATE the value of ' .. s.key .. ' is no token bucket; delete it or use another prefix')
     end
-    credit, stamp, parts = tonumber(credit), tonumber(stamp), tonumber(parts)
-    if parts ~= s.parts then
-      -- Another period or rate: whole permits carry over.
-      credit = math.min(math.floor(credit / parts), s.burst) * s.parts
-    end
-    -- A clock that stepped back gives nothing. More credit than a lowered burst holds is a full bucket.
-    local elapsed = math.max(0, s.now - stamp)
-    if elapsed < math.ceil((s.full - credit) / s.rate) then s.credit = credit + elapsed * s.rate end
+    s.stored_parts, s.stored_rate, s.full_at = tonumber(parts), tonumber(rate), tonumber(full_at)
+    if s.now < s.full_at then refill(s, tonumber(credit), tonumber(from)) end
   end
   s.allowed = s.n == 0 or s.n <= s.burst and s.credit >= s.n * s.parts
-  s.retry = s.allowed and 0 or s.n > s.burst and -1 or math.ceil((s.n * s.parts - s.credit) / s.rate)
+  s.retry = s.allowed and 0 or s.n > s.burst and -1 or time(s, s.n * s.parts - s.credit)
 end
 
 function algorithm.charge(s)
   s.credit = s.credit - s.n * s.parts
 end
 
+local function value(s, full_at)
+  return string.format('%.0f:%.0f:%.0f:%.0f:%.0f', s.credit, s.from, s.parts, s.rate, full_at)
+end
+
 function algorithm.write(s)
-  redis.call('SET', s.key, string.format('%.0f:%.0f:%.0f', s.credit, s.now, s.parts),
-    'PX', string.format('%.0f', math.max(1, math.ceil(math.ceil((s.full - s.credit) / s.rate) / 1000))))
+  local left = time(s, s.full - s.credit)
+  redis.call('SET', s.key, value(s, s.now + left), 'PX', string.format('%.0f', math.max(1, math.ceil(left / 1000))))
 end
 
 function algorithm.back(s, stamp)
-  -- What has refilled since the call was given back already.
-  local taken, elapsed = math.min(s.n, s.burst) * s.parts, math.max(0, s.now - stamp)
-  if s.credit == s.full or elapsed >= math.ceil(taken / s.rate) then return false end
+  -- What has refilled since the call was given back already. Under another limit than that of the call nobody knows.
+  local taken, elapsed = s.n * s.parts, math.max(0, s.now - stamp)
+  if s.n > s.burst or s.credit == s.full or s.stored_parts ~= s.parts or s.stored_rate ~= s.rate
+      or elapsed >= math.ceil(taken / s.rate) then
+    return false
+  end
   s.credit = math.min(s.full, s.credit + taken - elapsed * s.rate)
-  if s.credit == s.full then redis.call('DEL', s.key) else algorithm.write(s) end
+  -- The burst may have been raised since: the state lives on as long as it would have.
+  redis.call('SET', s.key, value(s, s.full_at), 'KEEPTTL')
   return true
 end
 
 function algorithm.state(s)
   local missing = s.full - s.credit
-  return math.floor(s.credit / s.parts), missing > 0 and math.ceil((s.parts - s.credit % s.parts) / s.rate) or 0,
-    math.ceil(missing / s.rate), s.now
+  return math.floor(s.credit / s.parts), missing > 0 and time(s, s.parts - s.credit % s.parts) or 0, time(s, missing), s.from
 end
 -- [/algorithm]
 

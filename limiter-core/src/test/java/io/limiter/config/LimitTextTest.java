@@ -65,6 +65,7 @@ class LimitTextTest {
                 "3/10s name ä | can't name a limit",
                 "20000/10s | use token-bucket",
                 "3/10s,,4/1m | an item is empty",
+                "3/10x, 4/1m odd | no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour, day); and in '4/1m odd'",
                 "3/10s, | an item is empty"
             })
     void mistakesAreToldWithARemedy(String text, String words) {

@@ -136,6 +136,9 @@ class LimiterConfigTest {
                 "limiter.redis.deadline = soon | is no period",
                 "limiter.redis.prefix = {a} | braces would move",
                 "limiter.redis.address = localhost | write redis://host:port",
+                "limiter.redis.address = redis://a:99999 | a port up to 65535",
+                "limiter.redis.address = redis://a:1/0 | nothing after it",
+                "limiter.rules.a.key = ip + global | stands alone",
                 "limiter.redis.address = redis://a:1, redis://b:2 | limiter.redis.mode = cluster",
                 "limiter.redis.mode = replicated | write single or sentinel or cluster",
                 "limiter.redis.mode = sentinel | add limiter.redis.master = mymaster",
@@ -159,7 +162,7 @@ class LimiterConfigTest {
                 "limiter.rules.a.key = ip+user | is no key",
                 "limiter.rules.a.key = path:id | has no variable {id}",
                 "limiter.rules.a.policy = nobody | there is no such policy",
-                "just words | has no '='; write key = value"
+                "just words | 'just ...' has no '='; write key = value"
             })
     void aMistakeIsToldWithItsRemedy(String line, String words) {
         String path = line.contains(".path") ? "" : "limiter.rules.a.path = /x\n";
@@ -198,6 +201,39 @@ class LimiterConfigTest {
         assertFalse(message.contains("secret"), message);
         assertTrue(message.contains("redis://***@host"), message);
         assertTrue(message.contains("a\\u0007b"), message);
+    }
+
+    @Test
+    void noSpellingOfAPasswordGetsIntoAMessage() throws IOException {
+        for (String line : List.of(
+                "limiter.redis.password = s3cret",
+                "limiter.redis.address = redis://:pa/s3cret@host",
+                "limiter.redis.address = redis://:p@s3cret@host",
+                "redis://user:s3cret@host and more",
+                "limiter.redis.adress = redis://user:s3cret@host:1")) {
+            String message = message(line);
+            assertFalse(message.contains("s3cret"), message);
+        }
+        LimiterConfig config = parse("limiter.redis.address = redis://u:s3cret@host:1");
+        assertFalse(config.toString().contains("s3cret"), config.toString());
+    }
+
+    @Test
+    void anEmptyVariableIsNoneAndAnAmbiguousOneIsAMistake() throws IOException {
+        LimiterConfig config = LimiterConfig.builder()
+                .text("f", new StringReader("limiter.instances = 3"))
+                .properties("web.xml", Map.of("limiter.backend", "\n  in-process \n"))
+                .environment(Map.of("LIMITER_INSTANCES", " ", "LIMITER_BACKEND", ""))
+                .build();
+        assertEquals(3, config.instances());
+        String text = "limiter.policies.a-b.limits = 1/s\nlimiter.policies.a.b.limits = 1/s\n";
+        ConfigException mistake = assertThrows(
+                ConfigException.class,
+                () -> LimiterConfig.builder()
+                        .text("f", new StringReader(text))
+                        .environment(Map.of("LIMITER_POLICIES_A_B_LIMITS", "2/s"))
+                        .build());
+        assertTrue(String.valueOf(mistake.getMessage()).contains("it could be limiter.policies.a-b.limits or"));
     }
 
     @Test
@@ -260,7 +296,7 @@ class LimiterConfigTest {
         Problems problems = new Problems();
         List<ConfigEntry> entries =
                 PropertiesText.parse("f", "a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n", problems);
-        assertTrue(problems.isEmpty());
+        problems.throwIfAny();
         assertEquals(
                 List.of(
                         new ConfigEntry("f", 1, "a=b", "cdA\t."),
@@ -268,7 +304,7 @@ class LimiterConfigTest {
                         new ConfigEntry("f", 6, "empty", "")),
                 entries);
         PropertiesText.parse("f", "a = \\u00zz", problems);
-        assertFalse(problems.isEmpty());
+        assertThrows(ConfigException.class, problems::throwIfAny);
     }
 
     private static String message(String text) {

@@ -26,12 +26,13 @@ public final class NaiveLimiter {
         long count;
         long end;
         List<Entry> log = new ArrayList<>();
-        /** Credit in parts of a permit; null is full. */
-        @Nullable
-        BigInteger credit;
+        /** Credit in parts of a permit, from when on it grows, how fast, and when it is full. */
+        BigInteger credit = BigInteger.ZERO;
 
+        long from;
         BigInteger parts = BigInteger.ONE;
-        long stamp;
+        BigInteger rate = BigInteger.ONE;
+        long fullAt;
     }
 
     private final Map<Name, Kept> states = new HashMap<>();
@@ -108,11 +109,13 @@ public final class NaiveLimiter {
                 BigInteger full = full(limit);
                 BigInteger credit = credit(kept, limit, now);
                 BigInteger refilled = refill(limit, Math.max(0, now - outcome.stampMicros()));
-                BigInteger gain = permits(limit, Math.min(n, limit.burst())).subtract(refilled);
-                if (gain.signum() <= 0 || credit.equals(full)) {
+                BigInteger gain = permits(limit, n).subtract(refilled);
+                boolean sameLimit = kept.parts.equals(parts(limit)) && kept.rate.equals(rate(limit));
+                if (n > limit.burst() || !sameLimit || gain.signum() <= 0 || credit.equals(full)) {
                     return false;
                 }
-                put(kept, limit, credit.add(gain).min(full), now);
+                kept.from = from(kept, limit, now);
+                kept.credit = credit.add(gain).min(full);
                 return true;
             }
         }
@@ -147,10 +150,10 @@ public final class NaiveLimiter {
                 BigInteger credit = credit(kept, limit, now);
                 BigInteger wanted = permits(limit, n);
                 boolean allowed = n == 0 || n <= limit.burst() && credit.compareTo(wanted) >= 0;
-                long retry = allowed ? 0 : n > limit.burst() ? -1 : time(limit, wanted.subtract(credit));
+                long retry = allowed ? 0 : n > limit.burst() ? -1 : time(kept, limit, wanted.subtract(credit), now);
                 BigInteger missing = full(limit).subtract(credit);
                 BigInteger permit = permits(limit, 1);
-                long next = missing.signum() == 0 ? 0 : time(limit, permit.subtract(credit.mod(permit)));
+                long next = missing.signum() == 0 ? 0 : time(kept, limit, permit.subtract(credit.mod(permit)), now);
                 yield new LimitOutcome(
                         charge,
                         limit,
@@ -158,8 +161,8 @@ public final class NaiveLimiter {
                         credit.divide(permit).longValueExact(),
                         retry,
                         next,
-                        time(limit, missing),
-                        now);
+                        time(kept, limit, missing, now),
+                        from(kept, limit, now));
             }
         };
     }
@@ -225,24 +228,34 @@ public final class NaiveLimiter {
     }
 
     private static void put(Kept kept, Limit limit, BigInteger credit, long now) {
-        // What is full again is as if it had never been: a limit raised later starts full.
-        kept.credit = credit.equals(full(limit)) ? null : credit;
+        kept.from = from(kept, limit, now);
+        kept.credit = credit;
         kept.parts = parts(limit);
-        kept.stamp = now;
+        kept.rate = rate(limit);
+        kept.fullAt = now + time(kept, limit, full(limit).subtract(credit), now);
+    }
+
+    /** From when on a bucket refills: now, or where the clock was before it stepped back, a period on at most. */
+    private static long from(Kept kept, Limit limit, long now) {
+        return kept.fullAt > now ? Math.max(now, Math.min(kept.from, now + limit.periodMicros())) : now;
     }
 
     private static BigInteger credit(Kept kept, Limit limit, long now) {
-        if (kept.credit == null) {
+        if (kept.fullAt <= now) {
             return full(limit);
         }
-        BigInteger credit = kept.credit;
-        if (!kept.parts.equals(parts(limit))) {
-            BigInteger whole = credit.divide(kept.parts);
-            credit = whole.min(BigInteger.valueOf(limit.burst())).multiply(parts(limit));
+        long elapsed = Math.max(0, now - kept.from);
+        boolean sameLimit = kept.parts.equals(parts(limit)) && kept.rate.equals(rate(limit));
+        if (sameLimit) {
+            return kept.credit.add(refill(limit, elapsed)).min(full(limit));
         }
-        return credit.min(full(limit))
-                .add(refill(limit, Math.max(0, now - kept.stamp)))
-                .min(full(limit));
+        // The limit has changed: what the old one brought, in whole permits, and never more than the new one would
+        // have.
+        BigInteger old =
+                kept.credit.add(BigInteger.valueOf(elapsed).multiply(kept.rate)).divide(kept.parts);
+        BigInteger whole = kept.credit.divide(kept.parts).min(BigInteger.valueOf(limit.burst()));
+        BigInteger fresh = whole.multiply(parts(limit)).add(refill(limit, elapsed));
+        return old.multiply(parts(limit)).min(fresh).min(full(limit));
     }
 
     private static BigInteger full(Limit limit) {
@@ -270,9 +283,12 @@ public final class NaiveLimiter {
         return BigInteger.valueOf(micros).multiply(rate(limit));
     }
 
-    private static long time(Limit limit, BigInteger credit) {
+    private static long time(Kept kept, Limit limit, BigInteger credit, long now) {
+        if (credit.signum() <= 0) {
+            return 0;
+        }
         BigInteger[] quotient = credit.divideAndRemainder(rate(limit));
-        return quotient[0].longValueExact() + (quotient[1].signum() == 0 ? 0 : 1);
+        return from(kept, limit, now) - now + quotient[0].longValueExact() + (quotient[1].signum() == 0 ? 0 : 1);
     }
 
     private Kept kept(Charge charge, Limit limit) {
@@ -286,7 +302,9 @@ public final class NaiveLimiter {
         copy.log = new ArrayList<>(kept.log);
         copy.credit = kept.credit;
         copy.parts = kept.parts;
-        copy.stamp = kept.stamp;
+        copy.rate = kept.rate;
+        copy.from = kept.from;
+        copy.fullAt = kept.fullAt;
         return copy;
     }
 

@@ -131,50 +131,59 @@ class PlantedFaultsTest {
         Algorithm bucket = Algorithm.TOKEN_BUCKET;
         faults.add(new Fault(bucket, "> for >= at the cost", "s.credit >= s.n * s.parts", "s.credit > s.n * s.parts"));
         faults.add(new Fault(
-                bucket,
-                "floor for ceil in retry",
-                "math.ceil((s.n * s.parts - s.credit) / s.rate)",
-                "math.floor((s.n * s.parts - s.credit) / s.rate)"));
+                bucket, "floor for ceil", "math.ceil(credit / s.rate) or 0", "math.floor(credit / s.rate) or 0"));
         faults.add(new Fault(
                 bucket,
-                "floor for ceil in next",
-                "math.ceil((s.parts - s.credit % s.parts) / s.rate)",
-                "math.floor((s.parts - s.credit % s.parts) / s.rate)"));
-        faults.add(new Fault(
-                bucket,
-                "floor for ceil in reset",
-                "math.ceil(missing / s.rate), s.now",
-                "math.floor(missing / s.rate), s.now"));
-        faults.add(new Fault(
-                bucket,
-                "ceil for floor in remaining",
+                "ceil for floor",
                 "math.floor(s.credit / s.parts), missing",
                 "math.ceil(s.credit / s.parts), missing"));
         faults.add(new Fault(bucket, "a lost gcd", "while b > 0 do a, b = b, a % b end", "a = 1"));
         faults.add(new Fault(
+                bucket, "credit for time that steps back", "math.max(0, s.now - from)", "math.abs(s.now - from)"));
+        faults.add(new Fault(
+                bucket, "a stamp that steps back with the clock", "s.from = math.max(from, s.now)", "s.from = s.now"));
+        faults.add(new Fault(bucket, "a stamp that never comes back", "math.min(from, s.now + s.period)", "from"));
+        faults.add(new Fault(
                 bucket,
-                "credit for time that steps back",
-                "math.max(0, s.now - stamp)\n    if elapsed",
-                "math.abs(s.now - stamp)\n    if elapsed"));
-        faults.add(new Fault(bucket, "parts carried over as they are", "if parts ~= s.parts then", "if false then"));
+                "the new rate for time before it",
+                "math.min(whole, math.floor((credit",
+                "math.max(whole, math.floor((credit"));
+        faults.add(new Fault(
+                bucket,
+                "the old rate for time after it",
+                "if elapsed < math.ceil((s.full - credit) / s.rate) then s.credit",
+                "if false then s.credit"));
+        faults.add(new Fault(
+                bucket,
+                "parts carried over as they are",
+                "if s.stored_parts ~= s.parts or s.stored_rate ~= s.rate then",
+                "if false then"));
         faults.add(new Fault(
                 bucket,
                 "a part of a permit carried over",
-                "math.floor(credit / parts), s.burst) * s.parts",
-                "credit / parts, s.burst) * s.parts"));
+                "math.floor(credit / s.stored_parts), s.burst) * s.parts",
+                "credit / s.stored_parts, s.burst) * s.parts"));
+        faults.add(new Fault(bucket, "a stale bucket that is not full", "if s.now < s.full_at then", "if true then"));
         faults.add(new Fault(
                 bucket,
                 "a refund that mints what has refilled",
                 "s.credit + taken - elapsed * s.rate",
                 "s.credit + taken"));
-        faults.add(new Fault(bucket, "no never", "s.n > s.burst and -1 or math", "math"));
+        faults.add(new Fault(
+                bucket,
+                "a refund under another limit",
+                "s.credit == s.full or s.stored_parts ~= s.parts or s.stored_rate ~= s.rate",
+                "s.credit == s.full"));
+        faults.add(new Fault(bucket, "no never", "s.n > s.burst and -1 or time", "time"));
         faults.add(new Fault(
                 bucket,
                 "a lost time to live",
-                "'PX', string.format('%.0f', math.max(1, math.ceil(math.ceil((s.full - s.credit) / s.rate) / 1000)))",
+                "'PX', string.format('%.0f', math.max(1, math.ceil(left / 1000)))",
                 "'KEEPTTL'"));
         faults.add(new Fault(
                 bucket, "a look that writes", "if mode == '' then algorithm.write(s) end", "algorithm.write(s)"));
+        faults.add(new Fault(
+                bucket, "denied calls are counted", "elseif s.allowed and s.n > 0 then", "elseif s.n > 0 then"));
         return faults;
     }
 

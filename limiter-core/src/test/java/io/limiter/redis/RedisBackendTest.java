@@ -158,7 +158,9 @@ class RedisBackendTest {
                     Duration.ofSeconds(30),
                     "Redis decides again",
                     () -> limiter.tryAcquire(MANY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
-            long counted = 1_000_000 - limiter.peek(MANY, KEY).remaining();
+            Decision state = limiter.peek(MANY, KEY);
+            assertEquals(Decision.Source.REDIS, state.source());
+            long counted = 1_000_000 - state.remaining();
             assertTrue(counted <= calls, counted + " counted of " + calls + " calls sent");
         } finally {
             RedisServers.stop(server);
@@ -237,6 +239,37 @@ class RedisBackendTest {
             BackendException cause = assertInstanceOf(BackendException.class, failure.getCause());
             assertTrue(String.valueOf(cause.getMessage()).contains("WRONGTYPE"), cause.getMessage());
             assertFalse(String.valueOf(cause.getMessage()).contains("secret"), cause.getMessage());
+        }
+    }
+
+    @Test
+    void aUserWhoMayTouchNothingElseIsEnough() {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            redis.aclSetUser(
+                    "app",
+                    "on",
+                    ">secret",
+                    "~mine:*",
+                    "-@all",
+                    "+evalsha",
+                    "+script|load",
+                    "+time",
+                    "+get",
+                    "+set",
+                    "+ping",
+                    "+hello",
+                    "+auth",
+                    "+client|setname",
+                    "+select");
+            String address = RedisServers.single().replace("//", "//app:secret@");
+            try (RateLimiter limiter = RateLimiter.on(Backends.connected(RedisBackend.builder()
+                    .prefix("mine")
+                    .deadline(Duration.ofSeconds(30))
+                    .address(address)))) {
+                assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
+            } finally {
+                redis.aclDelUser("app");
+            }
         }
     }
 
