@@ -9,6 +9,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,16 @@ final class Deadlines implements AutoCloseable {
      * @param work starts the work; told whether nobody waits for it any more
      */
     <T> CompletableFuture<T> bound(Function<BooleanSupplier, CompletableFuture<T>> work) {
+        return bound(work, () -> null);
+    }
+
+    /**
+     * As {@link #bound(Function)}, for work that may know enough before it is done.
+     *
+     * @param known what is known when the deadline passes, or null
+     */
+    <T> CompletableFuture<T> bound(
+            Function<BooleanSupplier, CompletableFuture<T>> work, Supplier<? extends @Nullable T> known) {
         CompletableFuture<T> bounded = new CompletableFuture<>();
         CompletableFuture<T> started;
         try {
@@ -48,7 +59,7 @@ final class Deadlines implements AutoCloseable {
         ScheduledFuture<?> alarm = null;
         if (!started.isDone()) {
             try {
-                alarm = timer.schedule(() -> end(bounded), longest.toNanos(), TimeUnit.NANOSECONDS);
+                alarm = timer.schedule(() -> end(bounded, known.get()), longest.toNanos(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException closed) {
                 bounded.completeExceptionally(new BackendException("the Redis backend is closed", closed));
             }
@@ -76,8 +87,12 @@ final class Deadlines implements AutoCloseable {
         });
     }
 
-    private void end(CompletableFuture<?> bounded) {
-        bounded.completeExceptionally(
-                new BackendException("Redis did not answer within " + longest.toMillis() + " ms"));
+    private <T> void end(CompletableFuture<T> bounded, @Nullable T known) {
+        if (known != null) {
+            bounded.complete(known);
+        } else {
+            bounded.completeExceptionally(
+                    new BackendException("Redis did not answer within " + longest.toMillis() + " ms"));
+        }
     }
 }

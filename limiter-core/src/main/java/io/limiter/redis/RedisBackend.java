@@ -76,13 +76,14 @@ public final class RedisBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        return deadlines.bound(abandoned -> {
-            Calls calls = new Calls(link, keys, time, abandoned);
-            return charges.size() > 1 && link.isCluster()
-                    ? new SlotsDecision(calls, charges).decide(mode)
-                    : calls.ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK)
-                            .thenApply(outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes));
-        });
+        if (charges.size() > 1 && link.isCluster()) {
+            SlotsDecision decision = new SlotsDecision(charges);
+            return deadlines.bound(
+                    abandoned -> decision.decide(new Calls(link, keys, time, abandoned), mode), decision::known);
+        }
+        return deadlines.bound(abandoned -> new Calls(link, keys, time, abandoned)
+                .ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK)
+                .thenApply(outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes)));
     }
 
     @Override

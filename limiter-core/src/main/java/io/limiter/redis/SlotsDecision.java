@@ -8,6 +8,7 @@ import io.limiter.LimitOutcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,35 +17,40 @@ import org.jspecify.annotations.Nullable;
  * needed is possible for a moment. A denial that is known stands, also when another node does not answer.
  */
 final class SlotsDecision {
-    private final Calls calls;
     private final List<Charge> charges;
+    private final AtomicReference<@Nullable Decision> known = new AtomicReference<>();
 
-    SlotsDecision(Calls calls, List<Charge> charges) {
-        this.calls = calls;
+    SlotsDecision(List<Charge> charges) {
         this.charges = charges;
     }
 
-    CompletableFuture<Decision> decide(Mode mode) {
-        return askEach(0, Call.SEE).thenCompose(seen -> {
+    /** A denial, as soon as one is known. */
+    @Nullable
+    Decision known() {
+        return known.get();
+    }
+
+    CompletableFuture<Decision> decide(Calls calls, Mode mode) {
+        return askEach(calls, 0, Call.SEE).thenCompose(seen -> {
             if (seen.isDenied()) {
                 return CompletableFuture.completedFuture(decision(seen.outcomes));
             }
             if (seen.failure != null) {
                 return CompletableFuture.failedFuture(seen.failure);
             }
-            return mode == Mode.TAKE ? take(0, List.of()) : look();
+            return mode == Mode.TAKE ? take(calls, 0, List.of()) : look(calls);
         });
     }
 
-    private CompletableFuture<Decision> look() {
-        return askEach(0, Call.LOOK)
+    private CompletableFuture<Decision> look(Calls calls) {
+        return askEach(calls, 0, Call.LOOK)
                 .thenCompose(looked -> looked.failure != null && !looked.isDenied()
                         ? CompletableFuture.failedFuture(looked.failure)
                         : CompletableFuture.completedFuture(decision(looked.outcomes)));
     }
 
     /** Takes the charges from the i-th on, after what was taken before them. */
-    private CompletableFuture<Decision> take(int i, List<LimitOutcome> taken) {
+    private CompletableFuture<Decision> take(Calls calls, int i, List<LimitOutcome> taken) {
         if (i == charges.size()) {
             return CompletableFuture.completedFuture(decision(taken));
         }
@@ -63,17 +69,18 @@ final class SlotsDecision {
                     if (outcomes.stream().allMatch(LimitOutcome::allowed)) {
                         List<LimitOutcome> more = new ArrayList<>(taken);
                         more.addAll(outcomes);
-                        return take(i + 1, more);
+                        return take(calls, i + 1, more);
                     }
-                    return deniedLate(i, taken, outcomes);
+                    return deniedLate(calls, i, taken, outcomes);
                 })
                 .thenCompose(decision -> decision);
     }
 
     /** The denial by the i-th charge, with the state of those before it as given back and of those after it as seen. */
-    private CompletableFuture<Decision> deniedLate(int i, List<LimitOutcome> taken, List<LimitOutcome> denied) {
+    private CompletableFuture<Decision> deniedLate(
+            Calls calls, int i, List<LimitOutcome> taken, List<LimitOutcome> denied) {
         CompletableFuture<List<LimitOutcome>> before = calls.refund(taken).exceptionally(lost -> List.of());
-        return before.thenCombine(askEach(i + 1, Call.SEE), (givenBack, after) -> {
+        return before.thenCombine(askEach(calls, i + 1, Call.SEE), (givenBack, after) -> {
             List<LimitOutcome> outcomes = new ArrayList<>();
             givenBack.forEach(outcome -> outcomes.add(asAllowed(outcome)));
             outcomes.addAll(denied);
@@ -104,12 +111,12 @@ final class SlotsDecision {
     }
 
     /** Asks for each charge from the i-th on in a call of its own, all at once. Never fails. */
-    private CompletableFuture<Answers> askEach(int from, String mode) {
+    private CompletableFuture<Answers> askEach(Calls calls, int from, String mode) {
         CompletableFuture<Answers> all = CompletableFuture.completedFuture(new Answers(List.of(), null));
         for (Charge charge : charges.subList(from, charges.size())) {
             CompletableFuture<Answers> one = calls.ask(List.of(charge), mode)
                     .handle((outcomes, failure) ->
-                            failure == null ? new Answers(outcomes, null) : new Answers(List.of(), failure));
+                            failure == null ? answered(outcomes) : new Answers(List.of(), failure));
             all = all.thenCombine(one, (earlier, answer) -> {
                 List<LimitOutcome> outcomes = new ArrayList<>(earlier.outcomes);
                 outcomes.addAll(answer.outcomes);
@@ -117,6 +124,14 @@ final class SlotsDecision {
             });
         }
         return all;
+    }
+
+    private Answers answered(List<LimitOutcome> outcomes) {
+        Answers answers = new Answers(outcomes, null);
+        if (answers.isDenied()) {
+            known.compareAndSet(null, decision(outcomes));
+        }
+        return answers;
     }
 
     private Decision decision(List<LimitOutcome> outcomes) {

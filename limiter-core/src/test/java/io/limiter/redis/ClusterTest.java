@@ -1,20 +1,24 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
@@ -44,6 +48,50 @@ class ClusterTest {
                 RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
             ask(limiter, 0, 2_000, ClusterTest::flushScripts);
         }
+    }
+
+    @Test
+    void aKnownDenialStandsAlthoughAnotherMasterDoesNotAnswer() {
+        int pausedPort = RedisServers.clusterPorts().get(0);
+        Policy exhausted = policy("exhausted");
+        Policy unanswered = policy("unanswered");
+        PartitionKey elsewhere = client(exhausted, port -> port != pausedPort);
+        PartitionKey there = client(unanswered, port -> port == pausedPort);
+        try (RateLimiter limiter = RateLimiter.on(Backends.connected(RedisBackend.builder()
+                        .prefix("paused")
+                        .deadline(Duration.ofSeconds(1))
+                        .cluster(RedisServers.cluster())));
+                Jedis node = new Jedis("127.0.0.1", pausedPort)) {
+            Await.until(
+                    Duration.ofSeconds(30),
+                    "the quota is used up",
+                    () -> !limiter.tryAcquire(exhausted, elsewhere, 1).allowed());
+            List<Charge> both = List.of(new Charge(unanswered, there, 1), new Charge(exhausted, elsewhere, 1));
+            node.clientPause(1_500);
+            Decision decision = limiter.tryAcquire(both);
+            assertFalse(decision.allowed());
+            assertEquals(Decision.Source.REDIS, decision.source());
+            assertEquals("exhausted", decision.violated().get(0).limit().name());
+        }
+    }
+
+    private static Policy policy(String name) {
+        return Policy.of(name, Limit.fixedWindow(1, Duration.ofHours(1))).onFailure(FailureMode.ALLOW);
+    }
+
+    /** A client whose state lies on a master that is wanted. */
+    private static PartitionKey client(Policy policy, IntPredicate wantedPort) {
+        List<Integer> ports = RedisServers.clusterPorts();
+        try (Jedis node = new Jedis("127.0.0.1", ports.get(0))) {
+            for (int i = 0; i < 1_000; i++) {
+                PartitionKey key = PartitionKey.of("client-" + i);
+                long slot = node.clusterKeySlot(policy.name() + ":" + key.canonical());
+                if (wantedPort.test(ports.get((int) (slot * ports.size() / 16_384)))) {
+                    return key;
+                }
+            }
+        }
+        throw new AssertionError("no client on a wanted master");
     }
 
     /** Asks once for each client, some hundreds at a time; every call must be decided by Redis, and pass. */
