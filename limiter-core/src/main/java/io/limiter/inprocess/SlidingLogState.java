@@ -169,7 +169,6 @@ final class SlidingLogState extends State {
         if (id != null && stampOfId != null) {
             stampOfId.remove(id);
         }
-        look(ask);
         return true;
     }
 

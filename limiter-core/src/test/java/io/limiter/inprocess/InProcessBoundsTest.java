@@ -47,6 +47,22 @@ class InProcessBoundsTest {
 
     @ParameterizedTest
     @EnumSource(Algorithm.class)
+    void aFloodForgetsNoneThatIsHalfFull(Algorithm algorithm) {
+        InProcessBackend backend = backend(1_000, 1_000_000);
+        Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            PartitionKey used = PartitionKey.of("used");
+            assertTrue(limiter.tryAcquire(policy, used, 2).allowed());
+            time.advance(Duration.ofSeconds(31));
+            for (int i = 0; i < 2_000; i++) {
+                limiter.tryAcquire(policy, PartitionKey.of("flood " + i), 1);
+            }
+            assertFalse(limiter.tryAcquire(policy, used, 2).allowed());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
     void whatIsFullAgainMakesRoom(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
         Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
@@ -147,6 +163,8 @@ class InProcessBoundsTest {
             assertFalse(limiter.tryAcquire(policy, PartitionKey.of("b"), 1).allowed());
             time.advance(Duration.ofHours(10));
             assertTrue(limiter.tryAcquire(policy, PartitionKey.of("b"), 5).allowed());
+            assertEquals(0, backend.overflowed(), "b has a state of its own again");
+            assertEquals(5, backend.stamps());
         }
     }
 
@@ -180,6 +198,24 @@ class InProcessBoundsTest {
             assertEquals(
                     LimitOutcome.NEVER,
                     limiter.tryAcquire(policy, PartitionKey.of("a"), 101).retryAfterMicros());
+        }
+    }
+
+    @Test
+    void aLogThatCantGrowTellsWhenItCan() {
+        InProcessBackend backend = backend(100, 10);
+        Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
+        PartitionKey key = PartitionKey.of("a");
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
+            time.advance(Duration.ofSeconds(1));
+            assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
+            assertEquals(9_000_000, limiter.tryAcquire(policy, key, 5).retryAfterMicros());
+            assertEquals(10_000_000, limiter.tryAcquire(policy, key, 6).retryAfterMicros());
+            assertEquals(10_000_000, limiter.tryAcquire(policy, key, 10).retryAfterMicros());
+            assertEquals(10_000_000, limiter.tryAcquire(policy, key, 11).retryAfterMicros());
+            time.advance(Duration.ofSeconds(9));
+            assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
         }
     }
 

@@ -1,0 +1,49 @@
+package io.limiter.inprocess;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.ManualTime;
+import io.limiter.kit.TestedBackend;
+import io.limiter.kit.Trace;
+import io.limiter.kit.TrafficRun;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The contract's traces and traffic for this JVM alone: fast enough to be run once for each planted fault. */
+class InProcessArithmeticTest {
+    private static final long SEED = 7;
+    private static final int STEPS = 10_000;
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void trafficOnOneLimit(Algorithm algorithm) {
+        run(TrafficRun.of(algorithm, SEED));
+    }
+
+    @Test
+    void trafficOnSeveralLimits() {
+        run(TrafficRun.mixed(SEED));
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Trace#all")
+    void traces(Trace trace) {
+        assertEquals(
+                trace.lines(),
+                trace.replay(new TestedBackend(
+                        "in-process",
+                        time -> InProcessBackend.builder().timeSource(time).build())));
+    }
+
+    private static void run(TrafficRun traffic) {
+        ManualTime time = new ManualTime();
+        try (InProcessBackend backend =
+                InProcessBackend.builder().timeSource(time).build()) {
+            assertTrue(traffic.against(backend, time, STEPS) > 0);
+        }
+    }
+}
