@@ -60,7 +60,13 @@ public final class RedisServers {
 
     /** A server of a test's own, to be stopped, paused or killed. */
     public static RedisServer start(int port, String... settings) {
-        return start(ExecutableProvider.newJarResourceProvider(), port, settings);
+        return start(executable(), port, settings);
+    }
+
+    /** The redis-server that the build brings, or another one: {@code -Dlimiter.redis.executable=/usr/bin/valkey-server}. */
+    private static ExecutableProvider executable() {
+        String other = System.getProperty("limiter.redis.executable");
+        return other == null ? ExecutableProvider.newJarResourceProvider() : () -> new File(other);
     }
 
     private static RedisServer start(ExecutableProvider executable, int port, String... settings) {
@@ -119,11 +125,11 @@ public final class RedisServers {
         static final int PORT = freePort();
 
         static {
-            start(Newer::executable, PORT);
+            start(Newer::unpacked, PORT);
         }
 
         /** The build unpacks it beside the classes. */
-        private static File executable() throws IOException {
+        private static File unpacked() throws IOException {
             String os =
                     System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("mac") ? "darwin" : "linux";
             String processor = System.getProperty("os.arch", "").equals("aarch64") ? "arm64" : "amd64";
@@ -146,6 +152,7 @@ public final class RedisServers {
             start(replica, "replicaof 127.0.0.1 " + master);
             try {
                 RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
+                        .executableProvider(RedisServers.executable())
                         .port(PORT)
                         .masterName(MASTER)
                         .masterPort(master)

@@ -284,6 +284,28 @@ class RedisBackendTest {
     }
 
     @Test
+    void ourOwnClientIsSmallAndLeavesNoThreadBehind() {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
+        RateLimiter limiter = RateLimiter.on(backend);
+        assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
+        assertTrue(newThreads(before).size() <= 10, "threads: " + newThreads(before));
+        limiter.close();
+        Await.until(
+                Duration.ofSeconds(30),
+                "all threads have ended",
+                () -> newThreads(before).isEmpty());
+    }
+
+    private static Set<Thread> newThreads(Set<Thread> before) {
+        Set<Thread> now = new HashSet<>(Thread.getAllStackTraces().keySet());
+        now.removeAll(before);
+        now.removeIf(thread ->
+                !thread.getName().startsWith("limiter-") && !thread.getName().startsWith("redisson"));
+        return now;
+    }
+
+    @Test
     void dependentCodeNeverRunsOnAThreadOfTheRedisClient() throws Exception {
         try (RateLimiter limiter =
                 RateLimiter.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
