@@ -4,6 +4,8 @@ import java.util.List;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.config.BaseConfig;
+import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
@@ -21,50 +23,28 @@ final class RedisClients {
 
     static RedissonClient single(String address) {
         Config config = config();
-        config.useSingleServer()
+        patience(config.useSingleServer()
                 .setAddress(address)
                 .setConnectionPoolSize(CONNECTIONS)
                 .setConnectionMinimumIdleSize(1)
                 .setSubscriptionConnectionPoolSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(0)
-                .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
-                .setTimeout(TIMEOUT_MILLIS)
-                .setRetryAttempts(0);
+                .setSubscriptionConnectionMinimumIdleSize(0));
         return Redisson.create(config);
     }
 
     static RedissonClient cluster(List<String> addresses) {
         Config config = config();
-        config.useClusterServers()
-                .addNodeAddress(addresses.toArray(String[]::new))
-                .setReadMode(ReadMode.MASTER)
-                .setSubscriptionMode(SubscriptionMode.MASTER)
-                .setMasterConnectionPoolSize(CONNECTIONS)
-                .setMasterConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionPoolSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(0)
-                .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
-                .setTimeout(TIMEOUT_MILLIS)
-                .setRetryAttempts(0);
+        mastersOnly(config.useClusterServers().addNodeAddress(addresses.toArray(String[]::new)));
         return Redisson.create(config);
     }
 
     static RedissonClient sentinel(String master, List<String> addresses) {
         Config config = config();
-        config.useSentinelServers()
+        mastersOnly(config.useSentinelServers()
                 .setMasterName(master)
                 .addSentinelAddress(addresses.toArray(String[]::new))
                 // One sentinel that answers is enough to start; a list of one is no mistake of ours to correct.
-                .setCheckSentinelsList(false)
-                .setReadMode(ReadMode.MASTER)
-                .setSubscriptionMode(SubscriptionMode.MASTER)
-                .setMasterConnectionPoolSize(CONNECTIONS)
-                .setMasterConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionPoolSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(0)
-                .setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
-                .setTimeout(TIMEOUT_MILLIS)
-                .setRetryAttempts(0);
+                .setCheckSentinelsList(false));
         return Redisson.create(config);
     }
 
@@ -76,6 +56,23 @@ final class RedisClients {
     /** Addresses fit for a message. */
     static String withoutPassword(String addresses) {
         return addresses.replaceAll("//[^,\\s]*@", "//***@");
+    }
+
+    private static void mastersOnly(BaseMasterSlaveServersConfig<?> servers) {
+        servers.setReadMode(ReadMode.MASTER);
+        servers.setSubscriptionMode(SubscriptionMode.MASTER);
+        servers.setMasterConnectionPoolSize(CONNECTIONS);
+        servers.setMasterConnectionMinimumIdleSize(1);
+        servers.setSubscriptionConnectionPoolSize(1);
+        servers.setSubscriptionConnectionMinimumIdleSize(0);
+        patience(servers);
+    }
+
+    /** For Redisson's own commands, at the start say; decisions have their deadline. */
+    private static void patience(BaseConfig<?> servers) {
+        servers.setConnectTimeout(CONNECT_TIMEOUT_MILLIS);
+        servers.setTimeout(TIMEOUT_MILLIS);
+        servers.setRetryAttempts(0);
     }
 
     private static Config config() {
