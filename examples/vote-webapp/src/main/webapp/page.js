@@ -77,7 +77,7 @@ function start(card) {
         show(`${said}. Retry-After: ${left} s`);
         timer = setTimeout(step, 200);
       } else {
-        show(`${said}. Now you can go again.`);
+        show(`${said}. Go again now.`);
       }
     };
     clearTimeout(timer);

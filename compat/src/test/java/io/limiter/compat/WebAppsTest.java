@@ -102,6 +102,15 @@ class WebAppsTest {
         assertEquals(429, calls.call("GET", "/dispatch/behind").statusCode());
     }
 
+    /** Tomcat names the welcome file before its filters run, Jetty forwards to it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/welcome/", "/welcome/;a=b", "/welcome/."})
+    void aRuleForAFolderIsForItsWelcomeFile(String spelling) throws Exception {
+        int status = calls.call("GET", "/dispatch" + spelling).statusCode();
+        assertTrue(status == 429 || status == 302, spelling + ": " + status);
+        assertEquals(200, calls.call("GET", "/dispatch/welcome/index.html").statusCode());
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -118,6 +127,11 @@ class WebAppsTest {
                 "/closed/x/%2e%2e/door",
                 "/closed/x/..;a=b/door",
                 "/closed%2Fdoor",
+                "/closed%5Cdoor",
+                "/closed/door%00",
+                "/closed/door%E2%82",
+                "/;/closed/door",
+                "/closed/door;/",
                 "/closed/door?x=1"
             })
     void noSpellingOfAPathGetsAroundItsRule(String spelling) throws Exception {

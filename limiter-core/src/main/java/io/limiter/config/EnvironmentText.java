@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the variables of an environment that mean something: the upper-case form of a key, with every other character
  * than a letter or digit as an underscore. A policy or rule of the files keeps its spelling; one that stands only here
- * gets a lower-case name with hyphens.
+ * gets a lower-case name with hyphens; a policy must have its limits there, and a rule its path.
  */
 final class EnvironmentText {
     private EnvironmentText() {}
@@ -39,10 +39,10 @@ final class EnvironmentText {
                         "it could be " + key + " or " + ambiguous.get(variable) + "; rename one of the two");
             }
             if (key == null) {
-                key = fresh(variable, Keys.POLICIES, Keys.OF_POLICY);
+                key = fresh(variable, Keys.POLICIES, Keys.OF_POLICY, Keys.LIMITS, environment);
             }
             if (key == null) {
-                key = fresh(variable, Keys.RULES, Keys.OF_RULE);
+                key = fresh(variable, Keys.RULES, Keys.OF_RULE, Keys.PATH, environment);
             }
             if (key != null) {
                 entries.add(new ConfigEntry("environment variable " + variable, 0, key, value.strip()));
@@ -73,7 +73,12 @@ final class EnvironmentText {
         }
     }
 
-    private static @Nullable String fresh(String variable, String group, List<String> properties) {
+    /**
+     * The key of a policy or rule that no file has; null unless the environment has what such a one can't be without, for
+     * the variable may be meant for another application.
+     */
+    private static @Nullable String fresh(
+            String variable, String group, List<String> properties, String essential, Map<String, String> environment) {
         String start = variable(group);
         for (String property : properties) {
             String end = "_" + variable(property);
@@ -81,7 +86,9 @@ final class EnvironmentText {
                     && variable.endsWith(end)
                     && variable.length() > start.length() + end.length()) {
                 String name = variable.substring(start.length(), variable.length() - end.length());
-                return group + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property;
+                return environment.containsKey(start + name + "_" + variable(essential))
+                        ? group + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property
+                        : null;
             }
         }
         return null;

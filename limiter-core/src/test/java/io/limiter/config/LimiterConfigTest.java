@@ -246,6 +246,7 @@ class LimiterConfigTest {
                         "LIMITER_POLICIES_VOTE_LIMITS", "9/1s",
                         "LIMITER_RULES_EXPORT_METHODS", "GET",
                         "LIMITER_POLICIES_NEW_ONE_LIMITS", "1/d fixed",
+                        "LIMITER_RULES_OTHER_APPLICATION_LIMITS", "1/s",
                         "LIMITER_PORT", "tcp://10.0.0.1:80",
                         "PATH", "/bin"))
                 .build();

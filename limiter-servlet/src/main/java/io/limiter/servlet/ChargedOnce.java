@@ -16,6 +16,7 @@ import java.util.Set;
 final class ChargedOnce {
     private record Charged(String policy, PartitionKey key) {}
 
+    private final Set<HttpRule> rules = new HashSet<>();
     private final Set<Charged> charged = new HashSet<>();
 
     private ChargedOnce() {}
@@ -28,6 +29,11 @@ final class ChargedOnce {
         ChargedOnce fresh = new ChargedOnce();
         request.setAttribute(attribute, fresh);
         return fresh;
+    }
+
+    /** Whether the request has not met this rule yet; it has from now on. */
+    boolean isFirst(HttpRule rule) {
+        return rules.add(rule);
     }
 
     /** Those of the charges that the request has not met yet; it has met them from now on. */

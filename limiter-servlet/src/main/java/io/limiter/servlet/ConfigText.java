@@ -44,7 +44,10 @@ final class ConfigText {
             }
             return builder.environment(System.getenv()).build();
         } catch (IOException unreadable) {
-            throw new ServletException(here() + ": can't read its configuration: " + unreadable, unreadable);
+            throw new ServletException(
+                    here() + ": can't read its configuration" + (name == null ? "" : " " + name.strip()) + ": "
+                            + unreadable,
+                    unreadable);
         }
     }
 

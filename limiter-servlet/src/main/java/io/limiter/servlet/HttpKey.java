@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose quota a request uses. A part that is missing or empty is replaced by the client's address, so that leaving out a
- * header or a login never switches a rule off. Immutable.
+ * Whose quota a request uses. A part that is missing, empty or ambiguous is replaced by the client's address, so that
+ * leaving out a header or a login never switches a rule off. Immutable.
  */
 final class HttpKey {
     /** Connections without an address, such as those of a unix socket, share one quota. */
@@ -74,32 +74,38 @@ final class HttpKey {
         return session == null ? null : session.getId();
     }
 
-    /** All values, joined as RFC 9110 section 5.3 joins the lines of one field. */
+    /**
+     * Null also when there are several that differ. The application reads one of them, and whoever could vary the others
+     * would get a quota for each.
+     */
     private static @Nullable String header(HttpServletRequest request, String name) {
         Enumeration<String> values = request.getHeaders(name);
         if (values == null || !values.hasMoreElements()) {
             return null;
         }
         String first = values.nextElement();
-        if (!values.hasMoreElements()) {
-            return first;
-        }
-        StringBuilder joined = new StringBuilder(first);
         while (values.hasMoreElements()) {
-            joined.append(", ").append(values.nextElement());
+            if (!values.nextElement().equals(first)) {
+                return null;
+            }
         }
-        return joined.toString();
+        return first;
     }
 
+    /** Null also when there are several that differ, as with headers. */
     private static @Nullable String cookie(HttpServletRequest request, String name) {
         Cookie[] cookies = request.getCookies();
+        String first = null;
         if (cookies != null) {
             for (Cookie cookie : cookies) {
                 if (cookie.getName().equals(name)) {
-                    return cookie.getValue();
+                    if (first != null && !first.equals(cookie.getValue())) {
+                        return null;
+                    }
+                    first = cookie.getValue();
                 }
             }
         }
-        return null;
+        return first;
     }
 }

@@ -5,12 +5,11 @@ import io.limiter.Policy;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import jakarta.servlet.http.HttpServletRequest;
-import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A configured rule for requests: by path and method, one permit a request. Immutable. */
-final class HttpRule implements Rule<HttpServletRequest> {
+final class HttpRule implements Rule<Visit> {
     private final PathPattern[] patterns;
     private final Set<String> methods;
     private final HttpKey key;
@@ -24,26 +23,35 @@ final class HttpRule implements Rule<HttpServletRequest> {
     }
 
     @Override
-    public @Nullable Charge charge(HttpServletRequest request) {
-        if (!isForMethod(request)) {
+    public @Nullable Charge charge(Visit visit) {
+        if (!isForMethod(visit)) {
             return null;
         }
-        String path = path(request);
+        Charge charge = charge(visit, visit.path());
+        String folder = visit.folder();
+        return charge == null && folder != null ? charge(visit, folder) : charge;
+    }
+
+    private @Nullable Charge charge(Visit visit, String path) {
         for (PathPattern pattern : patterns) {
             if (pattern.matches(path)) {
-                return new Charge(policy, key.of(request, path, pattern), 1);
+                // Once, also when the key is another one by now, because somebody has logged in within the request.
+                return visit.charged().isFirst(this)
+                        ? new Charge(policy, key.of(visit.request(), path, pattern), 1)
+                        : null;
             }
         }
         return null;
     }
 
-    private boolean isForMethod(HttpServletRequest request) {
-        // Method names have a case (RFC 9110 section 9.1), but an application may not look at it.
-        String method = request.getMethod().toUpperCase(Locale.ROOT);
+    private boolean isForMethod(Visit visit) {
+        String method = visit.method();
         if (methods.contains(method)) {
             return true;
         }
-        return methods.isEmpty() ? !isPreflight(request, method) : method.equals("HEAD") && methods.contains("GET");
+        return methods.isEmpty()
+                ? !isPreflight(visit.request(), method)
+                : method.equals("HEAD") && methods.contains("GET");
     }
 
     /** A question of the browser's own (CORS preflight), which the page that is limited can't help. */
@@ -51,15 +59,5 @@ final class HttpRule implements Rule<HttpServletRequest> {
         return method.equals("OPTIONS")
                 && request.getHeader("Origin") != null
                 && request.getHeader("Access-Control-Request-Method") != null;
-    }
-
-    /**
-     * The path that the container routes by: decoded, without dots and path parameters. The raw URI has many spellings
-     * for one servlet ({@code /vote}, {@code /%76ote}, {@code /vote;x}), each of which would walk around a rule.
-     */
-    private static String path(HttpServletRequest request) {
-        String servletPath = request.getServletPath();
-        String pathInfo = request.getPathInfo();
-        return pathInfo == null ? servletPath : servletPath + pathInfo;
     }
 }

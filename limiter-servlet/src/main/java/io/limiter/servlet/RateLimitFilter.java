@@ -18,7 +18,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,9 +44,11 @@ import org.slf4j.LoggerFactory;
  * over both. Text with a mistake stops the start of the application, and one message lists all mistakes.
  *
  * <p>Paths of rules are matched with the path inside the application that the container routes by, and methods so that
- * GET means HEAD too; a CORS preflight is not limited unless a rule lists OPTIONS. A request is charged once for a policy
- * and a key, however often the container brings it here: a FORWARD or ASYNC dispatch is charged only what it was not
- * charged before (the path it is forwarded to may have a rule of its own), an INCLUDE or ERROR dispatch nothing. The
+ * GET means HEAD too; a CORS preflight is not limited unless a rule lists OPTIONS. A request is charged once by a
+ * rule, and once for a policy and a key, however often the container brings it here: a FORWARD or ASYNC dispatch is
+ * charged by the rules that it has not met before (the path it is forwarded to may have one of its own), an INCLUDE or
+ * ERROR dispatch nothing. Two filters count apart; on one Redis give each a {@code limiter.redis.prefix} of its own, or
+ * policies of other names. The
  * address of a client is the peer of its TCP connection; headers that claim another one are not read.
  *
  * <p>A denied request is answered here with 429 (RFC 6585), {@code Retry-After} in whole seconds (RFC 9110; absent when
@@ -56,19 +58,21 @@ import org.slf4j.LoggerFactory;
  */
 public final class RateLimitFilter implements Filter {
     private static final Logger LOG = LoggerFactory.getLogger(RateLimitFilter.class);
-    private static final AtomicLong INSTANCES = new AtomicLong();
     private static final String NO_RULES = "the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
-    /** Of this instance alone: two filters in one application count apart. */
-    private final String attribute = RateLimitFilter.class.getName() + ".charged." + INSTANCES.incrementAndGet();
+    /**
+     * Of this instance alone: two filters count apart. Not a number, which would start again with each class loader: a
+     * request can be forwarded from one application into another.
+     */
+    private final String attribute = RateLimitFilter.class.getName() + ".charged." + UUID.randomUUID();
 
     private final boolean configured;
     private @Nullable Limiter owned;
     private volatile @Nullable Active active;
 
     /** What a request meets; set whole. */
-    private record Active(RateLimiter limiter, RuleSet<HttpServletRequest> rules) {}
+    private record Active(RateLimiter limiter, RuleSet<Visit> rules) {}
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -102,6 +106,12 @@ public final class RateLimitFilter implements Filter {
                         null);
             }
             return;
+        }
+        if (owned != null) {
+            throw failed(
+                    "filter '" + filterConfig.getFilterName() + "': this instance is in service already, under"
+                            + " another name; register the class, or an instance for each name",
+                    null);
         }
         try {
             LimiterConfig config = new ConfigText(filterConfig).load();
@@ -140,9 +150,9 @@ public final class RateLimitFilter implements Filter {
     public void destroy() {
         Limiter limiter = owned;
         if (limiter != null) {
+            // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.
             limiter.close();
             owned = null;
-            active = null;
         }
     }
 
@@ -154,14 +164,14 @@ public final class RateLimitFilter implements Filter {
         }
         Active now = active;
         if (now == null) {
-            throw new IllegalStateException(
-                    "the filter is not in service; the container calls init before doFilter and" + " destroy after it");
+            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
-        List<Charge> charges = now.rules().charges(request);
+        Visit visit = new Visit(request, attribute);
+        List<Charge> charges = now.rules().charges(visit);
         if (charges.isEmpty()) {
             return null;
         }
-        List<Charge> due = ChargedOnce.of(request, attribute).due(charges);
+        List<Charge> due = visit.charged().due(charges);
         return due.isEmpty() ? null : now.limiter().tryAcquire(due);
     }
 

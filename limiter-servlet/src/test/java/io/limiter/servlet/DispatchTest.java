@@ -12,6 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One request is counted once, however often the container brings it to the filter. */
 class DispatchTest {
@@ -50,6 +52,14 @@ class DispatchTest {
                 .servlet("/login", (request, response) -> {
                     request.getSession(true);
                     request.getRequestDispatcher("/page").include(request, response);
+                })
+                .servlet("/login-forward", (request, response) -> {
+                    request.getSession(true);
+                    request.getRequestDispatcher("/page").forward(request, response);
+                })
+                .servlet("/login-async", (request, response) -> {
+                    request.getSession(true);
+                    request.startAsync().dispatch("/page");
                 })
                 .servlet("/async", (request, response) -> {
                     if (request.getAttribute("again") == null) {
@@ -123,6 +133,31 @@ class DispatchTest {
 
         // The login was charged to the address, which stood in for the session, so the session's quota is whole.
         assertEquals(List.of(200, 429), server.statuses(2, "/page", "Cookie", session));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/login-forward", "/login-async"})
+    void aRuleChargesARequestOnceAlsoWhenItsKeyChangesOnTheWay(String login) {
+        start("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\nlimiter.rules.all.key = session");
+        HttpResponse<String> answer = server.get(login);
+        assertEquals("ok", answer.body());
+        String session = answer.headers().firstValue("Set-Cookie").orElseThrow().split(";", -1)[0];
+
+        // Charged to the address, which stood in for the session that there was none of yet.
+        assertEquals(List.of(200, 429), server.statuses(2, "/page", "Cookie", session));
+        assertEquals(429, server.get("/page").statusCode());
+    }
+
+    @Test
+    void twoRulesOfOnePolicyChargeARequestOnce() {
+        start("""
+                limiter.policies.p.limits = 2/1h
+                limiter.rules.front.path = /forward
+                limiter.rules.front.policy = p
+                limiter.rules.behind.path = /page
+                limiter.rules.behind.policy = p
+                """);
+        assertEquals(List.of(200, 200, 429), server.statuses(3, "/forward"));
     }
 
     @Test

@@ -108,12 +108,25 @@ class HttpKeyTest {
     }
 
     @Test
-    void severalHeaderLinesAreOnePartInTheirOrder() {
+    void aSecondHeaderLineMakesNoQuotaOfItsOwn() {
         start("header:X-Api-Key");
-        assertPasses("X-Api-Key", "a", "X-Api-Key", "b");
-        assertDenied("X-Api-Key", "a, b");
-        assertPasses("X-Api-Key", "b", "X-Api-Key", "a");
         assertPasses("X-Api-Key", "a");
+        assertDenied("X-Api-Key", "a", "X-Api-Key", "a");
+        assertPasses("X-Api-Key", "a", "X-Api-Key", "1");
+        assertDenied("X-Api-Key", "a", "X-Api-Key", "2");
+        assertDenied("X-Api-Key", "3", "X-Api-Key", "a");
+        assertDenied();
+    }
+
+    @Test
+    void aSecondCookieMakesNoQuotaOfItsOwn() {
+        start("cookie:device");
+        assertPasses("Cookie", "device=a");
+        assertDenied("Cookie", "device=a; device=a");
+        assertPasses("Cookie", "device=1; device=a");
+        assertDenied("Cookie", "device=2; device=a");
+        assertDenied("Cookie", "device=a; device=3");
+        assertDenied();
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.ManualTime;
 import io.limiter.servlet.WebServer.Answer;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -109,6 +111,35 @@ class HttpRuleTest {
 
         assertEquals(200, status("GET", "/api/votes"));
         assertEquals(429, status("GET", spelling));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/",
+                "/;x=y",
+                "/.",
+                "/%2e",
+                "/docs/..",
+                "/docs/%2E.;x",
+                "/docs/",
+                "/docs//",
+                "/docs/;x",
+                "/docs/./",
+                "/docs/."
+            })
+    void aRuleForAFolderIsForItsWelcomeFile(String spelling) throws IOException {
+        Path docs = Files.createDirectories(directory.resolve("web/docs"));
+        Files.writeString(docs.resolve("index.html"), "docs");
+        Files.writeString(docs.resolve("other.html"), "other");
+        Files.writeString(docs.resolveSibling("index.html"), "root");
+        start("limiter.rules.r.path = /, /docs\nlimiter.rules.r.limits = 1/1h");
+        server.context().addWelcomeFile("index.html");
+
+        assertEquals(200, status("GET", spelling));
+        assertEquals(429, status("GET", spelling));
+        assertEquals(200, status("GET", "/docs/index.html"));
+        assertEquals(200, status("GET", "/docs/other.html"));
     }
 
     @Test

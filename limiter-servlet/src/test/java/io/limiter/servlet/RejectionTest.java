@@ -105,6 +105,16 @@ class RejectionTest {
         assertEquals(200, server.get("/page").statusCode());
     }
 
+    @ParameterizedTest
+    @CsvSource({"1, 60", "59999999, 1", "11000000, 49", "10999999, 50", "11000001, 49"})
+    void retryAfterIsNeverEarlyAndNeverLaterThanItMust(long laterMicros, String seconds) {
+        start("limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/1m");
+        server.get("/page");
+        time.advanceMicros(laterMicros);
+
+        assertEquals(Optional.of(seconds), header(server.get("/page"), "Retry-After"));
+    }
+
     @Test
     void whatCanNeverPassHasNoRetryAfter() {
         start("limiter.rules.closed.path = /*\nlimiter.rules.closed.limits = 0/1s");

@@ -162,6 +162,34 @@ class StartTest {
     }
 
     @Test
+    void aFileThatIsAFolderIsNamed() {
+        String message = failure("config", "file:" + directory);
+        assertTrue(
+                message.startsWith("filter 'limiter': can't read its configuration file:" + directory + ": "), message);
+    }
+
+    @Test
+    void anInstanceIsNotStartedTwice() throws Exception {
+        Files.writeString(webInf.resolve("limiter.properties"), ONE);
+        server = new WebServer(directory).servlet("/", Answer.text("ok")).start();
+        InitParams config = new InitParams(server.context().getServletContext());
+        RateLimitFilter filter = new RateLimitFilter();
+        filter.init(config);
+
+        String message =
+                assertThrows(ServletException.class, () -> filter.init(config)).getMessage();
+
+        assertEquals(
+                "filter 'limiter': this instance is in service already, under another name; register the class, or an"
+                        + " instance for each name",
+                message);
+        filter.destroy();
+        filter.destroy();
+        filter.init(config);
+        filter.destroy();
+    }
+
+    @Test
     void noRules() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), "limiter.policies.vote.limits = 3/10s\n");
         assertEquals(

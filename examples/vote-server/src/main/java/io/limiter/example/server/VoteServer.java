@@ -97,7 +97,7 @@ public final class VoteServer implements AutoCloseable {
     }
 
     /** Tomcat would load its JSP servlet at the start; there are no JSP pages here, and no JSP library. */
-    private static void withoutJsp(LifecycleEvent event) {
+    static void withoutJsp(LifecycleEvent event) {
         if (event.getType().equals(Lifecycle.BEFORE_START_EVENT) && event.getLifecycle() instanceof Context context) {
             context.removeServletMapping("*.jsp");
             context.removeServletMapping("*.jspx");

@@ -1,0 +1,131 @@
+package io.limiter.example.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.catalina.Context;
+import org.apache.catalina.LifecycleState;
+import org.apache.catalina.core.StandardContext;
+import org.apache.catalina.core.ThreadLocalLeakPreventionListener;
+import org.apache.catalina.startup.Tomcat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import redis.embedded.RedisServer;
+
+/** A web application that is stopped and started again in one Tomcat, on Redis, leaves nothing behind. */
+@Timeout(120)
+class RedeployTest {
+    private static final int TIMES = 5;
+
+    @TempDir
+    Path directory;
+
+    private RedisServer redis;
+    private int redisPort;
+
+    @BeforeEach
+    void startRedis() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            redisPort = socket.getLocalPort();
+        }
+        redis = RedisServer.newRedisServer()
+                .port(redisPort)
+                .bind("127.0.0.1")
+                .setting("save \"\"")
+                .setting("dir " + directory)
+                .build();
+        redis.start();
+    }
+
+    @AfterEach
+    void stopRedis() throws IOException {
+        redis.stop();
+    }
+
+    @Test
+    void noThreadAndNoClassLoaderStays() throws Exception {
+        Path webApp = Files.createDirectories(directory.resolve("app"));
+        WebAppFolder.unpack(webApp).properties("""
+                limiter.backend = redis
+                limiter.redis.address = redis://127.0.0.1:%d
+                limiter.redis.deadline = 5s
+                limiter.rules.vote.path = /api/votes
+                limiter.rules.vote.limits = 3/1h
+                limiter.rules.vote.on-failure = allow
+                """.formatted(redisPort));
+        List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
+        Tomcat tomcat = new Tomcat();
+        tomcat.setBaseDir(directory.toString());
+        tomcat.setPort(0);
+        tomcat.getConnector().setProperty("maxThreads", "3");
+        // As every Tomcat has it in its server.xml: renews the request threads, in which Netty leaves thread-locals.
+        tomcat.getServer().addLifecycleListener(new ThreadLocalLeakPreventionListener());
+        Files.createDirectories(directory.resolve("webapps"));
+        Context context = tomcat.addWebapp("", webApp.toString());
+        context.setParentClassLoader(RedeployTest.class.getClassLoader());
+        context.addLifecycleListener(VoteServer::withoutJsp);
+        ((StandardContext) context).setClearReferencesRmiTargets(false);
+        ((StandardContext) context).setClearReferencesThreadLocals(false);
+        tomcat.start();
+        try {
+            for (int i = 0; i < TIMES; i++) {
+                assertEquals(LifecycleState.STARTED, context.getState());
+                loaders.add(new WeakReference<>(context.getLoader().getClassLoader()));
+                // The state is in Redis, so it outlives the application: three pass in all.
+                assertEquals(
+                        i == 0 ? 3 : 0,
+                        Caller.with(
+                                        200,
+                                        Caller.burst(
+                                                30,
+                                                "POST",
+                                                "/api/votes?for=tea",
+                                                tomcat.getConnector().getLocalPort()))
+                                .size());
+                context.stop();
+                awaitNoThreads();
+                if (i < TIMES - 1) {
+                    context.start();
+                }
+            }
+            // Not the first: Netty keeps one stack trace of its own start. Not the last: the JDK keeps the last record
+            // type.
+            List<WeakReference<ClassLoader>> gathered = new ArrayList<>(loaders.subList(1, TIMES - 1));
+            for (int i = 0; i < 100 && !gathered.isEmpty(); i++) {
+                System.gc();
+                Thread.sleep(100);
+                gathered.removeIf(loader -> loader.get() == null);
+            }
+            assertEquals(List.of(), gathered, "class loaders of stopped applications");
+        } finally {
+            tomcat.stop();
+            tomcat.destroy();
+        }
+    }
+
+    /** Told to end, they need a moment to do it. */
+    private static void awaitNoThreads() throws InterruptedException {
+        List<String> names = threads();
+        for (int i = 0; i < 100 && !names.isEmpty(); i++) {
+            Thread.sleep(50);
+            names = threads();
+        }
+        assertEquals(List.of(), names);
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("limiter-") || name.startsWith("redisson-"))
+                .toList();
+    }
+}
