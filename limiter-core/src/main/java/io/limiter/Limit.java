@@ -138,8 +138,10 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
         if (Math.multiplyHigh(periodMicros, instances) == 0 && periodMicros * instances <= MAX_PERIOD_MICROS) {
             return new Limit(name, algorithm, permits, periodMicros * instances, shareOfBurst);
         }
-        // Slower than once in some years: one permit a longest period is as good.
-        return new Limit(name, algorithm, 1, MAX_PERIOD_MICROS, 1);
+        // The period would be too long. Fewer permits then, and no larger burst than can be counted exactly.
+        long share = Math.max(1, permits / instances);
+        long parts = periodMicros / gcd(share, periodMicros);
+        return new Limit(name, algorithm, share, periodMicros, Math.min(shareOfBurst, MAX_EXACT / parts));
     }
 
     /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}. */

@@ -108,7 +108,7 @@ class BackendRateLimiterTest {
                     .fallback(InProcessBackend.create())
                     .instances(instances)
                     .build();
-            for (Limit limit : List.of(awkward, slow)) {
+            for (Limit limit : List.of(awkward, slow, Limit.tokenBucket(1_000_000, Duration.ofDays(365)))) {
                 Decision decision = limiter.tryAcquire(Policy.of("p" + limit.permits(), limit), KEY, 1);
                 assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
                 assertTrue(decision.allowed());

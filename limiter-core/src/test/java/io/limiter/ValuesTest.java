@@ -45,6 +45,13 @@ class ValuesTest {
     }
 
     @Test
+    void theShareOfABucketIsAShareAlsoWhenThePeriodIsLong() {
+        Limit yearly = Limit.tokenBucket(1_000_000, Duration.ofDays(365));
+        assertEquals("1000000/18250d token-bucket burst 20000", yearly.share(50).toString());
+        assertEquals("10000/365d token-bucket", yearly.share(100).toString());
+    }
+
+    @Test
     void limitsAreCalledAfterTheirPolicyAndPeriod() {
         assertEquals(
                 "vote",

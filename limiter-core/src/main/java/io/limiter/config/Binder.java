@@ -197,7 +197,8 @@ final class Binder {
         for (String item : text.split(",", -1)) {
             String address = item.strip();
             Matcher parts = ADDRESS.matcher(address);
-            if (!parts.matches() || Integer.parseInt(parts.group("port")) > 65_535) {
+            int port = parts.matches() ? Integer.parseInt(parts.group("port")) : 0;
+            if (port < 1 || port > 65_535) {
                 throw new IllegalArgumentException(
                         "no Redis address; write redis://host:port, or rediss:// for TLS, with a"
                                 + " port up to 65535 and nothing after it, such as redis://127.0.0.1:6379");

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 /** Collects what is wrong, to tell it all at once. */
 final class Problems {
     private static final int LONGEST_VALUE = 120;
-    private static final Pattern SECRET = Pattern.compile("(?i)password|secret|token|credential");
+    private static final Pattern SECRET = Pattern.compile("(?i)pass|pwd|secret|token|credential|[.-]auth$");
 
     private record Problem(String source, int line, String text) {}
 
@@ -52,7 +52,8 @@ final class Problems {
 
     /** Text fit for a message: one line, not endless, without a password. */
     static String shown(String text) {
-        String masked = text.replaceAll("//\\S*@", "//***@");
+        int at = text.lastIndexOf('@');
+        String masked = at < 0 ? text : "***" + text.substring(at);
         StringBuilder shown = new StringBuilder();
         masked.codePoints().limit(LONGEST_VALUE).forEach(c -> {
             if (Character.isISOControl(c)) {

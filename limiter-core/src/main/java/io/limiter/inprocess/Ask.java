@@ -39,6 +39,9 @@ final class Ask {
     long from;
     /** Fixed window: the window's end. */
     long end;
+    /** What stands is later than it can be: the clock stepped back. */
+    boolean ahead;
+
     /** Log: the call's request id is in it. */
     boolean repeated;
     /** Log: stamps that still count. */
@@ -67,6 +70,10 @@ final class Ask {
             entered.leave(charge.key());
             entered = null;
         }
+    }
+
+    boolean mustSettle() {
+        return take && ahead && retryAfter > 0;
     }
 
     boolean denyAll() {

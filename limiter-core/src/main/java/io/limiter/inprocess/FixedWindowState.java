@@ -22,6 +22,7 @@ final class FixedWindowState extends SwappedState<FixedWindowState.Window> {
         ask.level = stands ? standing.count : 0;
         // A clock that stepped back, or a shorter period, cuts the window.
         ask.end = stands ? Math.min(standing.end, ask.now + period) : 0;
+        ask.ahead = stands && ask.end < standing.end;
         long n = ask.permits();
         ask.allowed = ask.charge.permits() == 0 || ask.level + n <= ask.limit.permits();
         ask.retryAfter = ask.allowed ? 0 : n > ask.limit.permits() ? LimitOutcome.NEVER : ask.end - ask.now;
@@ -33,6 +34,11 @@ final class FixedWindowState extends SwappedState<FixedWindowState.Window> {
             ask.end = ask.now + ask.limit.periodMicros();
         }
         ask.level += ask.charge.permits();
+        return new Window(ask.level, ask.end);
+    }
+
+    @Override
+    Window settled(Ask ask) {
         return new Window(ask.level, ask.end);
     }
 

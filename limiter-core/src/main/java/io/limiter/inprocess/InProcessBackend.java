@@ -192,6 +192,8 @@ public final class InProcessBackend implements Backend {
                         state(ask).look(ask);
                     }
                     state(ask).charge(ask);
+                } else if (ask.mustSettle()) {
+                    state(ask).settle(ask);
                 }
             }
             for (Ask ask : asks) {

@@ -55,6 +55,23 @@ final class Overflow {
         }
     }
 
+    /** Forgets all states that are full, to give back what they hold. */
+    void sweep(long now) {
+        for (int i = 0; i < STATES; i++) {
+            State state = states.get(i);
+            if (state != null && entered.get(i) == 0) {
+                state.hold();
+                try {
+                    if (state.fullAtMicros() <= now) {
+                        state.clear();
+                    }
+                } finally {
+                    state.release();
+                }
+            }
+        }
+    }
+
     /** The state that decides a key, until {@link #leave}. Called under the table's lock. */
     State enter(PartitionKey key) {
         int index = index(key);

@@ -83,6 +83,7 @@ final class SlidingLogState extends State {
         ask.end = (long) size - first;
         ask.live = ask.end;
         ask.stamp = ask.now;
+        ask.ahead = ask.end > 0 && ring[slot(size - 1)] > ask.now;
         ask.allowed = ask.charge.permits() == 0 || ask.live + n <= limit;
         ask.repeated = false;
         ask.noRoom = false;
@@ -115,17 +116,22 @@ final class SlidingLogState extends State {
         if (!ask.take) {
             return;
         }
+        settle(ask);
+        for (long i = 0; i < n; i++) {
+            int slot = slot(size++);
+            ring[slot] = ask.now;
+            setId(slot, ask.charge, ask.now);
+        }
+    }
+
+    @Override
+    void settle(Ask ask) {
         forgetOldest((int) ask.level);
         ask.level = 0;
         for (int i = size - 1; i >= 0 && ring[slot(i)] > ask.now; i--) {
             // Only a clock that stepped back leaves a stamp later than now.
             ring[slot(i)] = ask.now;
             restampId(slot(i), ask.now);
-        }
-        for (long i = 0; i < n; i++) {
-            int slot = slot(size++);
-            ring[slot] = ask.now;
-            setId(slot, ask.charge, ask.now);
         }
         fullAt = ask.now + ask.limit.periodMicros();
     }

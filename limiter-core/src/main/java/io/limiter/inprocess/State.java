@@ -42,6 +42,12 @@ abstract class State {
     /** Takes the permits of an ask that {@link #look} allowed; when the ask only looks, as if. */
     abstract void charge(Ask ask);
 
+    /**
+     * After a denial while the clock is back from where it was: makes what stands as late as it can be. Who asks again
+     * and again while denied must not be locked out until the clock is where it was.
+     */
+    abstract void settle(Ask ask);
+
     /** Fills in remaining, next, reset and stamp. */
     abstract void describe(Ask ask);
 
@@ -66,6 +72,8 @@ abstract class State {
             look(ask);
             if (ask.allowed && ask.charge.permits() > 0) {
                 charge(ask);
+            } else if (ask.mustSettle()) {
+                settle(ask);
             }
             describe(ask);
             return true;

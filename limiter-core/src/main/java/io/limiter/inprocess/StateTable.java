@@ -29,6 +29,7 @@ final class StateTable {
     private static final int LOOKS = 8;
 
     private static final int LOOKS_WHEN_FULL = 64;
+    private static final long SWEEP_EVERY_MICROS = 100_000;
 
     private record RoomName(String policy, String limit, Algorithm algorithm) {}
 
@@ -40,6 +41,9 @@ final class StateTable {
     private final PriorityQueue<State> queue = new PriorityQueue<>(Comparator.comparingLong(s -> s.dueMicros));
     private final LongAdder overflowed = new LongAdder();
     private final AtomicLong nextWarning = new AtomicLong(Long.MIN_VALUE);
+    /** When the shared states may be swept again. Guarded by the queue's lock. */
+    private long nextSweep = Long.MIN_VALUE;
+
     private volatile int entries;
 
     StateTable(int maxEntries, long maxStamps) {
@@ -80,6 +84,15 @@ final class StateTable {
         queueLock.lock();
         try {
             drop(now, LOOKS_WHEN_FULL);
+            if (now >= nextSweep) {
+                nextSweep = now + SWEEP_EVERY_MICROS;
+                for (Room room : rooms.values()) {
+                    Overflow overflow = room.overflow();
+                    if (overflow != null) {
+                        overflow.sweep(now);
+                    }
+                }
+            }
         } finally {
             queueLock.unlock();
         }

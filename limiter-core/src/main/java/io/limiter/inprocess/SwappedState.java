@@ -39,6 +39,9 @@ abstract class SwappedState<V> extends State {
     /** The value after the charge of an ask that was looked at. */
     abstract V charged(Ask ask);
 
+    /** The value as an ask that was looked at found it, now. */
+    abstract V settled(Ask ask);
+
     /** The value after a refund of an ask that was looked at, or null when nothing is given back. */
     abstract @Nullable V refunded(V standing, Ask ask, long stamp);
 
@@ -60,11 +63,14 @@ abstract class SwappedState<V> extends State {
                 continue;
             }
             look(cast(seen), ask);
-            boolean charge = ask.allowed && ask.charge.permits() > 0;
-            if (!charge || !ask.take || VALUE.compareAndSet(this, seen, charged(ask))) {
-                if (charge && !ask.take) {
-                    charged(ask);
-                }
+            Object next = seen;
+            if (ask.allowed && ask.charge.permits() > 0) {
+                V charged = charged(ask);
+                next = ask.take ? charged : seen;
+            } else if (ask.mustSettle()) {
+                next = settled(ask);
+            }
+            if (next == seen || VALUE.compareAndSet(this, seen, next)) {
                 describe(ask);
                 return true;
             }
@@ -105,6 +111,11 @@ abstract class SwappedState<V> extends State {
         if (ask.take) {
             value = new Held(charged);
         }
+    }
+
+    @Override
+    final void settle(Ask ask) {
+        value = new Held(settled(ask));
     }
 
     @Override

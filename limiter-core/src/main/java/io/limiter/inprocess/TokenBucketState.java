@@ -34,6 +34,7 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
         ask.full = limit.burst() * ask.parts;
         ask.level = ask.full;
         ask.from = ask.now;
+        ask.ahead = false;
         if (ask.now < standing.fullAt) {
             refill(standing, ask);
         }
@@ -46,6 +47,11 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
     @Override
     Bucket charged(Ask ask) {
         ask.level -= ask.charge.permits() * ask.parts;
+        return settled(ask);
+    }
+
+    @Override
+    Bucket settled(Ask ask) {
         return new Bucket(ask.level, ask.from, ask.parts, ask.rate, ask.now + time(ask, ask.full - ask.level));
     }
 
@@ -91,6 +97,7 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
     private static void refill(Bucket standing, Ask ask) {
         // A clock that stepped back gives nothing until it is back where it was, or a period has passed.
         long from = Math.min(standing.from, ask.now + ask.limit.periodMicros());
+        ask.ahead = from < standing.from;
         ask.from = Math.max(from, ask.now);
         long elapsed = Math.max(0, ask.now - from);
         long burst = ask.limit.burst();

@@ -22,6 +22,8 @@ final class Call {
     static final String LOOK = "look";
     /** Is it allowed, with the numbers of a call that takes nothing. Batch script only. */
     static final String SEE = "see";
+    /** As {@link #SEE}, as the beginning of a take. Batch script only. */
+    static final String ASK = "ask";
 
     private static final int NUMBERS = 6;
 
@@ -116,7 +118,9 @@ final class Call {
 
     /** Whether the script of one algorithm is enough. It does not know how to see without taking. */
     private boolean isAlone() {
-        return parts.size() == 1 && !parts.get(0).mode.equals(SEE);
+        return parts.size() == 1
+                && !parts.get(0).mode.equals(SEE)
+                && !parts.get(0).mode.equals(ASK);
     }
 
     private Algorithm algorithm() {

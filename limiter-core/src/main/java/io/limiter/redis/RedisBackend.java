@@ -145,7 +145,8 @@ public final class RedisBackend implements Backend {
                 throw new IllegalArgumentException("a cluster needs an address of at least one node");
             }
             this.connect = () -> RedisClients.cluster(nodes);
-            this.name = "the Redis Cluster at " + RedisClients.withoutPassword(String.join(", ", nodes));
+            this.name = "the Redis Cluster at "
+                    + nodes.stream().map(RedisClients::withoutPassword).toList();
             this.owned = true;
             return this;
         }
@@ -189,7 +190,9 @@ public final class RedisBackend implements Backend {
             try {
                 return config(Config.fromYAML(text));
             } catch (RuntimeException e) {
-                throw new IllegalArgumentException("no Redisson configuration in YAML: " + e.getMessage(), e);
+                // Its message would show lines of the text, and a password may stand there.
+                throw new IllegalArgumentException("no Redisson configuration in YAML ("
+                        + e.getClass().getSimpleName() + "); check its indentation and quotes");
             }
         }
 

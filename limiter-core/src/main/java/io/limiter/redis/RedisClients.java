@@ -53,9 +53,9 @@ final class RedisClients {
         return Redisson.create(new Config(config));
     }
 
-    /** Addresses fit for a message. */
-    static String withoutPassword(String addresses) {
-        return addresses.replaceAll("//[^,\\s]*@", "//***@");
+    /** An address fit for a message. */
+    static String withoutPassword(String address) {
+        return address.replaceAll("//.*@", "//***@");
     }
 
     private static void mastersOnly(BaseMasterSlaveServersConfig<?> servers) {

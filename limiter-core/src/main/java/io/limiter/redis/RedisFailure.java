@@ -1,10 +1,12 @@
 package io.limiter.redis;
 
 import io.limiter.BackendException;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
 
 /** What went wrong with Redis, in words that are safe to log: without keys and arguments, which hold client data. */
@@ -13,8 +15,11 @@ final class RedisFailure {
      * At the beginning of what Redis says, or after the place in the script where one of its commands failed: never in the
      * keys that may follow.
      */
-    private static final Pattern CODE =
-            Pattern.compile("^(?:ERR Error running script[^@]*)?(?:@?user_script: ?\\d+: )*(?:-)?([A-Z]{2,})\\b");
+    private static final Pattern CODE = Pattern.compile(
+            "^(?:ERR Error running script[^@]*|ERR (?=@?user_script))?(?:@?user_script: ?\\d+: )*-?([A-Z]{2,})\\b");
+
+    /** What a server says while it starts or a cluster changes. */
+    private static final Set<String> PASSING = Set.of("LOADING", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN");
 
     private RedisFailure() {}
 
@@ -38,11 +43,14 @@ final class RedisFailure {
         return unwrapped(failure) instanceof RedisNoScriptException;
     }
 
-    /** Whether Redis answered, with an error, rather than not at all. */
+    /** Whether Redis answered, with an error that waiting won't mend, rather than not at all. */
     static boolean isReply(Throwable failure) {
         Throwable cause = unwrapped(failure);
-        return cause instanceof BackendException
-                || (cause.getMessage() != null && !code(cause.getMessage()).isEmpty());
+        if (cause instanceof BackendException) {
+            return true;
+        }
+        String code = cause.getMessage() == null ? "" : code(cause.getMessage());
+        return cause instanceof RedisException && !code.isEmpty() && !PASSING.contains(code);
     }
 
     /** The error code in Redis' words, such as WRONGTYPE or OOM; nothing when there is none. */

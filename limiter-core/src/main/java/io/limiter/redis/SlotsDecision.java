@@ -31,7 +31,7 @@ final class SlotsDecision {
     }
 
     CompletableFuture<Decision> decide(Calls calls, Mode mode) {
-        return askEach(calls, 0, Call.SEE).thenCompose(seen -> {
+        return askEach(calls, 0, mode == Mode.TAKE ? Call.ASK : Call.SEE).thenCompose(seen -> {
             if (seen.isDenied()) {
                 return CompletableFuture.completedFuture(decision(seen.outcomes));
             }
@@ -51,13 +51,13 @@ final class SlotsDecision {
 
     /** Takes the charges from the i-th on, after what was taken before them. */
     private CompletableFuture<Decision> take(Calls calls, int i, List<LimitOutcome> taken) {
-        if (i == charges.size()) {
-            return CompletableFuture.completedFuture(decision(taken));
-        }
         if (calls.areAbandoned()) {
             return calls.refund(taken)
                     .thenCompose(
                             given -> CompletableFuture.failedFuture(new BackendException("nobody waits any more")));
+        }
+        if (i == charges.size()) {
+            return CompletableFuture.completedFuture(decision(taken));
         }
         return calls.ask(List.of(charges.get(i)), Call.TAKE)
                 .handle((outcomes, failure) -> {
@@ -79,6 +79,7 @@ final class SlotsDecision {
     /** The denial by the i-th charge, with the state of those before it as given back and of those after it as seen. */
     private CompletableFuture<Decision> deniedLate(
             Calls calls, int i, List<LimitOutcome> taken, List<LimitOutcome> denied) {
+        known.compareAndSet(null, decision(denied));
         CompletableFuture<List<LimitOutcome>> before = calls.refund(taken).exceptionally(lost -> List.of());
         return before.thenCombine(askEach(calls, i + 1, Call.SEE), (givenBack, after) -> {
             List<LimitOutcome> outcomes = new ArrayList<>();

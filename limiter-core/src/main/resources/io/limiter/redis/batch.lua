@@ -5,9 +5,9 @@
 -- KEYS     the limits' states, request by request
 -- ARGV     1 now_us ('' = server TIME), then for each request: the number of its limits, and for each limit 7 values:
 --          algorithm (as in Algorithm.text()), then permits, limit, period_us, burst, request id and mode as in the
---          algorithm files. The mode of a request's first limit is that of the request; there is one more, 'see': is it
---          allowed, with the numbers of a call that takes nothing. A refund ('back:<stamp_us>') stands for itself at
---          each limit
+--          algorithm files. The mode of a request's first limit is that of the request; there are two more: 'see' says
+--          whether it is allowed, with the numbers of a call that takes nothing, and 'ask' the same as the beginning of
+--          a take. A refund ('back:<stamp_us>') stands for itself at each limit
 -- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files; or {text} with the error
 --          that kept this request, and no other, from a decision
 -- EXPIRES  as in the algorithm files
@@ -39,9 +39,11 @@ local function decide(states, mode)
     local stamp = tonumber(string.match(s.mode, '^back:(%d+)$') or '')
     if stamp then
       back(s, stamp)
-    elseif allowed and s.n > 0 and mode ~= 'see' then
+    elseif allowed and s.n > 0 and mode ~= 'see' and mode ~= 'ask' then
       s.algorithm.charge(s)
       if mode == '' then s.algorithm.write(s) end
+    elseif (mode == '' or mode == 'ask') and s.limit > 0 and s.ahead and s.retry > 0 then
+      s.algorithm.settle(s)
     end
   end
   local reply, size = {}, 0

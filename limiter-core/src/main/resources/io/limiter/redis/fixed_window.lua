@@ -13,7 +13,7 @@
 local algorithm = {}
 
 function algorithm.look(s)
-  s.count, s.stored_end, s.ends = 0, 0, 0
+  s.count, s.stored_end, s.ends, s.ahead = 0, 0, 0, false
   local raw = redis.call('GET', s.key)
   if raw then
     local count, ends = string.match(raw, '^(%d+):(%d+)$')
@@ -25,6 +25,7 @@ function algorithm.look(s)
       s.count = tonumber(count)
       -- A clock that stepped back, or a shorter period, cuts the window.
       s.ends = math.min(s.stored_end, s.now + s.period)
+      s.ahead = s.ends < s.stored_end
     end
   end
   s.allowed = s.n == 0 or s.count + s.n <= s.limit
@@ -40,6 +41,8 @@ function algorithm.write(s)
   redis.call('SET', s.key, string.format('%.0f:%.0f', s.count, s.ends),
     'PX', string.format('%.0f', math.max(1, math.ceil((s.ends - s.now) / 1000))))
 end
+
+algorithm.settle = algorithm.write
 
 function algorithm.back(s, stamp)
   if s.count == 0 or s.stored_end ~= stamp then return false end
@@ -92,6 +95,9 @@ if stamp then
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
+elseif mode == '' and s.ahead and s.retry > 0 then
+  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+  algorithm.settle(s)
 end
 local remaining, next_us, reset, used = algorithm.state(s)
 return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}

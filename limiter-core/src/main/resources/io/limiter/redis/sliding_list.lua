@@ -45,6 +45,7 @@ function algorithm.look(s)
     end
   end
   s.logged = size - s.first
+  s.ahead = s.logged > 0 and s.tail > s.now
   s.len = s.logged
   s.allowed = s.n == 0 or s.len + s.n <= s.limit
   s.retry = 0
@@ -59,7 +60,7 @@ end
 
 function algorithm.write(s)
   local keep, add = s.first + s.logged, s.n
-  if s.logged > 0 and s.tail > s.now then
+  if s.ahead then
     local later = first_later(s.key, s.first, keep, s.now)
     keep, add = later, add + keep - later
   end
@@ -77,6 +78,13 @@ function algorithm.write(s)
     add = add - size
   end
   redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil(s.period / 1000))))
+end
+
+function algorithm.settle(s)
+  local n = s.n
+  s.n = 0
+  algorithm.write(s)
+  s.n = n
 end
 
 function algorithm.back(s, stamp)
@@ -129,6 +137,9 @@ if stamp then
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
+elseif mode == '' and s.ahead and s.retry > 0 then
+  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+  algorithm.settle(s)
 end
 local remaining, next_us, reset, used = algorithm.state(s)
 return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}

@@ -31,6 +31,7 @@ function algorithm.look(s)
   s.logged = size > 0 and redis.call('ZCOUNT', s.key, string.format('(%.0f', s.now - s.period), '+inf') or 0
   s.first, s.len, s.stamp, s.repeated = size - s.logged, s.logged, s.now, false
   s.allowed = s.n == 0 or s.len + s.n <= s.limit
+  s.ahead = false
   if s.id ~= '' and s.n > 0 and s.n <= s.limit and s.logged > 0 then
     local score = tonumber(redis.call('ZSCORE', s.key, s.id .. ':1') or '')
     if score and score > s.now - s.period then
@@ -39,6 +40,7 @@ function algorithm.look(s)
   end
   s.retry = 0
   if not s.allowed then
+    s.ahead = s.logged > 0 and stamp_at(s.key, -1) > s.now
     s.retry = s.n > s.limit and -1 or live(s, s.len + s.n - s.limit - 1) + s.period - s.now
   end
 end
@@ -92,6 +94,13 @@ function algorithm.write(s)
     missing = missing - add('NX', members)
   end
   redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil(s.period / 1000))))
+end
+
+function algorithm.settle(s)
+  local n = s.n
+  s.n = 0
+  algorithm.write(s)
+  s.n = n
 end
 
 function algorithm.back(s, stamp)
@@ -150,6 +159,9 @@ if stamp then
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
+elseif mode == '' and s.ahead and s.retry > 0 then
+  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+  algorithm.settle(s)
 end
 local remaining, next_us, reset, used = algorithm.state(s)
 return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}

@@ -19,6 +19,7 @@ local algorithm = {}
 -- The credit that stands now.
 local function refill(s, credit, from)
   -- A clock that stepped back gives nothing until it is back where it was, or a period has passed.
+  s.ahead = from > s.now + s.period
   from = math.min(from, s.now + s.period)
   s.from = math.max(from, s.now)
   local elapsed, whole = math.max(0, s.now - from), s.burst
@@ -42,7 +43,7 @@ function algorithm.look(s)
   while b > 0 do a, b = b, a % b end
   s.rate, s.parts = s.limit / a, s.period / a
   s.full = s.burst * s.parts
-  s.credit, s.from = s.full, s.now
+  s.credit, s.from, s.ahead = s.full, s.now, false
   local raw = redis.call('GET', s.key)
   if raw then
     local credit, from, parts, rate, full_at = string.match(raw, '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
@@ -68,6 +69,8 @@ function algorithm.write(s)
   local left = time(s, s.full - s.credit)
   redis.call('SET', s.key, value(s, s.now + left), 'PX', string.format('%.0f', math.max(1, math.ceil(left / 1000))))
 end
+
+algorithm.settle = algorithm.write
 
 function algorithm.back(s, stamp)
   -- What has refilled since the call was given back already. Under another limit than that of the call nobody knows.
@@ -121,6 +124,9 @@ if stamp then
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
+elseif mode == '' and s.ahead and s.retry > 0 then
+  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+  algorithm.settle(s)
 end
 local remaining, next_us, reset, used = algorithm.state(s)
 return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}

@@ -199,7 +199,7 @@ class LimiterConfigTest {
     void noMessageShowsAPasswordOrControlCharacters() {
         String message = message("limiter.redis.address = redis://user:secret@host\nlimiter.instances = a\\u0007b\n");
         assertFalse(message.contains("secret"), message);
-        assertTrue(message.contains("redis://***@host"), message);
+        assertTrue(message.contains("***@host"), message);
         assertTrue(message.contains("a\\u0007b"), message);
     }
 
@@ -210,9 +210,14 @@ class LimiterConfigTest {
                 "limiter.redis.address = redis://:pa/s3cret@host",
                 "limiter.redis.address = redis://:p@s3cret@host",
                 "redis://user:s3cret@host and more",
+                "limiter.redis.address = :s3cret@127.0.0.1:6379",
+                "limiter.redis.address = redis://:s3 cret@h:1",
+                "limiter.redis.config = redis:s3cret@h:1",
+                "limiter.redis.passwd = s3cret",
+                "limiter.redis.auth = s3cret",
                 "limiter.redis.adress = redis://user:s3cret@host:1")) {
             String message = message(line);
-            assertFalse(message.contains("s3cret"), message);
+            assertFalse(message.contains("s3cret") || message.contains("s3 cret"), message);
         }
         LimiterConfig config = parse("limiter.redis.address = redis://u:s3cret@host:1");
         assertFalse(config.toString().contains("s3cret"), config.toString());

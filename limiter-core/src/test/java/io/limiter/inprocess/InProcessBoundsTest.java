@@ -169,6 +169,22 @@ class InProcessBoundsTest {
     }
 
     @Test
+    void whatSharedStatesNoLongerUseIsGivenBack() {
+        InProcessBackend backend = backend(1, 8);
+        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
+        Policy one = Policy.of("one", Limit.slidingList(4, Duration.ofSeconds(1)));
+        Policy other = Policy.of("other", Limit.slidingList(4, Duration.ofSeconds(1)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.tryAcquire(filler, PartitionKey.global(), 1);
+            for (int i = 0; i < 10; i++) {
+                limiter.tryAcquire(one, PartitionKey.of("key " + i), 4);
+            }
+            time.advance(Duration.ofSeconds(2));
+            assertTrue(limiter.tryAcquire(other, PartitionKey.of("newcomer"), 4).allowed());
+        }
+    }
+
+    @Test
     void newcomersShareStatesWhenNoStampsAreLeft() {
         InProcessBackend backend = backend(1_000, 10);
         Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));

@@ -51,6 +51,9 @@ public final class NaiveLimiter {
                 LimitOutcome before = look(charge, limit, now);
                 if (!allowed || charge.permits() == 0) {
                     outcomes.add(before);
+                    if (mode == Mode.TAKE && before.retryAfterMicros() > 0) {
+                        settle(kept(charge, limit), limit, now);
+                    }
                     continue;
                 }
                 Kept kept = kept(charge, limit);
@@ -192,6 +195,33 @@ public final class NaiveLimiter {
         long next = len == 0 ? 0 : live.get((int) Math.max(0, len - limit.permits())) + period - now;
         long reset = len == 0 ? 0 : live.get(len - 1) + period - now;
         return new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - len), retry, next, reset, stamp);
+    }
+
+    /** A denial while the clock is back from where it was: what stands becomes as late as it can be. */
+    private static void settle(Kept kept, Limit limit, long now) {
+        if (limit.permits() == 0) {
+            return;
+        }
+        long latest = now + limit.periodMicros();
+        switch (limit.algorithm()) {
+            case FIXED_WINDOW -> kept.end = Math.min(kept.end, latest);
+            case SLIDING_LIST, SLIDING_ZSET -> {
+                if (kept.log.stream().anyMatch(entry -> entry.stamp > now)) {
+                    List<Entry> log = new ArrayList<>();
+                    for (Entry entry : kept.log) {
+                        if (entry.stamp > now - limit.periodMicros()) {
+                            log.add(new Entry(Math.min(entry.stamp, now), entry.id));
+                        }
+                    }
+                    kept.log = log;
+                }
+            }
+            case TOKEN_BUCKET -> {
+                if (kept.fullAt > now && kept.from > latest) {
+                    put(kept, limit, credit(kept, limit, now), now);
+                }
+            }
+        }
     }
 
     private static void take(Kept kept, Charge charge, Limit limit, long now) {

@@ -82,8 +82,7 @@ class PlantedFaultsTest {
                 "a log cleared by a clock that steps back",
                 "keep, add = later, add + keep - later",
                 "keep = later"));
-        faults.add(new Fault(
-                list, "stamps of the future kept", "if s.logged > 0 and s.tail > s.now then", "if false then"));
+        faults.add(new Fault(list, "stamps of the future kept", "if s.ahead then", "if false then"));
         faults.add(new Fault(
                 list,
                 "stamps of the future counted as such",
@@ -184,6 +183,9 @@ class PlantedFaultsTest {
                 bucket, "a look that writes", "if mode == '' then algorithm.write(s) end", "algorithm.write(s)"));
         faults.add(new Fault(
                 bucket, "denied calls are counted", "elseif s.allowed and s.n > 0 then", "elseif s.n > 0 then"));
+        for (Algorithm algorithm : Algorithm.values()) {
+            faults.add(new Fault(algorithm, "a denial that notes no step back", "s.ahead and s.retry > 0", "false"));
+        }
         return faults;
     }
 

@@ -28,12 +28,12 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "batch", "3ce9d8155c3506cfed6628ed7a8216c5bf343325",
-                "fixed_window", "8fd0bab1d74a07ab7fa7e972f1ece63cb14ef354",
+                "batch", "4523e324304341bdc0a1e5b0b4572913b7932ea8",
+                "fixed_window", "e644a84db72585e329e95383222b2289da4c48f2",
                 "reset", "cea50c33eac63f12cbaf63c72e0fbdad560d7e7e",
-                "sliding_list", "42d16202a6d42c733c3e04a7ff415d67b70ea5ef",
-                "sliding_zset", "ac1b14a85a4a6062513f4f3a5eedb4bc458b3648",
-                "token_bucket", "d9a4c85dacc0afbc58d8c51f2c947162128f88d5");
+                "sliding_list", "4531a1cc637ea9dabaa4aa797a6f26cb39ef2f10",
+                "sliding_zset", "5febf91a0dadf36dea613f50bca3a6503896b9ba",
+                "token_bucket", "0121f6c0e2ebb89aa773d44ddcde76bcfc2809d5");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
@@ -101,6 +101,21 @@ class ScriptTest {
                     eval(redis, algorithm, "short:" + algorithm, "1", "3", TEN_SECONDS, "3")
                             .subList(0, 2));
         }
+    }
+
+    @Test
+    void theCodesOfErrorsAreFoundInTheWordsOfEachVersion() {
+        String state = "LIMITERSTATE the value of k is no fixed window";
+        assertEquals(
+                "LIMITERSTATE",
+                RedisFailure.code("ERR Error running script (call to f_1): @user_script:21: user_script:21: " + state));
+        assertEquals("LIMITERSTATE", RedisFailure.code("ERR user_script:21: " + state));
+        assertEquals("LIMITERSTATE", RedisFailure.code("user_script:21: " + state));
+        assertEquals(
+                "WRONGTYPE",
+                RedisFailure.code("ERR Error running script (call to f_1): @user_script:37: WRONGTYPE Operation"));
+        assertEquals("WRONGTYPE", RedisFailure.code("WRONGTYPE Operation against a key, args: [OOM]"));
+        assertEquals("", RedisFailure.code("no code, but a key: OOM"));
     }
 
     @Test
