@@ -1,16 +1,44 @@
 package io.limiter;
 
-/** The backend gave no decision: it is away, it failed or it missed its deadline. Whether it counted is unknown. */
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The backend gave no decision. Whether it counted is unknown. Its message begins with a code of {@code
+ * docs/diagnostics.md} and holds neither keys nor arguments, which are client data; those may stand in the cause. It has no
+ * stack trace of its own: while a backend is away there is one for each call.
+ */
 public class BackendException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** With what happened and its cause. */
-    public BackendException(String message, Throwable cause) {
-        super(message, cause);
+    /** Why there is no decision. */
+    public enum Kind {
+        /** An outage: the backend is away, does not answer in time, or can't decide for now. */
+        UNAVAILABLE,
+        /**
+         * More is asked of this JVM than it gets to the backend in time, which answers others. No outage: who sends too
+         * many calls must not get past the limits by it, so {@link FailureMode#ALLOW} does not answer this.
+         */
+        OVERLOADED,
+        /** A mistake that waiting won't mend: foreign data under a key, a missing permission, a script that fails. */
+        FAULT
     }
 
-    /** With what happened. */
+    private final Kind kind;
+
+    /** With why, what happened and its cause. */
+    public BackendException(Kind kind, String message, @Nullable Throwable cause) {
+        super(message, cause, false, false);
+        this.kind = Objects.requireNonNull(kind, "kind");
+    }
+
+    /** An outage: with what happened. */
     public BackendException(String message) {
-        super(message);
+        this(Kind.UNAVAILABLE, message, null);
+    }
+
+    /** Why there is no decision. */
+    public Kind kind() {
+        return kind;
     }
 }

@@ -1,7 +1,10 @@
 package io.limiter;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -12,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** The limiter on a backend: checks the question, asks, and answers by failure mode when the backend can't. */
 final class BackendRateLimiter implements RateLimiter {
@@ -22,13 +26,17 @@ final class BackendRateLimiter implements RateLimiter {
     private final @Nullable Backend fallback;
     private final long instances;
     private final Executor executor;
-    private final AtomicLong nextWarning = new AtomicLong(Long.MIN_VALUE);
+    private final Counters counters = new Counters();
+    private final Map<BackendException.Kind, AtomicLong> nextWarnings = new EnumMap<>(BackendException.Kind.class);
 
     BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
         this.backend = backend;
         this.fallback = fallback;
         this.instances = instances;
         this.executor = executor;
+        for (BackendException.Kind kind : BackendException.Kind.values()) {
+            nextWarnings.put(kind, new AtomicLong(Long.MIN_VALUE));
+        }
     }
 
     @Override
@@ -72,6 +80,11 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
+    public Counters counters() {
+        return counters;
+    }
+
+    @Override
     public void close() {
         backend.close();
         if (fallback != null) {
@@ -90,7 +103,12 @@ final class BackendRateLimiter implements RateLimiter {
         if (!answer.isDone() || answer.isCompletedExceptionally()) {
             answer = answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
         }
-        return mode == Backend.Mode.TAKE ? answer : answer.thenApply(BackendRateLimiter::withoutRefund);
+        return answer.thenApply(mode == Backend.Mode.TAKE ? this::counted : BackendRateLimiter::withoutRefund);
+    }
+
+    private Decision counted(Decision decision) {
+        counters.decided(decision);
+        return decision;
     }
 
     /** A look took nothing, so there is nothing to give back. */
@@ -99,12 +117,18 @@ final class BackendRateLimiter implements RateLimiter {
         return looked;
     }
 
-    private CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable failure) {
+    private CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
+        BackendException failure = asBackendException(thrown);
+        counters.failed(failure.kind());
         FailureMode failureMode = FailureMode.ALLOW;
         boolean asksNothing = true;
         for (Charge charge : charges) {
             failureMode = failureMode.strictest(charge.policy().onFailure());
             asksNothing &= charge.permits() == 0;
+        }
+        if (failure.kind() == BackendException.Kind.OVERLOADED) {
+            // Whoever sends enough to overload this JVM must not get past the limits by it.
+            failureMode = failureMode.strictest(FailureMode.LOCAL);
         }
         warn(failureMode, failure);
         // Who asks for nothing is always allowed.
@@ -172,22 +196,34 @@ final class BackendRateLimiter implements RateLimiter {
         return checked;
     }
 
-    private void warn(FailureMode answer, Throwable failure) {
+    /** Tells the operator, at most once in a while for each kind: a dead Redis must not fill the disk with logs too. */
+    private void warn(FailureMode answer, BackendException failure) {
         long now = TimeSource.system().nowMicros();
+        AtomicLong nextWarning = Objects.requireNonNull(nextWarnings.get(failure.kind()));
         long due = nextWarning.get();
         if (now >= due && nextWarning.compareAndSet(due, now + WARN_EVERY_MICROS)) {
-            Throwable cause = unwrapped(failure);
+            boolean fault = failure.kind() == BackendException.Kind.FAULT;
+            LOG.atLevel(fault ? Level.ERROR : Level.WARN)
+                    .log(
+                            "{}; failure mode {} answers, {} times so far for such a reason; told again in {} s at the"
+                                    + " earliest",
+                            failure.getMessage(),
+                            answer.text(),
+                            counters.failures(failure.kind()),
+                            WARN_EVERY_MICROS / 1_000_000);
             // The message of the cause may hold keys, which hold client data: those go to debug only.
-            LOG.warn(
-                    "the backend gave no decision ({}); failure mode {} answers; further such failures within {} s are"
-                            + " not logged",
-                    cause instanceof BackendException
-                            ? cause.getMessage()
-                            : cause.getClass().getName(),
-                    answer.text(),
-                    WARN_EVERY_MICROS / 1_000_000);
-            LOG.debug("the failure behind it", cause);
+            LOG.debug("the failure behind it", failure);
         }
+    }
+
+    private static BackendException asBackendException(Throwable thrown) {
+        Throwable cause = unwrapped(thrown);
+        return cause instanceof BackendException known
+                ? known
+                : new BackendException(
+                        BackendException.Kind.FAULT,
+                        "RL-229 the backend failed: " + cause.getClass().getName(),
+                        cause);
     }
 
     private <T> CompletionStage<T> onExecutor(CompletableFuture<T> answer) {
@@ -208,8 +244,7 @@ final class BackendRateLimiter implements RateLimiter {
                 }
             }
         } catch (ExecutionException e) {
-            Throwable cause = unwrapped(e);
-            throw cause instanceof BackendException known ? known : new BackendException("the backend failed", cause);
+            throw asBackendException(e);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

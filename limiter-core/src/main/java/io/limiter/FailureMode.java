@@ -15,7 +15,10 @@ public enum FailureMode {
      */
     LOCAL("local"),
 
-    /** Let the call pass, uncounted. */
+    /**
+     * Let the call pass, uncounted. Not when this JVM is overloaded while the backend works
+     * ({@link BackendException.Kind#OVERLOADED}): then as {@link #LOCAL}, or a flood would open the door.
+     */
     ALLOW("allow");
 
     private final String text;

@@ -1,10 +1,12 @@
 package io.limiter;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A named set of limits that hold together (10 a second <i>and</i> 1000 a day), and what to do when the backend can't
@@ -15,12 +17,22 @@ import java.util.Set;
  * @param limits at least one, each with a name that is unique here: its own, or by default the policy's name, or
  *     {@code <policy>-<period>} where there are several
  * @param onFailure what answers when the backend can't
+ * @param deadline the longest that a decision waits for the backend, from 1 ms to 1 minute; null for the backend's own.
+ *     Of several policies that one call is charged to, the shortest counts
  */
-public record Policy(String name, List<Limit> limits, FailureMode onFailure) {
+public record Policy(
+        String name,
+        List<Limit> limits,
+        FailureMode onFailure,
+        @Nullable Duration deadline) {
+    private static final Duration SHORTEST_DEADLINE = Duration.ofMillis(1);
+    private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
+
     /**
      * Checks the policy and names its limits.
      *
-     * @throws IllegalArgumentException if the name is unfit, there is no limit, or two limits share a name
+     * @throws IllegalArgumentException if the name is unfit, there is no limit, two limits share a name, or the deadline is
+     *     out of range
      */
     public Policy {
         Limit.checkName("policy", name);
@@ -30,16 +42,31 @@ public record Policy(String name, List<Limit> limits, FailureMode onFailure) {
                     "policy '" + name + "' has no limit; give it at least one, such as 3/10s");
         }
         limits = named(name, limits);
+        if (deadline != null
+                && (deadline.compareTo(SHORTEST_DEADLINE) < 0 || deadline.compareTo(LONGEST_DEADLINE) > 0)) {
+            throw new IllegalArgumentException("policy '" + name + "' has a deadline of " + deadline
+                    + ", outside 1 ms to 1 minute; give it some milliseconds");
+        }
+    }
+
+    /** A policy with the backend's own deadline. */
+    public Policy(String name, List<Limit> limits, FailureMode onFailure) {
+        this(name, limits, onFailure, null);
     }
 
     /** A policy with {@link FailureMode#LOCAL}. */
     public static Policy of(String name, Limit... limits) {
-        return new Policy(name, List.of(limits), FailureMode.LOCAL);
+        return new Policy(name, List.of(limits), FailureMode.LOCAL, null);
     }
 
     /** The same policy with another failure mode. */
     public Policy onFailure(FailureMode mode) {
-        return new Policy(name, limits, mode);
+        return new Policy(name, limits, mode, deadline);
+    }
+
+    /** The same policy, for which a decision waits at most so long for the backend. */
+    public Policy deadline(Duration longest) {
+        return new Policy(name, limits, onFailure, Objects.requireNonNull(longest, "deadline"));
     }
 
     /** Each limit divided among so many instances. */
@@ -49,7 +76,8 @@ public record Policy(String name, List<Limit> limits, FailureMode onFailure) {
                 : new Policy(
                         name,
                         limits.stream().map(limit -> limit.share(instances)).toList(),
-                        onFailure);
+                        onFailure,
+                        deadline);
     }
 
     private static List<Limit> named(String policy, List<Limit> limits) {

@@ -87,6 +87,9 @@ public interface RateLimiter extends AutoCloseable {
     /** As {@link #refund}, without blocking. */
     CompletionStage<Boolean> refundAsync(Decision decision);
 
+    /** What it has decided so far, by policy. */
+    Counters counters();
+
     /** Closes the backend and the fallback. */
     @Override
     void close();
@@ -104,7 +107,7 @@ public interface RateLimiter extends AutoCloseable {
 
         /**
          * What decides for {@link FailureMode#LOCAL} when the backend can't, usually an in-process backend. Without it
-         * such policies deny while the backend is away.
+         * such policies deny while the backend is away, and all deny what this JVM is too busy to ask.
          */
         public Builder fallback(Backend local) {
             this.fallback = Objects.requireNonNull(local, "fallback");

@@ -111,6 +111,7 @@ class HouseRulesTest {
                         "io.limiter.Backend",
                         "io.limiter.BackendException",
                         "io.limiter.Charge",
+                        "io.limiter.Counters",
                         "io.limiter.Decision",
                         "io.limiter.FailureMode",
                         "io.limiter.Limit",

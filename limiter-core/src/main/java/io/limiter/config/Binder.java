@@ -65,16 +65,20 @@ final class Binder {
     /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
     @Nullable
     Policy policy(String name, Map<String, ConfigEntry> entries) {
+        FailureMode mode = bound(
+                entries.get(Keys.ON_FAILURE), FailureMode.LOCAL, text -> choice(text, "mode", FailureMode.values()));
+        ConfigEntry deadline = entries.get(Keys.DEADLINE);
+        Duration longest = deadline == null ? null : boundOrNull(deadline, text -> duration(text, 1));
         ConfigEntry limits = entries.get(Keys.LIMITS);
         if (limits == null) {
             ConfigEntry other = entries.values().iterator().next();
             problems.add(
-                    other, "policy '" + name + "' has no limits; add " + siblingKey(other, Keys.LIMITS) + " = 3/10s");
+                    Problems.MISSING,
+                    other,
+                    "policy '" + name + "' has no limits; add " + siblingKey(other, Keys.LIMITS) + " = 3/10s");
             return null;
         }
-        FailureMode mode = bound(
-                entries.get(Keys.ON_FAILURE), FailureMode.LOCAL, text -> choice(text, "mode", FailureMode.values()));
-        return boundOrNull(limits, text -> new Policy(name, LimitText.parseAll(text), mode));
+        return boundOrNull(limits, text -> new Policy(name, LimitText.parseAll(text), mode, longest));
     }
 
     static String siblingKey(ConfigEntry entry, String property) {
@@ -91,7 +95,7 @@ final class Binder {
         try {
             return function.apply(entry.value());
         } catch (IllegalArgumentException e) {
-            problems.add(entry, String.valueOf(e.getMessage()));
+            problems.add(Problems.VALUE, entry, String.valueOf(e.getMessage()));
             return null;
         }
     }
@@ -107,6 +111,7 @@ final class Binder {
             Keys.OF_RULE.forEach(property -> known.add(Keys.RULES + "<name>." + property));
             String suggestion = Suggestion.of(key, known);
             problems.add(
+                    Problems.UNKNOWN,
                     entry,
                     "unknown key"
                             + (suggestion.isEmpty()
@@ -129,7 +134,9 @@ final class Binder {
         } else {
             String suggestion = Suggestion.of(property, properties);
             problems.add(
-                    entry, "unknown key; '" + property + "' is none of " + String.join(", ", properties) + suggestion);
+                    Problems.UNKNOWN,
+                    entry,
+                    "unknown key; '" + property + "' is none of " + String.join(", ", properties) + suggestion);
         }
         return true;
     }
@@ -139,12 +146,16 @@ final class Binder {
         List<String> addresses = value(Keys.REDIS_ADDRESS, List.of(), Binder::addresses);
         String master = value(Keys.REDIS_MASTER, "", Binder::word);
         String config = value(Keys.REDIS_CONFIG, "", Binder::location);
+        String username = value(Keys.REDIS_USERNAME, "", Binder::word);
+        String password = value(Keys.REDIS_PASSWORD, "", text -> text);
         checkRedis(backend, mode, addresses);
         return new RedisSettings(
                 mode,
                 addresses,
                 master.isEmpty() ? null : master,
                 config.isEmpty() ? null : config,
+                username.isEmpty() ? null : username,
+                password.isEmpty() ? null : password,
                 value(Keys.REDIS_PREFIX, "limiter", Binder::prefix),
                 value(Keys.REDIS_DEADLINE, DEFAULT_DEADLINE, text -> duration(text, 1)),
                 value(Keys.REDIS_STARTUP_WAIT, DEFAULT_STARTUP_WAIT, text -> duration(text, 0)));
@@ -156,32 +167,49 @@ final class Binder {
         ConfigEntry config = single.get(Keys.REDIS_CONFIG);
         ConfigEntry master = single.get(Keys.REDIS_MASTER);
         ConfigEntry chosenMode = single.get(Keys.REDIS_MODE);
+        ConfigEntry username = single.get(Keys.REDIS_USERNAME);
+        ConfigEntry password = single.get(Keys.REDIS_PASSWORD);
         ConfigEntry chosenBackend = single.get(Keys.BACKEND);
         if (config != null) {
-            for (ConfigEntry other : Arrays.asList(address, master, chosenMode)) {
+            for (ConfigEntry other : Arrays.asList(address, master, chosenMode, username, password)) {
                 if (other != null) {
-                    problems.add(other, Keys.REDIS_CONFIG + " says how to reach Redis; keep one of the two");
+                    problems.add(
+                            Problems.CONTRADICTION,
+                            other,
+                            Keys.REDIS_CONFIG + " says how to reach Redis; keep one of the two");
                 }
             }
             return;
         }
         if (mode == RedisMode.SINGLE && addresses.size() > 1 && address != null) {
             problems.add(
+                    Problems.CONTRADICTION,
                     address,
                     "a single server has one address; keep one, or add " + Keys.REDIS_MODE
                             + " = cluster (or sentinel)");
         }
         if (mode == RedisMode.SENTINEL && master == null && chosenMode != null) {
-            problems.add(chosenMode, "sentinels watch a master by its name; add " + Keys.REDIS_MASTER + " = mymaster");
+            problems.add(
+                    Problems.MISSING,
+                    chosenMode,
+                    "sentinels watch a master by its name; add " + Keys.REDIS_MASTER + " = mymaster");
         }
         if (mode != RedisMode.SENTINEL && master != null) {
             problems.add(
+                    Problems.CONTRADICTION,
                     master,
                     "only sentinels know a master by name; add " + Keys.REDIS_MODE
                             + " = sentinel, or remove this line");
         }
+        if (username != null && password == null) {
+            problems.add(Problems.MISSING, username, "a user logs in with a password; add " + Keys.REDIS_PASSWORD);
+        }
+        if (password != null && addresses.stream().anyMatch(text -> text.contains("@"))) {
+            problems.add(Problems.CONTRADICTION, password, "the address has a login already; keep one of the two");
+        }
         if (backend == BackendKind.REDIS && address == null && chosenBackend != null) {
             problems.add(
+                    Problems.MISSING,
                     chosenBackend,
                     "Redis needs an address; add " + Keys.REDIS_ADDRESS + " = redis://127.0.0.1:6379, or "
                             + Keys.REDIS_CONFIG + " = classpath:redisson.yaml");

@@ -34,6 +34,7 @@ final class EnvironmentText {
             String key = keyOfVariable.get(variable);
             if (key != null && ambiguous.containsKey(variable)) {
                 problems.add(
+                        Problems.TWICE,
                         "environment variable " + variable,
                         0,
                         "it could be " + key + " or " + ambiguous.get(variable) + "; rename one of the two");

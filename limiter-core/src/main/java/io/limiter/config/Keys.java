@@ -14,6 +14,8 @@ final class Keys {
     static final String REDIS_MODE = "limiter.redis.mode";
     static final String REDIS_MASTER = "limiter.redis.master";
     static final String REDIS_CONFIG = "limiter.redis.config";
+    static final String REDIS_USERNAME = "limiter.redis.username";
+    static final String REDIS_PASSWORD = "limiter.redis.password";
     static final String REDIS_PREFIX = "limiter.redis.prefix";
     static final String REDIS_DEADLINE = "limiter.redis.deadline";
     static final String REDIS_STARTUP_WAIT = "limiter.redis.startup-wait";
@@ -27,6 +29,8 @@ final class Keys {
             REDIS_MODE,
             REDIS_MASTER,
             REDIS_CONFIG,
+            REDIS_USERNAME,
+            REDIS_PASSWORD,
             REDIS_PREFIX,
             REDIS_DEADLINE,
             REDIS_STARTUP_WAIT,
@@ -35,13 +39,14 @@ final class Keys {
 
     static final String LIMITS = "limits";
     static final String ON_FAILURE = "on-failure";
+    static final String DEADLINE = "deadline";
     static final String PATH = "path";
     static final String METHODS = "methods";
     static final String KEY = "key";
     static final String POLICY = "policy";
 
-    static final List<String> OF_POLICY = List.of(LIMITS, ON_FAILURE);
-    static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE);
+    static final List<String> OF_POLICY = List.of(LIMITS, ON_FAILURE, DEADLINE);
+    static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE, DEADLINE);
 
     private Keys() {}
 }

@@ -65,8 +65,10 @@ public record LimiterConfig(
      * @param master the name of the master that the sentinels watch; null in the other modes
      * @param config where a Redisson configuration in YAML is, {@code classpath:name} or {@code file:path}; null where
      *     the addresses say it
+     * @param username who logs in; null for Redis' default user, or where the addresses say it
+     * @param password of that user; null for none, or where the addresses say it
      * @param prefix what every key starts with
-     * @param deadline the longest that a decision waits for Redis
+     * @param deadline the longest that a decision waits for Redis, unless its policy says otherwise
      * @param startupWait how long a start waits for the first connection; afterwards the failure modes answer until
      *     there is one
      */
@@ -75,6 +77,8 @@ public record LimiterConfig(
             List<String> addresses,
             @Nullable String master,
             @Nullable String config,
+            @Nullable String username,
+            @Nullable String password,
             String prefix,
             Duration deadline,
             Duration startupWait) {
@@ -88,7 +92,9 @@ public record LimiterConfig(
         public String toString() {
             return "RedisSettings[mode=" + mode + ", addresses="
                     + addresses.stream().map(Problems::shown).toList()
-                    + ", master=" + master + ", config=" + config + ", prefix=" + prefix + ", deadline=" + deadline
+                    + ", master=" + master + ", config=" + config + ", username=" + username
+                    + ", password=" + (password == null ? "null" : "***") + ", prefix=" + prefix + ", deadline="
+                    + deadline
                     + ", startupWait=" + startupWait + "]";
         }
     }
@@ -150,7 +156,7 @@ public record LimiterConfig(
                     all.append(buffer, 0, n);
                 }
             } catch (MalformedInputException notUtf8) {
-                problems.add(source, 0, "the text is not UTF-8; save it as UTF-8");
+                problems.add(Problems.UNREADABLE, source, 0, "the text is not UTF-8; save it as UTF-8");
                 return this;
             }
             entries.addAll(PropertiesText.parse(source, all.toString(), problems));

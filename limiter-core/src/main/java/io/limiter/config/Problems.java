@@ -10,7 +10,17 @@ import java.util.regex.Pattern;
 /** Collects what is wrong, to tell it all at once. */
 final class Problems {
     private static final int LONGEST_VALUE = 120;
-    private static final Pattern SECRET = Pattern.compile("(?i)pass|pwd|secret|token|credential|[.-]auth$");
+    private static final Pattern SECRET = Pattern.compile("(?i)pas|pwd|psw|secret|token|credential|[.-]auth$");
+
+    /** Codes of docs/diagnostics.md. */
+    static final String UNKNOWN = "RL-101";
+
+    static final String TWICE = "RL-102";
+    static final String UNREADABLE = "RL-103";
+    static final String VALUE = "RL-104";
+    static final String MISSING = "RL-105";
+    static final String CONTRADICTION = "RL-106";
+    static final String NO_POLICY = "RL-107";
 
     private record Problem(String source, int line, String text) {}
 
@@ -22,13 +32,13 @@ final class Problems {
         sources.add(source);
     }
 
-    void add(String source, int line, String text) {
-        found.add(new Problem(source, line, text));
+    void add(String code, String source, int line, String text) {
+        found.add(new Problem(source, line, code + " " + text));
     }
 
     /** A problem of a value: shows the key and the value before what is wrong with it. */
-    void add(ConfigEntry entry, String text) {
-        add(entry.source(), entry.line(), shown(entry.key()) + " = " + shown(entry) + ": " + text);
+    void add(String code, ConfigEntry entry, String text) {
+        add(code, entry.source(), entry.line(), shown(entry.key()) + " = " + shown(entry) + ": " + text);
     }
 
     void throwIfAny() {

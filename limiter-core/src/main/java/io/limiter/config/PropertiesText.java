@@ -56,6 +56,7 @@ final class PropertiesText {
         int separator = separator(line);
         if (separator < 0) {
             problems.add(
+                    Problems.UNREADABLE,
                     source,
                     number,
                     "'" + Problems.shown(line.split("\\s", 2)[0]) + " ...' has no '='; write key = value");
@@ -66,6 +67,7 @@ final class PropertiesText {
         Integer earlier = lineOfKey.putIfAbsent(key, number);
         if (earlier != null) {
             problems.add(
+                    Problems.TWICE,
                     source,
                     number,
                     Problems.shown(key) + " stands already in line " + earlier + "; keep one of the two");
@@ -113,7 +115,11 @@ final class PropertiesText {
     private int unicode(int number, String text, int at, StringBuilder plain) {
         String hex = text.substring(at + 1, Math.min(text.length(), at + 5));
         if (!hex.matches("[0-9a-fA-F]{4}")) {
-            problems.add(source, number, "'\\u" + hex + "' is no character; write \\u and four hex digits");
+            problems.add(
+                    Problems.UNREADABLE,
+                    source,
+                    number,
+                    "'\\u" + hex + "' is no character; write \\u and four hex digits");
             return at;
         }
         plain.append((char) Integer.parseInt(hex, 16));

@@ -40,13 +40,14 @@ final class RuleBinder {
     @Nullable
     RuleDefinition bind(Binder binder, Map<String, Policy> policies, Set<String> named) {
         if (!NAME.matcher(name).matches()) {
-            problems.add(first, "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
+            problems.add(Problems.VALUE, first, "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
         }
         List<String> paths = List.of();
         if (entries.containsKey(Keys.PATH)) {
             paths = binder.bound(entries.get(Keys.PATH), List.of(), RuleBinder::paths);
         } else {
             problems.add(
+                    Problems.MISSING,
                     first,
                     "rule '" + name + "' has no path; add " + Binder.siblingKey(first, Keys.PATH)
                             + " = /api/* (every path is written /*)");
@@ -61,9 +62,14 @@ final class RuleBinder {
 
     private @Nullable Policy policy(Binder binder, Map<String, Policy> policies, Set<String> named) {
         ConfigEntry reference = entries.get(Keys.POLICY);
-        ConfigEntry own = entries.containsKey(Keys.LIMITS) ? entries.get(Keys.LIMITS) : entries.get(Keys.ON_FAILURE);
+        ConfigEntry own = Keys.OF_POLICY.stream()
+                .filter(entries::containsKey)
+                .findFirst()
+                .map(entries::get)
+                .orElse(null);
         if (reference != null && own != null) {
             problems.add(
+                    Problems.CONTRADICTION,
                     own,
                     "rule '" + name + "' names policy '" + reference.value() + "' and has "
                             + own.key().substring(own.key().lastIndexOf('.') + 1) + " of its own; keep one of the two");
@@ -73,6 +79,7 @@ final class RuleBinder {
             Policy policy = policies.get(reference.value());
             if (policy == null && !named.contains(reference.value())) {
                 problems.add(
+                        Problems.NO_POLICY,
                         reference,
                         "there is no such policy; add " + Keys.POLICIES + reference.value() + "." + Keys.LIMITS
                                 + " = 3/10s" + Suggestion.of(reference.value(), named));
@@ -81,6 +88,7 @@ final class RuleBinder {
         }
         if (own == null) {
             problems.add(
+                    Problems.MISSING,
                     first,
                     "rule '" + name + "' says not how often; add " + Binder.siblingKey(first, Keys.POLICY) + " or "
                             + Binder.siblingKey(first, Keys.LIMITS));
@@ -88,6 +96,7 @@ final class RuleBinder {
         }
         if (named.contains(name)) {
             problems.add(
+                    Problems.CONTRADICTION,
                     own,
                     "rule '" + name + "' has limits of its own, and there is a policy of its name; write "
                             + Binder.siblingKey(own, Keys.POLICY) + " = " + name + ", or rename one of the two");

@@ -97,8 +97,7 @@ final class Call {
             throw RedisFailure.ofReply(error);
         }
         if (numbers.size() != NUMBERS * parts.size()) {
-            throw new BackendException("a script replied with " + numbers.size() + " values instead of "
-                    + NUMBERS * parts.size() + "; is something between this JVM and Redis?");
+            throw misread("a script replied with " + numbers.size() + " values instead of " + NUMBERS * parts.size());
         }
         List<LimitOutcome> outcomes = new ArrayList<>(parts.size());
         for (int i = 0; i < parts.size(); i++) {
@@ -144,13 +143,18 @@ final class Call {
         if (reply.size() == 1 && reply.get(0) instanceof List<?> request) {
             return request;
         }
-        throw new BackendException("the batch script's reply is not that of one request");
+        throw misread("the batch script's reply is not that of one request");
     }
 
     private static long number(List<?> numbers, int i) {
         if (numbers.get(i) instanceof Long number) {
             return number;
         }
-        throw new BackendException("a script's reply holds something else than whole numbers");
+        throw misread("a script's reply holds something else than whole numbers");
+    }
+
+    private static BackendException misread(String what) {
+        return new BackendException(
+                BackendException.Kind.FAULT, "RL-228 " + what + "; is something between this JVM and Redis?", null);
     }
 }

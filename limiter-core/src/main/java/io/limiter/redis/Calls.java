@@ -6,7 +6,6 @@ import io.limiter.TimeSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of one decision. */
@@ -14,25 +13,25 @@ final class Calls {
     private final RedisLink link;
     private final RedisKeys keys;
     private final @Nullable TimeSource time;
-    private final BooleanSupplier abandoned;
+    private final Waiter waiter;
 
-    Calls(RedisLink link, RedisKeys keys, @Nullable TimeSource time, BooleanSupplier abandoned) {
+    Calls(RedisLink link, RedisKeys keys, @Nullable TimeSource time, Waiter waiter) {
         this.link = link;
         this.keys = keys;
         this.time = time;
-        this.abandoned = abandoned;
+        this.waiter = waiter;
     }
 
     /** Whether nobody waits for this decision any more. */
     boolean areAbandoned() {
-        return abandoned.getAsBoolean();
+        return waiter.isOver();
     }
 
     /** Asks for all charges in one call. */
     CompletableFuture<List<LimitOutcome>> ask(List<Charge> charges, String mode) {
         Call call = new Call(keys);
         charges.forEach(charge -> call.add(charge, mode));
-        return run(call, abandoned);
+        return run(call, waiter);
     }
 
     /** Gives back what the outcomes took: one call for each charge, whose states share a slot. */
@@ -45,7 +44,7 @@ final class Calls {
                 Call call = new Call(keys);
                 outcomes.subList(from, to).forEach(call::addRefund);
                 // Also when nobody waits any more: what was taken must not be lost.
-                replies.add(run(call, () -> false));
+                replies.add(run(call, Waiter.ofNobody(waiter.longest())));
                 from = to;
             }
         }
@@ -54,8 +53,7 @@ final class Calls {
                         replies.stream().flatMap(reply -> reply.join().stream()).toList());
     }
 
-    private CompletableFuture<List<LimitOutcome>> run(Call call, BooleanSupplier unlessAbandoned) {
-        return link.run(call.script(), call.keys(), call.arguments(time), unlessAbandoned)
-                .thenApply(call::outcomes);
+    private CompletableFuture<List<LimitOutcome>> run(Call call, Waiter who) {
+        return link.run(who, call.script(), call.keys(), call.arguments(time)).thenApply(call::outcomes);
     }
 }

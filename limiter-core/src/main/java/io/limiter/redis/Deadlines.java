@@ -1,13 +1,12 @@
 package io.limiter.redis;
 
-import io.limiter.BackendException;
+import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +16,16 @@ import org.jspecify.annotations.Nullable;
  * already still ends in time.
  */
 final class Deadlines implements AutoCloseable {
-    private final ScheduledThreadPoolExecutor timer;
-    private final Duration longest;
+    /** An alarm later than this says that this JVM stood still: a long collection, or processors that are taken. */
+    private static final long STALL_MICROS = 25_000;
 
-    Deadlines(Duration longest) {
-        this.longest = longest;
+    private static final long LONGEST_CLOSE_MILLIS = 2_000;
+
+    private final ScheduledThreadPoolExecutor timer;
+    private final TimeSource time;
+
+    Deadlines(TimeSource time) {
+        this.time = time;
         this.timer = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "limiter-redis-deadlines");
             thread.setDaemon(true);
@@ -32,45 +36,66 @@ final class Deadlines implements AutoCloseable {
     }
 
     /**
-     * The result of some work, or {@link BackendException} when it failed or the deadline has passed. Redisson gives a
-     * command the same time and no second attempt, so what was not sent by then is not sent any more; work of several
-     * steps asks before each of them whether it is abandoned.
+     * The result of some work, or {@link io.limiter.BackendException} when it failed or the deadline has passed. Redisson
+     * gives a command the same time and no second attempt, so what was not sent by then is not sent any more; work of
+     * several steps asks before each of them whether its wait is over.
      *
-     * @param work starts the work; told whether nobody waits for it any more
+     * @param longest the deadline
+     * @param work starts the work for who waits
      */
-    <T> CompletableFuture<T> bound(Function<BooleanSupplier, CompletableFuture<T>> work) {
-        return bound(work, () -> null);
+    <T> CompletableFuture<T> bound(Duration longest, Function<Waiter, CompletableFuture<T>> work) {
+        return bound(longest, work, () -> null);
     }
 
     /**
-     * As {@link #bound(Function)}, for work that may know enough before it is done.
+     * As {@link #bound(Duration, Function)}, for work that may know enough before it is done.
      *
      * @param known what is known when the deadline passes, or null
      */
     <T> CompletableFuture<T> bound(
-            Function<BooleanSupplier, CompletableFuture<T>> work, Supplier<? extends @Nullable T> known) {
+            Duration longest, Function<Waiter, CompletableFuture<T>> work, Supplier<? extends @Nullable T> known) {
         CompletableFuture<T> bounded = new CompletableFuture<>();
+        Waiter waiter = new Waiter(longest, bounded);
+        long dueMicros = time.nowMicros() + longest.toNanos() / 1_000;
         CompletableFuture<T> started;
         try {
-            started = work.apply(bounded::isDone);
+            started = work.apply(waiter);
         } catch (RuntimeException e) {
             started = CompletableFuture.failedFuture(e);
         }
         ScheduledFuture<?> alarm = null;
         if (!started.isDone()) {
             try {
-                alarm = timer.schedule(() -> end(bounded, known.get()), longest.toNanos(), TimeUnit.NANOSECONDS);
+                alarm = timer.schedule(
+                        () -> end(bounded, known.get(), waiter, dueMicros),
+                        dueMicros - time.nowMicros(),
+                        TimeUnit.MICROSECONDS);
             } catch (RejectedExecutionException closed) {
-                bounded.completeExceptionally(new BackendException("the Redis backend is closed", closed));
+                bounded.completeExceptionally(RedisFailure.closed());
             }
         }
         follow(started, bounded, alarm);
         return bounded;
     }
 
+    /** Runs a task after some time, unless this is closed by then. */
+    void after(Duration pause, Runnable task) {
+        try {
+            timer.schedule(task, pause.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException closed) {
+            // Nothing runs any more.
+        }
+    }
+
+    /** Ends the timer's thread, after the deadlines of what is bound. */
     @Override
     public void close() {
         timer.shutdown();
+        try {
+            timer.awaitTermination(LONGEST_CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static <T> void follow(
@@ -87,12 +112,14 @@ final class Deadlines implements AutoCloseable {
         });
     }
 
-    private <T> void end(CompletableFuture<T> bounded, @Nullable T known) {
+    private <T> void end(CompletableFuture<T> bounded, @Nullable T known, Waiter waiter, long dueMicros) {
+        boolean stalled = time.nowMicros() - dueMicros > STALL_MICROS;
         if (known != null) {
             bounded.complete(known);
+            waiter.giveUp(stalled);
         } else {
             bounded.completeExceptionally(
-                    new BackendException("Redis did not answer within " + longest.toMillis() + " ms"));
+                    RedisFailure.late(waiter.giveUp(stalled), waiter.longest().toMillis()));
         }
     }
 }

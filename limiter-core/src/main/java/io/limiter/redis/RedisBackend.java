@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -25,7 +25,8 @@ import org.redisson.config.Config;
  *
  * <p>It connects in the background; until it has, and whenever Redis gives no answer within the deadline, decisions fail
  * with {@link BackendException}, and a {@link io.limiter.RateLimiter} answers by failure mode. A call is never sent twice
- * after it may have run: one that missed its deadline is counted once or not at all.
+ * after it may have run: one that missed its deadline is counted once or not at all. A master that gave no answer in time
+ * several times in a row is not asked, until a probe in the background finds that it answers again.
  *
  * <p>Charges that lie in several slots of a cluster can't be decided by one script. Then all are looked at, taken in
  * order, and given back on a late denial: never too much is admitted; a denial that would not have been needed is
@@ -41,18 +42,17 @@ public final class RedisBackend implements Backend {
     private final RedisKeys keys;
     private final RedisLink link;
     private final Deadlines deadlines;
+    private final Duration deadline;
     private final @Nullable TimeSource time;
 
     private RedisBackend(Builder builder) {
         this.keys = new RedisKeys(builder.prefix);
         this.time = builder.time;
-        this.deadlines = new Deadlines(builder.deadline);
-        this.link = new RedisLink(
-                builder.name,
-                Objects.requireNonNull(builder.connect, "checked by build()"),
-                builder.owned,
-                WarmUp.calls(keys),
-                builder.deadline);
+        this.deadline = builder.deadline;
+        this.deadlines = new Deadlines(TimeSource.system());
+        Function<Login, RedissonClient> connect = Objects.requireNonNull(builder.connect, "checked by build()");
+        Login login = builder.login;
+        this.link = new RedisLink(builder.name, () -> connect.apply(login), builder.owned, keys, deadline, deadlines);
     }
 
     /** A builder. It needs to be told which Redis. */
@@ -74,23 +74,35 @@ public final class RedisBackend implements Backend {
         }
     }
 
+    /**
+     * What the limiter found out about the masters of this Redis that an operator should know, each as one line that begins
+     * with a code of {@code docs/diagnostics.md}. Empty when all is well, and before the first connection.
+     */
+    public List<String> findings() {
+        return link.findings();
+    }
+
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+        Duration longest = deadline(charges);
         if (charges.size() > 1 && link.isCluster()) {
             SlotsDecision decision = new SlotsDecision(charges);
-            return deadlines.bound(
-                    abandoned -> decision.decide(new Calls(link, keys, time, abandoned), mode), decision::known);
+            return deadlines.bound(longest, waiter -> decision.decide(calls(waiter), mode), decision::known);
         }
-        return deadlines.bound(abandoned -> new Calls(link, keys, time, abandoned)
-                .ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK)
-                .thenApply(outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes)));
+        return deadlines.bound(
+                longest,
+                waiter -> calls(waiter)
+                        .ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK)
+                        .thenApply(outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes)));
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return deadlines.bound(abandoned -> new Calls(link, keys, time, abandoned)
-                .refund(decision.outcomes())
-                .thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)));
+        return deadlines.bound(
+                deadline(decision.charges()),
+                waiter -> calls(waiter)
+                        .refund(decision.outcomes())
+                        .thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)));
     }
 
     @Override
@@ -99,11 +111,32 @@ public final class RedisBackend implements Backend {
         for (Limit limit : policy.limits()) {
             names.add(keys.of(policy, key, limit));
         }
-        return deadlines.bound(abandoned ->
-                link.run(Script.RESET, names, new Object[0], abandoned).thenApply(deleted -> null));
+        return deadlines.bound(
+                policy.deadline() == null ? deadline : policy.deadline(),
+                waiter -> link.run(waiter, Script.RESET, names, new Object[0]).thenApply(deleted -> null));
     }
 
-    /** Ends the backend, and the client if it made it. Calls in flight complete at the latest at their deadline. */
+    private Calls calls(Waiter waiter) {
+        return new Calls(link, keys, time, waiter);
+    }
+
+    /** The shortest that one of the policies says. */
+    private Duration deadline(List<Charge> charges) {
+        Duration shortest = null;
+        for (Charge charge : charges) {
+            Duration own = charge.policy().deadline();
+            Duration longest = own == null ? deadline : own;
+            if (shortest == null || longest.compareTo(shortest) < 0) {
+                shortest = longest;
+            }
+        }
+        return shortest == null ? deadline : shortest;
+    }
+
+    /**
+     * Ends the backend, and the client if it made it. Calls in flight are let finish; each completes, at the latest at its
+     * deadline.
+     */
     @Override
     public void close() {
         link.close();
@@ -112,8 +145,10 @@ public final class RedisBackend implements Backend {
 
     /** Builds a {@link RedisBackend}. Not thread-safe. */
     public static final class Builder {
-        private @Nullable Supplier<RedissonClient> connect;
+        private @Nullable Function<Login, RedissonClient> connect;
         private boolean owned;
+        private boolean takesLogin;
+        private Login login = Login.NONE;
         private String name = "Redis";
         private String prefix = "limiter";
         private Duration deadline = DEFAULT_DEADLINE;
@@ -124,15 +159,17 @@ public final class RedisBackend implements Backend {
         /** Uses a client that the application has. It is never shut down from here. */
         public Builder client(RedissonClient client) {
             Objects.requireNonNull(client, "client");
-            this.connect = () -> client;
+            this.connect = login -> client;
             this.owned = false;
+            this.takesLogin = false;
             return this;
         }
 
         /** Makes a small client of its own for a single server, such as {@code redis://127.0.0.1:6379}. */
         public Builder address(String address) {
             Objects.requireNonNull(address, "address");
-            this.connect = () -> RedisClients.single(address);
+            this.connect = login -> RedisClients.single(address, login);
+            this.takesLogin = true;
             this.name = "Redis at " + RedisClients.withoutPassword(address);
             this.owned = true;
             return this;
@@ -144,7 +181,8 @@ public final class RedisBackend implements Backend {
             if (nodes.isEmpty()) {
                 throw new IllegalArgumentException("a cluster needs an address of at least one node");
             }
-            this.connect = () -> RedisClients.cluster(nodes);
+            this.connect = login -> RedisClients.cluster(nodes, login);
+            this.takesLogin = true;
             this.name = "the Redis Cluster at "
                     + nodes.stream().map(RedisClients::withoutPassword).toList();
             this.owned = true;
@@ -164,7 +202,8 @@ public final class RedisBackend implements Backend {
                 throw new IllegalArgumentException(
                         "master '" + master + "' needs the address of at least one sentinel");
             }
-            this.connect = () -> RedisClients.sentinel(master, sentinels);
+            this.connect = login -> RedisClients.sentinel(master, sentinels, login);
+            this.takesLogin = true;
             this.name = "the Redis master " + master;
             this.owned = true;
             return this;
@@ -176,7 +215,8 @@ public final class RedisBackend implements Backend {
          */
         public Builder config(Config redisson) {
             Config own = new Config(redisson);
-            this.connect = () -> RedisClients.of(own);
+            this.connect = login -> RedisClients.of(own);
+            this.takesLogin = false;
             this.owned = true;
             return this;
         }
@@ -191,9 +231,20 @@ public final class RedisBackend implements Backend {
                 return config(Config.fromYAML(text));
             } catch (RuntimeException e) {
                 // Its message would show lines of the text, and a password may stand there.
-                throw new IllegalArgumentException("no Redisson configuration in YAML ("
+                throw new IllegalArgumentException("RL-113 no Redisson configuration in YAML ("
                         + e.getClass().getSimpleName() + "); check its indentation and quotes");
             }
+        }
+
+        /**
+         * Logs in to the masters: for {@link #address}, {@link #sentinel} and {@link #cluster}, where their addresses say
+         * nothing of it. Sentinels that want a login too need {@link #config}.
+         *
+         * @param username null for Redis' default user
+         */
+        public Builder credentials(@Nullable String username, String password) {
+            this.login = new Login(username, Objects.requireNonNull(password, "password"));
+            return this;
         }
 
         /**
@@ -207,7 +258,8 @@ public final class RedisBackend implements Backend {
         }
 
         /**
-         * The longest that a decision waits for Redis; {@link #DEFAULT_DEADLINE} by default.
+         * The longest that a decision waits for Redis, unless its policy says otherwise; {@link #DEFAULT_DEADLINE} by
+         * default.
          *
          * @throws IllegalArgumentException if it is below a millisecond or above a minute
          */
@@ -229,12 +281,16 @@ public final class RedisBackend implements Backend {
         /**
          * The backend, which begins to connect.
          *
-         * @throws IllegalStateException if it was not told which Redis
+         * @throws IllegalStateException if it was not told which Redis, or has credentials for a client that logs in itself
          */
         public RedisBackend build() {
             if (connect == null) {
                 throw new IllegalStateException(
                         "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...) first");
+            }
+            if (!takesLogin && login != Login.NONE) {
+                throw new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
+                        + " the configuration of a client of your own has them already");
             }
             return new RedisBackend(this);
         }

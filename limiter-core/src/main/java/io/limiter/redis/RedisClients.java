@@ -1,28 +1,42 @@
 package io.limiter.redis;
 
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
+import org.redisson.config.ConstantDelay;
 import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes Redisson clients that are small: few threads, few connections, masters only. */
 final class RedisClients {
+    private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;
 
-    private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
-    private static final int TIMEOUT_MILLIS = 2_000;
+    /** A connection that a network swallowed is known as dead, and replaced, within this and the next of these times. */
+    private static final int PING_MILLIS = 1_000;
+
+    private static final int CONNECT_TIMEOUT_MILLIS = 1_000;
+    private static final int TIMEOUT_MILLIS = 1_000;
+    /** So that Redis decides again within a second of its return. Redisson's own waits grow to ten. */
+    private static final Duration RECONNECT_PAUSE = Duration.ofMillis(200);
+
+    private static final int SHUTDOWN_SECONDS = 2;
 
     private RedisClients() {}
 
-    static RedissonClient single(String address) {
-        Config config = config();
+    static RedissonClient single(String address, Login login) {
+        Config config = config(login);
         patience(config.useSingleServer()
                 .setAddress(address)
                 .setConnectionPoolSize(CONNECTIONS)
@@ -32,14 +46,14 @@ final class RedisClients {
         return Redisson.create(config);
     }
 
-    static RedissonClient cluster(List<String> addresses) {
-        Config config = config();
+    static RedissonClient cluster(List<String> addresses, Login login) {
+        Config config = config(login);
         mastersOnly(config.useClusterServers().addNodeAddress(addresses.toArray(String[]::new)));
         return Redisson.create(config);
     }
 
-    static RedissonClient sentinel(String master, List<String> addresses) {
-        Config config = config();
+    static RedissonClient sentinel(String master, List<String> addresses, Login login) {
+        Config config = config(login);
         mastersOnly(config.useSentinelServers()
                 .setMasterName(master)
                 .addSentinelAddress(addresses.toArray(String[]::new))
@@ -51,6 +65,25 @@ final class RedisClients {
     /** Redisson marks a configuration as used, so each attempt to connect takes a copy. */
     static RedissonClient of(Config config) {
         return Redisson.create(new Config(config));
+    }
+
+    /**
+     * Ends a client of our own. Netty has one thread for the whole JVM, or for the whole web application that brings its own
+     * Netty: it ends a second after its last work. In a container that is waited for, because a web application that leaves a
+     * thread behind looks like a leak there.
+     */
+    static void shutdown(RedissonClient client) {
+        client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+        if (RedisClients.class.getClassLoader() != ClassLoader.getSystemClassLoader()
+                && GlobalEventExecutor.class.getClassLoader() == RedisClients.class.getClassLoader()) {
+            try {
+                GlobalEventExecutor.INSTANCE.awaitInactivity(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (IllegalStateException neverStarted) {
+                LOG.debug("nothing to wait for", neverStarted);
+            }
+        }
     }
 
     /** An address fit for a message. */
@@ -73,13 +106,17 @@ final class RedisClients {
         servers.setConnectTimeout(CONNECT_TIMEOUT_MILLIS);
         servers.setTimeout(TIMEOUT_MILLIS);
         servers.setRetryAttempts(0);
+        servers.setPingConnectionInterval(PING_MILLIS);
+        servers.setReconnectionDelay(new ConstantDelay(RECONNECT_PAUSE));
     }
 
-    private static Config config() {
-        return new Config()
+    private static Config config(Login login) {
+        Config config = new Config()
                 .setThreads(THREADS)
                 .setNettyThreads(THREADS)
                 .setCodec(StringCodec.INSTANCE)
                 .setUseThreadClassLoader(false);
+        login.into(config);
+        return config;
     }
 }

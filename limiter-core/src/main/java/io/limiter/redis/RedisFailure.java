@@ -1,13 +1,19 @@
 package io.limiter.redis;
 
 import io.limiter.BackendException;
-import java.util.Set;
+import io.limiter.BackendException.Kind;
+import java.io.IOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.RedisTimeoutException;
 
 /** What went wrong with Redis, in words that are safe to log: without keys and arguments, which hold client data. */
 final class RedisFailure {
@@ -18,39 +24,89 @@ final class RedisFailure {
     private static final Pattern CODE = Pattern.compile(
             "^(?:ERR Error running script[^@]*|ERR (?=@?user_script))?(?:@?user_script: ?\\d+: )*-?([A-Z]{2,})\\b");
 
-    /** What a server says while it starts or a cluster changes. */
-    private static final Set<String> PASSING = Set.of("LOADING", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN");
+    /** What Redis says in front of a reason for which it won't have us, when Redisson tells it. */
+    private static final Pattern LOGIN = Pattern.compile("\\b(WRONGPASS|NOAUTH)\\b|invalid (?:username|password)");
+
+    private static final int DEEPEST_CAUSE = 10;
 
     private RedisFailure() {}
 
     static BackendException of(Throwable failure) {
-        Throwable cause = unwrapped(failure);
-        if (cause instanceof BackendException known) {
-            return known;
+        for (Throwable cause : causes(failure)) {
+            if (cause instanceof BackendException known) {
+                return known;
+            }
+            String message = cause.getMessage();
+            if (message != null && LOGIN.matcher(message).find()) {
+                return said("WRONGPASS", failure);
+            }
+            if (message != null && message.contains("cluster support disabled")) {
+                return new BackendException(Kind.FAULT, "RL-207 it is no cluster, and was addressed as one", failure);
+            }
+            if (isReply(cause)) {
+                return said(code(cause), failure);
+            }
         }
-        String code = cause.getMessage() == null ? "" : code(cause.getMessage());
-        return new BackendException(
-                code.isEmpty() ? "Redis failed: " + cause.getClass().getSimpleName() : "Redis said " + explained(code),
-                cause);
+        Throwable first = causes(failure)[0];
+        String words = first instanceof RedisTimeoutException || first instanceof TimeoutException
+                ? "Redis did not answer in time"
+                : "no connection to Redis: " + first.getClass().getSimpleName();
+        return new BackendException(Kind.UNAVAILABLE, "RL-220 " + words, failure);
+    }
+
+    /** Why there is no connection yet. The message of a network's own exception holds an address and no data of clients. */
+    static String whileConnecting(Throwable failure) {
+        BackendException told = of(failure);
+        String message = String.valueOf(told.getMessage());
+        if (!message.startsWith("RL-220")) {
+            return message;
+        }
+        Throwable[] causes = causes(failure);
+        for (int i = causes.length - 1; i >= 0; i--) {
+            if (causes[i] instanceof IOException network) {
+                return "RL-201 " + network.getClass().getSimpleName() + ": " + network.getMessage();
+            }
+        }
+        return "RL-201 " + causes[causes.length - 1].getClass().getSimpleName();
     }
 
     /** The error that a script returned in its reply. */
     static BackendException ofReply(String message) {
-        return new BackendException("Redis said " + explained(code(message)));
+        return said(code(message), null);
+    }
+
+    static BackendException late(Kind kind, long deadlineMillis) {
+        return kind == Kind.OVERLOADED
+                ? overloaded("no answer within " + deadlineMillis + " ms, while others got theirs")
+                : new BackendException("RL-220 Redis did not answer within " + deadlineMillis + " ms");
+    }
+
+    static BackendException overloaded(String what) {
+        return new BackendException(
+                Kind.OVERLOADED, "RL-221 this JVM asks more of Redis than it gets answered: " + what, null);
+    }
+
+    static BackendException closed() {
+        return new BackendException("RL-227 the Redis backend is closed");
     }
 
     static boolean isNoScript(Throwable failure) {
-        return unwrapped(failure) instanceof RedisNoScriptException;
+        for (Throwable cause : causes(failure)) {
+            if (cause instanceof RedisNoScriptException) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    /** Whether Redis answered, with an error that waiting won't mend, rather than not at all. */
-    static boolean isReply(Throwable failure) {
-        Throwable cause = unwrapped(failure);
-        if (cause instanceof BackendException) {
-            return true;
+    /** Whether Redis answered, with an error, rather than not at all. */
+    static boolean isAnswer(Throwable failure) {
+        for (Throwable cause : causes(failure)) {
+            if (isReply(cause)) {
+                return true;
+            }
         }
-        String code = cause.getMessage() == null ? "" : code(cause.getMessage());
-        return cause instanceof RedisException && !code.isEmpty() && !PASSING.contains(code);
+        return false;
     }
 
     /** The error code in Redis' words, such as WRONGTYPE or OOM; nothing when there is none. */
@@ -59,22 +115,63 @@ final class RedisFailure {
         return code.find() ? code.group(1) : "";
     }
 
-    private static String explained(String code) {
+    private static String code(Throwable reply) {
+        return reply.getMessage() == null ? "" : code(reply.getMessage());
+    }
+
+    private static boolean isReply(Throwable cause) {
+        return cause instanceof RedisException
+                && !(cause instanceof RedisConnectionException)
+                && !(cause instanceof RedisTimeoutException)
+                && !code(cause).isEmpty();
+    }
+
+    private static BackendException said(String code, @Nullable Throwable cause) {
         return switch (code) {
-            case "LIMITERSTATE", "WRONGTYPE" ->
-                code + ": a key of the limiter holds something else; delete it, or use another prefix";
-            case "NOPERM" -> code + ": the user may not run the scripts or their commands on the limiter's keys";
-            case "OOM" -> code + ": Redis' memory is full";
-            default -> code;
+            case "WRONGTYPE", "LIMITERSTATE" ->
+                new BackendException(
+                        Kind.FAULT,
+                        "RL-222 Redis said " + code
+                                + ": a key of the limiter holds something else; delete it, or use another prefix",
+                        cause);
+            case "NOPERM" ->
+                new BackendException(
+                        Kind.FAULT,
+                        "RL-209 Redis said NOPERM: the user may not run the scripts or their commands on the limiter's"
+                                + " keys",
+                        cause);
+            case "WRONGPASS", "NOAUTH" ->
+                new BackendException(Kind.FAULT, "RL-202 Redis refuses the login: check user and password", cause);
+            case "MOVED", "CROSSSLOT" ->
+                new BackendException(
+                        Kind.FAULT,
+                        "RL-207 Redis said " + code + ": it is a cluster, and was not addressed as one",
+                        cause);
+            case "READONLY" ->
+                new BackendException(
+                        Kind.UNAVAILABLE, "RL-203 Redis said READONLY: it is a replica and takes no calls", cause);
+            case "OOM" -> new BackendException(Kind.UNAVAILABLE, "RL-204 Redis said OOM: its memory is full", cause);
+            case "LOADING",
+                    "BUSY",
+                    "CLUSTERDOWN",
+                    "MASTERDOWN",
+                    "TRYAGAIN",
+                    "NOREPLICAS",
+                    "MISCONF",
+                    "NOSCRIPT",
+                    "ASK" ->
+                new BackendException(Kind.UNAVAILABLE, "RL-224 Redis can't decide for now: it said " + code, cause);
+            default ->
+                new BackendException(Kind.FAULT, "RL-223 a script of the limiter failed: Redis said " + code, cause);
         };
     }
 
-    private static Throwable unwrapped(Throwable failure) {
-        Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause;
+    /** The failure, and what is behind it, without the wrapping of futures. */
+    private static Throwable[] causes(Throwable failure) {
+        Throwable[] all = Stream.iterate(failure, cause -> cause != null, cause -> cause.getCause())
+                .limit(DEEPEST_CAUSE)
+                .filter(cause -> !(cause instanceof CompletionException) && !(cause instanceof ExecutionException))
+                .toArray(Throwable[]::new);
+        return all.length == 0 ? new Throwable[] {failure} : all;
     }
 }

@@ -1,43 +1,56 @@
 package io.limiter.redis;
 
 import io.limiter.BackendException;
+import io.limiter.TimeSource;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
-import org.redisson.api.options.OptionalOptions;
-import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way to Redis. Connects on a thread of its own, again and again until it succeeds, so that no caller ever waits for
- * a connection; once connected, Redisson keeps it up. Thread-safe.
+ * The way to Redis: a lane to each master. Connects on a thread of its own, again and again until it succeeds, so that no
+ * caller ever waits for a connection; once connected, Redisson keeps it up, and that thread tests each master that comes up
+ * or comes back. Thread-safe.
  */
 final class RedisLink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
     private static final long FIRST_PAUSE_MILLIS = 100;
-    private static final long LONGEST_PAUSE_MILLIS = 2_000;
-    private static final Duration WARM_UP = Duration.ofSeconds(10);
-    private static final int LOADS = 3;
+    private static final long LONGEST_PAUSE_MILLIS = 500;
+    private static final Duration PROBE_PAUSE = Duration.ofMillis(100);
+    /** Of a self-test: the first use of everything takes longer than any later one. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final String name;
     private final Supplier<RedissonClient> connect;
     private final boolean owned;
-    private final List<Call> warmUp;
-    private final Duration timeout;
+    private final RedisKeys keys;
+    private final Duration deadline;
+    private final Deadlines deadlines;
+    private final TimeSource monotonic = TimeSource.system();
     private final CountDownLatch connected = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
-    private final Thread connector;
-    private volatile @Nullable RScript scripts;
+    private final BlockingQueue<Lane> untested = new LinkedBlockingQueue<>();
+    private final Map<Object, Lane> lanes = new ConcurrentHashMap<>();
+    private final Findings findings = new Findings();
+    private final Thread watch;
+    private volatile @Nullable Session session;
     private volatile @Nullable RedissonClient client;
+
+    /** A connection. */
+    private record Session(Masters masters, Evaluator evaluator) {}
 
     /**
      * Starts to connect.
@@ -45,117 +58,172 @@ final class RedisLink implements AutoCloseable {
      * @param name how messages call this Redis
      * @param connect makes or gives the client
      * @param owned whether the client is ours to shut down
-     * @param warmUp what to run before the first caller
-     * @param timeout how long Redisson waits for a reply
+     * @param deadline how long a probe waits
      */
-    RedisLink(String name, Supplier<RedissonClient> connect, boolean owned, List<Call> warmUp, Duration timeout) {
+    RedisLink(
+            String name,
+            Supplier<RedissonClient> connect,
+            boolean owned,
+            RedisKeys keys,
+            Duration deadline,
+            Deadlines deadlines) {
         this.name = name;
-        this.warmUp = warmUp;
         this.connect = connect;
         this.owned = owned;
-        this.timeout = timeout;
-        this.connector = new Thread(this::connectUntilDone, "limiter-redis-connect");
-        connector.setDaemon(true);
-        connector.setContextClassLoader(RedisLink.class.getClassLoader());
-        connector.start();
+        this.keys = keys;
+        this.deadline = deadline;
+        this.deadlines = deadlines;
+        this.watch = new Thread(this::watch, "limiter-redis-watch");
+        watch.setDaemon(true);
+        watch.setContextClassLoader(RedisLink.class.getClassLoader());
+        watch.start();
     }
 
     boolean awaitConnected(Duration longest) throws InterruptedException {
         return connected.await(longest.toNanos(), TimeUnit.NANOSECONDS) && !isClosed();
     }
 
+    /** What the self-tests of the masters found, as it stands now. */
+    List<String> findings() {
+        return findings.all();
+    }
+
     /** Whether the keys of one call must share a slot. */
     boolean isCluster() {
-        RedissonClient now = client;
-        return now != null && now.getConfig().isClusterConfig();
+        Session now = session;
+        return now != null && now.masters.areCluster();
     }
 
-    /**
-     * Runs a script, on the master that has its first key. Where Redis does not know the script, which proves that
-     * nothing ran, it is loaded there and run again, unless nobody waits any more. Nothing else is ever sent twice:
-     * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
-     *
-     * @param abandoned whether nobody waits for the answer any more
-     */
-    CompletableFuture<List<Object>> run(
-            Script script, List<Object> keys, Object[] arguments, BooleanSupplier abandoned) {
-        RScript handle = scripts;
-        if (handle == null) {
+    /** Runs a script for somebody who waits, on the master that has its first key; fails at once if that is silent. */
+    CompletableFuture<List<Object>> run(Waiter waiter, Script script, List<Object> names, Object[] arguments) {
+        Session now = session;
+        if (now == null) {
             return CompletableFuture.failedFuture(
-                    new BackendException(isClosed() ? "the Redis backend is closed" : "Redis is not connected"));
+                    isClosed()
+                            ? RedisFailure.closed()
+                            : new BackendException("RL-201 there is no connection to " + name + " yet"));
         }
-        return run(handle, new Run(script, keys, arguments, abandoned), LOADS);
+        return lane(now.masters.of((String) names.get(0)))
+                .run(waiter, () -> now.evaluator.run(waiter, script, names, arguments));
     }
 
+    /** Lets the calls in flight finish, for no longer than they may take; then ends everything. */
     @Override
     public void close() {
         closed.countDown();
-        scripts = null;
+        session = null;
         connected.countDown();
-        connector.interrupt();
+        watch.interrupt();
+        CompletableFuture<?>[] idle =
+                lanes.values().stream().map(Lane::whenIdle).toArray(CompletableFuture[]::new);
+        try {
+            CompletableFuture.allOf(idle).get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (Exception notIdle) {
+            LOG.debug("closing with calls in flight, which end at their deadline", notIdle);
+        }
+        lanes.values().forEach(lane -> lane.failWaiting(RedisFailure.closed()));
         RedissonClient own = client;
         if (owned && own != null) {
-            own.shutdown(0, 2, TimeUnit.SECONDS);
+            RedisClients.shutdown(own);
         }
+        joinWatch();
     }
 
-    private record Run(Script script, List<Object> keys, Object[] arguments, BooleanSupplier abandoned) {}
-
-    /** Runs it; loads the script at most so many times, for somebody may flush the scripts again and again. */
-    private static CompletableFuture<List<Object>> run(RScript handle, Run run, int loads) {
-        CompletableFuture<List<Object>> reply;
-        try {
-            reply = handle.<List<Object>>evalShaAsync(
-                            RScript.Mode.READ_WRITE, run.script.sha(), RScript.ReturnType.LIST, run.keys, run.arguments)
-                    .toCompletableFuture();
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-        return reply.exceptionallyCompose(failure -> {
-            if (loads == 0 || !RedisFailure.isNoScript(failure) || run.abandoned.getAsBoolean()) {
-                return CompletableFuture.failedFuture(failure);
+    private void joinWatch() {
+        if (Thread.currentThread() != watch) {
+            try {
+                watch.join(PATIENCE.toMillis());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
-            return handle.scriptLoadAsync((String) run.keys.get(0), run.script.text())
-                    .toCompletableFuture()
-                    .thenCompose(sha -> run.abandoned.getAsBoolean()
-                            ? CompletableFuture.failedFuture(failure)
-                            : run(handle, run, loads - 1));
-        });
+        }
     }
 
     private boolean isClosed() {
         return closed.getCount() == 0;
     }
 
-    private void connectUntilDone() {
+    private Lane lane(Object master) {
+        Lane lane = lanes.get(master);
+        return lane != null
+                ? lane
+                : lanes.computeIfAbsent(master, found -> {
+                    Lane made = new Lane(found, Masters.name(found), monotonic, this::opened, this::answersAgain);
+                    untested.add(made);
+                    return made;
+                });
+    }
+
+    private void opened(Lane lane) {
+        LOG.warn(
+                "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe gets"
+                        + " through",
+                lane.name());
+        deadlines.after(PROBE_PAUSE, () -> probe(lane));
+    }
+
+    private void answersAgain(Lane lane) {
+        LOG.info("RL-226 {} answers again and decides", lane.name());
+        untested.add(lane);
+    }
+
+    /** Asks a silent master, until it answers or is no master any more. */
+    private void probe(Lane lane) {
+        Session now = session;
+        if (now == null || !lane.isOpen()) {
+            return;
+        }
+        if (!now.masters.all().contains(lane.master())) {
+            lanes.remove(lane.master());
+            findings.remove(lane.name());
+            return;
+        }
+        Call call = SelfTest.probe(keys, SelfTest.keyOn(lane.master(), now.masters, keys));
+        deadlines
+                .bound(
+                        deadline,
+                        waiter -> lane.probe(
+                                waiter,
+                                () -> now.evaluator.run(waiter, call.script(), call.keys(), call.arguments(null))))
+                .whenComplete((reply, failure) -> deadlines.after(PROBE_PAUSE, () -> probe(lane)));
+    }
+
+    private void watch() {
+        try {
+            connectUntilDone();
+            while (!isClosed()) {
+                test(untested.take());
+            }
+        } catch (InterruptedException closing) {
+            LOG.debug("the watch on {} ends", name);
+        }
+    }
+
+    private void connectUntilDone() throws InterruptedException {
         long pause = FIRST_PAUSE_MILLIS;
         String told = "";
         while (!isClosed()) {
             try {
                 connectOnce();
                 return;
-            } catch (InterruptedException e) {
-                return;
             } catch (LinkageError e) {
-                LOG.error("this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
-                return;
+                LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
+                closed.await();
+            } catch (InterruptedException e) {
+                throw e;
             } catch (Exception e) {
-                String reason = String.valueOf(RedisFailure.of(e).getMessage());
+                String reason = RedisFailure.whileConnecting(e);
                 if (!isClosed() && !reason.equals(told)) {
                     told = reason;
                     LOG.warn(
-                            "no connection to {} yet ({}); the failure modes answer, and it is tried again until there is"
+                            "{}; no connection to {} yet; the failure modes answer, and it is tried again until there is"
                                     + " one",
-                            name,
-                            reason);
+                            reason,
+                            name);
                 }
                 LOG.debug("the attempt to connect failed", e);
             }
-            try {
-                if (closed.await(pause, TimeUnit.MILLISECONDS)) {
-                    return;
-                }
-            } catch (InterruptedException e) {
+            if (closed.await(pause, TimeUnit.MILLISECONDS)) {
                 return;
             }
             pause = Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
@@ -172,42 +240,97 @@ final class RedisLink implements AutoCloseable {
             close();
             throw new InterruptedException("closed while connecting");
         }
-        warmUp(made.getScript(options(WARM_UP)));
-        scripts = made.getScript(options(timeout));
+        Session fresh = new Session(new Masters(made), new Evaluator(made));
+        BackendException silence = null;
+        List<Lane> silent = new ArrayList<>();
+        List<Object> masters = fresh.masters.all();
+        for (Object master : masters) {
+            Lane lane = lane(master);
+            untested.remove(lane);
+            try {
+                findings.set(lane.name(), found(fresh, master));
+            } catch (BackendException e) {
+                silence = e;
+                silent.add(lane);
+            }
+        }
+        if (silence != null && silent.size() == masters.size()) {
+            throw silence;
+        }
+        session = fresh;
+        // Others answer, so those that need them get an answer; who needs these is not kept waiting.
+        silent.forEach(Lane::open);
         if (isClosed()) {
-            scripts = null;
+            session = null;
             return;
         }
         LOG.info("connected to {}", name);
         connected.countDown();
     }
 
-    /**
-     * Loads the scripts and runs each once: no caller's deadline shall pay for the first time. What Redis refuses here (a
-     * user who may not load scripts, say) is told and is no reason to have no connection.
-     */
-    private void warmUp(RScript patient) throws Exception {
-        for (Call call : warmUp) {
-            try {
-                call.outcomes(run(patient, new Run(call.script(), call.keys(), call.arguments(null), () -> false), 1)
-                        .get(WARM_UP.toSeconds(), TimeUnit.SECONDS));
-            } catch (ExecutionException | BackendException e) {
-                if (!RedisFailure.isReply(e)) {
-                    throw e;
-                }
-                LOG.warn(
-                        "{} refuses to run script {}: {}; see what the user of the limiter may do",
-                        name,
-                        call.script().name(),
-                        RedisFailure.of(e).getMessage());
-            }
+    private void test(Lane lane) throws InterruptedException {
+        Session now = session;
+        if (now == null || lane.isOpen()) {
+            return;
+        }
+        try {
+            findings.set(lane.name(), found(now, lane.master()));
+        } catch (BackendException silent) {
+            LOG.debug("{} does not answer its self-test", lane.name(), silent);
         }
     }
 
-    private static OptionalOptions options(Duration timeout) {
-        return OptionalOptions.defaults()
-                .codec(StringCodec.INSTANCE)
-                .retryAttempts(0)
-                .timeout(timeout);
+    /**
+     * Runs each script once on a master, and looks at what it is.
+     *
+     * @throws BackendException if it does not answer; errors that it replies are findings
+     */
+    private Map<String, String> found(Session session, Object master) throws InterruptedException {
+        var nobody = SelfTest.keyOn(master, session.masters, keys);
+        Map<String, String> found = new LinkedHashMap<>();
+        for (Call call : SelfTest.calls(keys, nobody)) {
+            List<Object> reply = ask(session, call.script(), call.keys(), call.arguments(null), found);
+            try {
+                if (!reply.isEmpty()) {
+                    call.outcomes(reply);
+                }
+            } catch (BackendException error) {
+                add(found, error, call.script());
+            }
+        }
+        List<Object> names = List.of(SelfTest.name(keys, nobody));
+        ask(session, Script.RESET, names, new Object[0], found);
+        List<Object> reply = ask(session, Script.SELF_TEST, names, new Object[0], found);
+        if (reply.size() == SelfTest.REPLY_SIZE) {
+            found.putAll(SelfTest.findings(reply, Clock.systemUTC(), session.masters.areCluster()));
+        }
+        return found;
+    }
+
+    /** The reply; nothing when it is an error, which is a finding. */
+    private List<Object> ask(
+            Session session, Script script, List<Object> names, Object[] arguments, Map<String, String> found)
+            throws InterruptedException {
+        try {
+            return session.evaluator
+                    .run(Waiter.ofNobody(PATIENCE), script, names, arguments)
+                    .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            BackendException failure = RedisFailure.of(e);
+            if (!RedisFailure.isAnswer(e)) {
+                throw failure;
+            }
+            add(found, failure, script);
+            return List.of();
+        }
+    }
+
+    private static void add(Map<String, String> found, BackendException error, Script script) {
+        String message = String.valueOf(error.getMessage());
+        int space = message.indexOf(' ');
+        found.putIfAbsent(
+                message.substring(0, space), message.substring(space + 1) + " (script " + script.name() + ")");
     }
 }

@@ -29,6 +29,9 @@ record Script(String name, String text, String sha) {
     /** Forgets states. */
     static final Script RESET = of("reset", resource("reset"));
 
+    /** Tells what a master is. */
+    static final Script SELF_TEST = of("self_test", resource("self_test"));
+
     static {
         StringBuilder batch = new StringBuilder("local algorithms = {}\n");
         for (Algorithm algorithm : Algorithm.values()) {
@@ -58,6 +61,7 @@ record Script(String name, String text, String sha) {
         List<Script> all = new ArrayList<>(ALONE.values());
         all.add(BATCH);
         all.add(RESET);
+        all.add(SELF_TEST);
         return all;
     }
 

@@ -115,7 +115,7 @@ public final class Limiter implements AutoCloseable {
         boolean pointsToRedis =
                 !config.redis().addresses().isEmpty() || config.redis().config() != null;
         if (config.backend() == BackendKind.IN_PROCESS && (pointsToRedis || config.instances() > 1)) {
-            LOG.warn("the backend is in-process, so each instance grants the whole limits: limiter.redis.* and"
+            LOG.warn("RL-111 the backend is in-process, so each instance grants the whole limits: limiter.redis.* and"
                     + " limiter.instances mean nothing here; write limiter.backend = redis to share the limits");
         }
     }
@@ -133,12 +133,15 @@ public final class Limiter implements AutoCloseable {
             } else {
                 builder.address(settings.addresses().get(0));
             }
+            if (settings.password() != null) {
+                builder.credentials(settings.username(), settings.password());
+            }
             RedisBackend backend = builder.build();
             backend.awaitConnected(settings.startupWait());
             return backend;
         } catch (NoClassDefFoundError missing) {
             throw new IllegalStateException(
-                    "limiter.backend = redis needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
+                    "RL-112 limiter.backend = redis needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
                     missing);
         }
     }
@@ -152,7 +155,7 @@ public final class Limiter implements AutoCloseable {
             return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new IllegalStateException(
-                    "limiter.redis.config = " + location + " can't be read (" + e.getMessage()
+                    "RL-108 limiter.redis.config = " + location + " can't be read (" + e.getMessage()
                             + "); write classpath:name or file:path of a file that is there",
                     e);
         }

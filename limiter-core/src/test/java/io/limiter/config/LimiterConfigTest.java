@@ -2,6 +2,7 @@ package io.limiter.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -29,6 +30,8 @@ class LimiterConfigTest {
             # redis or in-process (the default)
             limiter.backend = redis
             limiter.redis.address = redis://127.0.0.1:6379
+            limiter.redis.username = voter
+            limiter.redis.password = s3cret
             limiter.redis.deadline = 20ms
             limiter.redis.startup-wait = 0ms
             limiter.redis.prefix: shop
@@ -39,6 +42,7 @@ class LimiterConfigTest {
             limiter.policies.vote.limits = 3/10s sliding-list, \\
                 100/1h fixed name hourly
             limiter.policies.vote.on-failure = allow
+            limiter.policies.vote.deadline = 15ms
 
             limiter.rules.voting.path = /api/votes/*, /api/{poll}/votes
             limiter.rules.voting.methods = post, PUT
@@ -60,6 +64,8 @@ class LimiterConfigTest {
                         List.of("redis://127.0.0.1:6379"),
                         null,
                         null,
+                        "voter",
+                        "s3cret",
                         "shop",
                         Duration.ofMillis(20),
                         Duration.ZERO),
@@ -71,6 +77,8 @@ class LimiterConfigTest {
                 "[3/10s sliding-list name vote-10s, 100/1h fixed name hourly]",
                 String.valueOf(config.policies().get("vote").limits()));
         assertEquals(FailureMode.ALLOW, config.policies().get("vote").onFailure());
+        assertEquals(Duration.ofMillis(15), config.policies().get("vote").deadline());
+        assertNull(config.policies().get("export").deadline());
         RuleDefinition voting = config.rules().get(0);
         assertEquals(List.of("/api/votes/*", "/api/{poll}/votes"), voting.paths());
         assertEquals(Set.of("POST", "PUT"), voting.methods());
@@ -109,14 +117,14 @@ class LimiterConfigTest {
         ConfigException mistakes = assertThrows(ConfigException.class, () -> parse(text));
         assertEquals("""
                 limiter.properties has 5 problems:
-                  line 1: limiter.backend = reddis: no backend; write in-process or redis; did you mean 'redis'?
-                  line 2: limiter.policies.vote.limits = 3/10x: in '3/10x': '10x' is not a period; write a number and us, \
+                  line 1: RL-104 limiter.backend = reddis: no backend; write in-process or redis; did you mean 'redis'?
+                  line 2: RL-104 limiter.policies.vote.limits = 3/10x: in '3/10x': '10x' is not a period; write a number and us, \
                 ms, s, m, h or d (10s), or a word (second, minute, hour, day)
-                  line 3: limiter.policies.vote.on-failur = allow: unknown key; 'on-failur' is none of limits, on-failure; \
-                did you mean 'on-failure'?
-                  line 5: limiter.rules.voting.policy = vote: rule 'voting' has no path; add limiter.rules.voting.path = \
+                  line 3: RL-101 limiter.policies.vote.on-failur = allow: unknown key; 'on-failur' is none of limits, on-failure, \
+                deadline; did you mean 'on-failure'?
+                  line 5: RL-105 limiter.rules.voting.policy = vote: rule 'voting' has no path; add limiter.rules.voting.path = \
                 /api/* (every path is written /*)
-                  line 6: limiter.rules.voting.methods = PSOT: 'PSOT' is no method; did you mean 'POST'?""".replace("is not a period", "is no period"), mistakes.getMessage());
+                  line 6: RL-104 limiter.rules.voting.methods = PSOT: 'PSOT' is no method; did you mean 'POST'?""".replace("is not a period", "is no period"), mistakes.getMessage());
         assertEquals(5, mistakes.problems().size());
     }
 
@@ -134,6 +142,7 @@ class LimiterConfigTest {
                 "limiter.redis.deadline = 0ms | outside 1ms to 60s",
                 "limiter.redis.deadline = 90s | outside 1ms to 60s",
                 "limiter.redis.deadline = soon | is no period",
+                "limiter.policies.p.deadline = 90s | outside 1ms to 60s",
                 "limiter.redis.prefix = {a} | braces would move",
                 "limiter.redis.address = localhost | write redis://host:port",
                 "limiter.redis.address = redis://a:99999 | a port up to 65535",
@@ -176,7 +185,7 @@ class LimiterConfigTest {
     @Test
     void aKeyGivenTwiceIsAnErrorWithBothLines() {
         String message = message("limiter.instances = 1\n\nlimiter.instances = 2\n");
-        assertTrue(message.contains("line 3: limiter.instances stands already in line 1; keep one"), message);
+        assertTrue(message.contains("line 3: RL-102 limiter.instances stands already in line 1; keep one"), message);
     }
 
     @Test
@@ -206,7 +215,9 @@ class LimiterConfigTest {
     @Test
     void noSpellingOfAPasswordGetsIntoAMessage() throws IOException {
         for (String line : List.of(
-                "limiter.redis.password = s3cret",
+                "limiter.redis.pasword = s3cret",
+                "limiter.redis.address = redis://u:x@h:1\nlimiter.redis.password = s3cret",
+                "limiter.redis.config = classpath:a.yaml\nlimiter.redis.password = s3cret",
                 "limiter.redis.address = redis://:pa/s3cret@host",
                 "limiter.redis.address = redis://:p@s3cret@host",
                 "redis://user:s3cret@host and more",
@@ -221,6 +232,14 @@ class LimiterConfigTest {
         }
         LimiterConfig config = parse("limiter.redis.address = redis://u:s3cret@host:1");
         assertFalse(config.toString().contains("s3cret"), config.toString());
+        config = parse("limiter.redis.address = redis://host:1\nlimiter.redis.password = s3cret");
+        assertFalse(config.toString().contains("s3cret"), config.toString());
+    }
+
+    @Test
+    void aUserWithoutAPasswordIsAMistake() {
+        String message = message("limiter.redis.username = voter\n");
+        assertTrue(message.contains("RL-105") && message.contains("add limiter.redis.password"), message);
     }
 
     @Test
@@ -273,15 +292,18 @@ class LimiterConfigTest {
                         .environment(Map.of("LIMITER_BACKEND", "disk"))
                         .build());
         String message = String.valueOf(mistake.getMessage());
-        assertTrue(message.contains("limiter.properties line 1: limiter.instances = x"), message);
+        assertTrue(message.contains("limiter.properties line 1: RL-104 limiter.instances = x"), message);
         assertTrue(
-                message.contains("environment variable LIMITER_BACKEND: limiter.backend = disk: no backend"), message);
+                message.contains("environment variable LIMITER_BACKEND: RL-104 limiter.backend = disk: no backend"),
+                message);
     }
 
     @Test
     void aRedissonFileAndAnAddressDontGoTogether() throws IOException {
         String message = message("limiter.redis.config = classpath:a.yaml\nlimiter.redis.address = redis://a:1\n");
-        assertTrue(message.contains("line 2: limiter.redis.address = redis://a:1: limiter.redis.config says"), message);
+        assertTrue(
+                message.contains("line 2: RL-106 limiter.redis.address = redis://a:1: limiter.redis.config says"),
+                message);
         LimiterConfig config = parse("limiter.backend = redis\nlimiter.redis.config = file:/etc/a.yaml\n");
         assertEquals("file:/etc/a.yaml", config.redis().config());
     }

@@ -31,6 +31,7 @@ class ScriptTest {
                 "batch", "4523e324304341bdc0a1e5b0b4572913b7932ea8",
                 "fixed_window", "e644a84db72585e329e95383222b2289da4c48f2",
                 "reset", "cea50c33eac63f12cbaf63c72e0fbdad560d7e7e",
+                "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
                 "sliding_list", "4531a1cc637ea9dabaa4aa797a6f26cb39ef2f10",
                 "sliding_zset", "5febf91a0dadf36dea613f50bca3a6503896b9ba",
                 "token_bucket", "0121f6c0e2ebb89aa773d44ddcde76bcfc2809d5");

@@ -1,0 +1,124 @@
+package io.limiter;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * How many calls a limiter has decided, by policy and where the decision came from. Never by client, so its size is that of
+ * the configuration. Thread-safe; the numbers only grow, from 0 when the limiter is made. Looks are not counted.
+ *
+ * <p>A call that is charged to several policies counts once for each of them that allowed or denied it. A policy that would
+ * have allowed a call that another one denied was not charged, and counts nothing.
+ */
+public final class Counters {
+    /** A policy beyond so many is counted under {@link #OTHERS}: names made up at run time must not fill the memory. */
+    static final int MOST_POLICIES = 1_000;
+
+    /** Where policies are counted of which there are too many. */
+    public static final String OTHERS = "*";
+
+    private final Map<String, Row> rows = new ConcurrentHashMap<>();
+    private final Map<BackendException.Kind, LongAdder> failures = new EnumMap<>(BackendException.Kind.class);
+
+    Counters() {
+        for (BackendException.Kind kind : BackendException.Kind.values()) {
+            failures.put(kind, new LongAdder());
+        }
+    }
+
+    /** The policies that decided something so far, in order. */
+    public Set<String> policies() {
+        return new TreeSet<>(rows.keySet());
+    }
+
+    /** How many calls the policy allowed by a decision of this source. */
+    public long allowed(String policy, Decision.Source source) {
+        Row row = rows.get(policy);
+        return row == null ? 0 : row.allowed[source.ordinal()].sum();
+    }
+
+    /** How many calls the policy denied by a decision of this source. */
+    public long denied(String policy, Decision.Source source) {
+        Row row = rows.get(policy);
+        return row == null ? 0 : row.denied[source.ordinal()].sum();
+    }
+
+    /** How often the backend gave no decision, for this reason. */
+    public long failures(BackendException.Kind kind) {
+        LongAdder count = failures.get(kind);
+        return count == null ? 0 : count.sum();
+    }
+
+    void failed(BackendException.Kind kind) {
+        LongAdder count = failures.get(kind);
+        if (count != null) {
+            count.increment();
+        }
+    }
+
+    void decided(Decision decision) {
+        if (decision.allowed() || decision.outcomes().isEmpty()) {
+            for (Charge charge : decision.charges()) {
+                row(charge.policy().name()).count(decision.source(), decision.allowed());
+            }
+            return;
+        }
+        Charge last = null;
+        for (LimitOutcome outcome : decision.outcomes()) {
+            // The outcomes of one charge stand together, so a charge that two limits deny counts once.
+            if (!outcome.allowed() && !outcome.charge().equals(last)) {
+                last = outcome.charge();
+                row(last.policy().name()).count(decision.source(), false);
+            }
+        }
+    }
+
+    private Row row(String policy) {
+        Row row = rows.get(policy);
+        if (row != null) {
+            return row;
+        }
+        return rows.computeIfAbsent(rows.size() < MOST_POLICIES ? policy : OTHERS, name -> new Row());
+    }
+
+    /** What one policy decided. */
+    private static final class Row {
+        final LongAdder[] allowed = adders();
+        final LongAdder[] denied = adders();
+
+        void count(Decision.Source source, boolean isAllowed) {
+            (isAllowed ? allowed : denied)[source.ordinal()].increment();
+        }
+
+        private static LongAdder[] adders() {
+            LongAdder[] adders = new LongAdder[Decision.Source.values().length];
+            for (int i = 0; i < adders.length; i++) {
+                adders[i] = new LongAdder();
+            }
+            return adders;
+        }
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        for (String policy : policies()) {
+            for (Decision.Source source : Decision.Source.values()) {
+                long passed = allowed(policy, source);
+                long refused = denied(policy, source);
+                if (passed + refused > 0) {
+                    text.append(text.isEmpty() ? "" : ", ")
+                            .append(policy)
+                            .append(' ')
+                            .append(source);
+                    text.append(" allowed ").append(passed).append(" denied ").append(refused);
+                }
+            }
+        }
+        return text.toString();
+    }
+}
