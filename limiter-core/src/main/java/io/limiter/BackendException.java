@@ -13,11 +13,13 @@ public class BackendException extends RuntimeException {
 
     /** Why there is no decision. */
     public enum Kind {
-        /** An outage: the backend is away, does not answer in time, or can't decide for now. */
+        /** An outage: the backend is away, or says that it can't decide for now. */
         UNAVAILABLE,
+        /** No answer came in time; whether the backend is away or was only slow is not known yet. */
+        LATE,
         /**
-         * More is asked of this JVM than it gets to the backend in time, which answers others. No outage: who sends too
-         * many calls must not get past the limits by it, so {@link FailureMode#ALLOW} does not answer this.
+         * The backend works, and this JVM asks more of it than it answers in time. No outage: who sends too many calls must
+         * not get past the limits by it.
          */
         OVERLOADED,
         /** A mistake that waiting won't mend: foreign data under a key, a missing permission, a script that fails. */

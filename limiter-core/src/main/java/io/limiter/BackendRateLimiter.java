@@ -126,7 +126,7 @@ final class BackendRateLimiter implements RateLimiter {
             failureMode = failureMode.strictest(charge.policy().onFailure());
             asksNothing &= charge.permits() == 0;
         }
-        if (failure.kind() == BackendException.Kind.OVERLOADED) {
+        if (isNoOutage(failure.kind())) {
             // Whoever sends enough to overload this JVM must not get past the limits by it.
             failureMode = failureMode.strictest(FailureMode.LOCAL);
         }
@@ -147,6 +147,10 @@ final class BackendRateLimiter implements RateLimiter {
             LOG.debug("the local fallback failed too", alsoFailed);
             return CompletableFuture.completedFuture(unknown);
         }
+    }
+
+    private boolean isNoOutage(BackendException.Kind kind) {
+        return kind == BackendException.Kind.OVERLOADED || (kind == BackendException.Kind.LATE && fallback != null);
     }
 
     private List<Charge> shares(List<Charge> charges) {

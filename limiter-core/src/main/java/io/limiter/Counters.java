@@ -2,6 +2,7 @@ package io.limiter;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,13 +39,13 @@ public final class Counters {
     /** How many calls the policy allowed by a decision of this source. */
     public long allowed(String policy, Decision.Source source) {
         Row row = rows.get(policy);
-        return row == null ? 0 : row.allowed[source.ordinal()].sum();
+        return row == null ? 0 : row.of(source, true).sum();
     }
 
     /** How many calls the policy denied by a decision of this source. */
     public long denied(String policy, Decision.Source source) {
         Row row = rows.get(policy);
-        return row == null ? 0 : row.denied[source.ordinal()].sum();
+        return row == null ? 0 : row.of(source, false).sum();
     }
 
     /** How often the backend gave no decision, for this reason. */
@@ -87,17 +88,21 @@ public final class Counters {
 
     /** What one policy decided. */
     private static final class Row {
-        final LongAdder[] allowed = adders();
-        final LongAdder[] denied = adders();
+        private final Map<Decision.Source, LongAdder> allowed = adders();
+        private final Map<Decision.Source, LongAdder> denied = adders();
 
         void count(Decision.Source source, boolean isAllowed) {
-            (isAllowed ? allowed : denied)[source.ordinal()].increment();
+            of(source, isAllowed).increment();
         }
 
-        private static LongAdder[] adders() {
-            LongAdder[] adders = new LongAdder[Decision.Source.values().length];
-            for (int i = 0; i < adders.length; i++) {
-                adders[i] = new LongAdder();
+        LongAdder of(Decision.Source source, boolean isAllowed) {
+            return Objects.requireNonNull((isAllowed ? allowed : denied).get(source));
+        }
+
+        private static Map<Decision.Source, LongAdder> adders() {
+            Map<Decision.Source, LongAdder> adders = new EnumMap<>(Decision.Source.class);
+            for (Decision.Source source : Decision.Source.values()) {
+                adders.put(source, new LongAdder());
             }
             return adders;
         }

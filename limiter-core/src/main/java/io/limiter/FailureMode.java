@@ -16,8 +16,9 @@ public enum FailureMode {
     LOCAL("local"),
 
     /**
-     * Let the call pass, uncounted. Not when this JVM is overloaded while the backend works
-     * ({@link BackendException.Kind#OVERLOADED}): then as {@link #LOCAL}, or a flood would open the door.
+     * Let the call pass, uncounted, when the backend is known to be away. While it is only late, or asked more than it can
+     * answer, as {@link #LOCAL}: a flood must not open the door for itself. (Where there is nothing that could decide
+     * locally, a late answer lets pass and an overload denies.)
      */
     ALLOW("allow");
 

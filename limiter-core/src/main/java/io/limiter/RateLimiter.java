@@ -99,10 +99,20 @@ public interface RateLimiter extends AutoCloseable {
         private final Backend backend;
         private @Nullable Backend fallback;
         private long instances = 1;
-        private Executor executor = ForkJoinPool.commonPool();
+        private Executor executor = commonPool();
 
         private Builder(Backend backend) {
             this.backend = Objects.requireNonNull(backend, "backend");
+        }
+
+        /**
+         * The common pool, behind a face of its own: a CompletableFuture that is given a common pool of one thread, as on a
+         * machine of two processors, would start a thread for each task instead.
+         */
+        private static Executor commonPool() {
+            return ForkJoinPool.getCommonPoolParallelism() > 0
+                    ? task -> ForkJoinPool.commonPool().execute(task)
+                    : task -> new Thread(task, "limiter-completion").start();
         }
 
         /**

@@ -1,58 +1,80 @@
 package io.limiter.redis;
 
 /**
- * Whether it is worth asking a master: closed while it answers, open after {@value #SILENCES} calls in a row without an
- * answer in time. While it is open nobody is kept waiting; one probe at a time finds out when the master is back. An error
- * that Redis replies is an answer: it comes at once, so it costs nobody time. Thread-safe.
+ * Whether it is worth asking a master. Closed while it answers; {@value #SILENCES} calls in a row without an answer in time
+ * make it suspect: then nobody is kept waiting, and one probe at a time, more patient than the callers, finds out what is
+ * the matter. No answer to that either is an outage; an answer that is late is not, and one in time closes the breaker. An
+ * error that Redis replies is an answer: it comes at once, so it costs nobody time. Thread-safe.
  */
 final class Breaker {
     /** One may be lost by chance; three in a row cost a caller the deadline, three times. */
     static final int SILENCES = 3;
 
-    private volatile int silences;
-    private volatile boolean open;
+    /** What is known of the master. */
+    enum State {
+        /** It answers. */
+        CLOSED,
+        /** It does not answer in time; whether it is away or only slow is not known, or it is slow. */
+        SUSPECT,
+        /** It is away. */
+        OPEN
+    }
 
-    boolean isOpen() {
-        return open;
+    private volatile int silences;
+    private volatile State state = State.CLOSED;
+
+    State state() {
+        return state;
     }
 
     /**
      * An answer came in time.
      *
-     * @return whether that closed the breaker
+     * @return the state before
      */
-    boolean answered() {
+    State answered() {
         // Read first: every answer comes here, and nearly always there is nothing to change.
-        if (!open && silences == 0) {
-            return false;
+        if (state == State.CLOSED && silences == 0) {
+            return State.CLOSED;
         }
         synchronized (this) {
+            State before = state;
             silences = 0;
-            boolean closed = open;
-            open = false;
-            return closed;
+            state = State.CLOSED;
+            return before;
         }
     }
 
     /**
      * No answer came in time.
      *
-     * @return whether that opened the breaker
+     * @return whether that makes the master suspect, which it was not before
      */
     synchronized boolean silent() {
         silences = Math.min(SILENCES, silences + 1);
-        if (open || silences < SILENCES) {
+        if (state != State.CLOSED || silences < SILENCES) {
             return false;
         }
-        open = true;
+        state = State.SUSPECT;
         return true;
     }
 
-    /** Opens it, without waiting for more silence. */
-    synchronized boolean open() {
+    /**
+     * A probe found that it is away.
+     *
+     * @return whether that was not known before
+     */
+    synchronized boolean isAway() {
         silences = SILENCES;
-        boolean opened = !open;
-        open = true;
-        return opened;
+        boolean news = state != State.OPEN;
+        state = State.OPEN;
+        return news;
+    }
+
+    /** A probe was answered, but late. */
+    synchronized void isSlow() {
+        if (state == State.OPEN) {
+            state = State.SUSPECT;
+        }
     }
 }

@@ -54,6 +54,6 @@ final class Calls {
     }
 
     private CompletableFuture<List<LimitOutcome>> run(Call call, Waiter who) {
-        return link.run(who, call.script(), call.keys(), call.arguments(time)).thenApply(call::outcomes);
+        return Futures.map(link.run(who, call.script(), call.keys(), call.arguments(time)), call::outcomes);
     }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Deadlines implements AutoCloseable {
     /** An alarm later than this says that this JVM stood still: a long collection, or processors that are taken. */
-    private static final long STALL_MICROS = 25_000;
+    static final long STALL_MICROS = 25_000;
 
     private static final long LONGEST_CLOSE_MILLIS = 2_000;
 

@@ -48,10 +48,18 @@ final class Errand {
         return unsent;
     }
 
-    /** Sends it, unless nobody waits for it any more. Null when it was not sent. */
+    /** How long it may take. */
+    long longestMicros() {
+        return waiter.longest().toNanos() / 1_000;
+    }
+
+    /**
+     * Sends it, unless nobody waits for it any more, or it has used up half its time here: its answer would come too late,
+     * and so would that of everybody behind it. Null when it was not sent.
+     */
     @Nullable
     CompletableFuture<List<Object>> send(long nowMicros) {
-        if (waiter.isOver()) {
+        if (waiter.isOver() || nowMicros - sinceMicros > longestMicros() / 2) {
             fail(RedisFailure.overloaded("a call was not sent in time"));
             return null;
         }
@@ -68,24 +76,33 @@ final class Errand {
 
     /** What came of it. Returns whether its place in flight is free now, and was not before. */
     boolean finish(@Nullable List<Object> reply, @Nullable Throwable failure) {
-        boolean inTime = state.compareAndSet(State.SENT, State.DONE);
+        boolean waitedFor = state.compareAndSet(State.SENT, State.DONE);
+        // The alarm may be late itself, when this JVM stands still.
+        long lateMicros = lane.nowMicros() - sinceMicros - longestMicros();
+        boolean inTime = waitedFor && lateMicros <= 0;
         if (reply != null) {
             if (inTime) {
-                lane.answered();
+                lane.answered(this);
+            } else {
+                lane.answeredLate();
             }
             answer.complete(reply);
         } else {
-            BackendException told = RedisFailure.of(failure == null ? new BackendException("no reply") : failure);
-            if (inTime && failure != null) {
-                if (RedisFailure.isAnswer(failure)) {
-                    lane.answered();
-                } else {
-                    told = lane.silent(this, told);
-                }
+            BackendException told = RedisFailure.of(
+                    failure == null ? new BackendException("RL-228 Redis replied with nothing") : failure);
+            boolean isAnswer = failure != null && RedisFailure.isAnswer(failure);
+            if (inTime && isAnswer) {
+                lane.answered(this);
+            } else if (isAnswer) {
+                lane.answeredLate();
+            } else if (waitedFor) {
+                told = lateMicros > Deadlines.STALL_MICROS
+                        ? RedisFailure.overloaded("this JVM stood still")
+                        : lane.silent(this, told);
             }
             answer.completeExceptionally(told);
         }
-        return inTime;
+        return waitedFor;
     }
 
     /**
@@ -100,7 +117,7 @@ final class Errand {
         } else if (state.compareAndSet(State.SENT, State.DONE)) {
             lane.free();
         } else {
-            return BackendException.Kind.OVERLOADED;
+            return BackendException.Kind.LATE;
         }
         BackendException.Kind kind = stalled ? BackendException.Kind.OVERLOADED : lane.missed(this);
         if (unsent) {

@@ -17,6 +17,12 @@ final class Evaluator {
     /** Deadlines come from policies, so there are few; beyond this a handle is made for each call. */
     private static final int MOST_HANDLES = 100;
 
+    /**
+     * So much longer than anybody waits, Redisson listens for an answer: one that is late says that Redis lives, and what a
+     * late call took in one slot of a cluster can be given back.
+     */
+    private static final Duration LISTENS_LONGER = Duration.ofSeconds(1);
+
     private final RedissonClient client;
     private final Map<Duration, RScript> handles = new ConcurrentHashMap<>();
 
@@ -57,7 +63,7 @@ final class Evaluator {
             handle = client.getScript(OptionalOptions.defaults()
                     .codec(StringCodec.INSTANCE)
                     .retryAttempts(0)
-                    .timeout(timeout));
+                    .timeout(timeout.plus(LISTENS_LONGER)));
             if (handles.size() < MOST_HANDLES) {
                 handles.put(timeout, handle);
             }

@@ -5,31 +5,40 @@ import io.limiter.TimeSource;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to one master. So many calls are in flight at most that Redis serves them within a few milliseconds; the rest waits
- * here, so that who waits too long leaves without having been sent, and so that waiting here (this JVM asks too much) can be
- * told from waiting for Redis (an outage). Thread-safe.
+ * The way to one master. Only so many calls are in flight ({@link Window}); the rest waits here, so that who waits too long
+ * leaves without having been sent, and so that waiting here (this JVM asks too much) can be told from waiting for Redis (an
+ * outage). Thread-safe.
  */
 final class Lane {
-    /** At some 20 us a script Redis serves these in 5 ms; at a round trip of 1 ms they are 250 000 calls a second. */
-    static final int IN_FLIGHT = 256;
     /** About what Redis serves within the default deadline; who comes later would wait in vain. */
     static final int WAITING = 2_048;
 
     private final Object master;
     private final String name;
     private final TimeSource time;
-    private final Consumer<Lane> opened;
-    private final Consumer<Lane> closed;
+    private final Consumer<Lane> probe;
+    private final Consumer<Lane> away;
+    private final BiConsumer<Lane, Breaker.State> back;
     private final Breaker breaker = new Breaker();
+    /** Guards itself, the window and what is in flight. */
     private final ArrayDeque<Errand> queue = new ArrayDeque<>();
+
+    private final Window window = new Window();
     private int inFlight;
+    /** The size of the queue, to be read without the lock; some more may wait for a moment. */
+    private volatile int waiting;
+
     private @Nullable CompletableFuture<Void> idle;
+    /** In time or late. */
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
+
+    private volatile long lastInTimeMicros = Long.MIN_VALUE;
 
     /**
      * A lane.
@@ -37,15 +46,23 @@ final class Lane {
      * @param master where it leads, as {@link Masters} knows it
      * @param name how messages call the master
      * @param time a monotonic clock
-     * @param opened told when the breaker has opened
-     * @param closed told when it has closed again
+     * @param probe told when somebody should find out how the master is
+     * @param away told when it is away
+     * @param back told when it answers in time again, and what it was taken for
      */
-    Lane(Object master, String name, TimeSource time, Consumer<Lane> opened, Consumer<Lane> closed) {
+    Lane(
+            Object master,
+            String name,
+            TimeSource time,
+            Consumer<Lane> probe,
+            Consumer<Lane> away,
+            BiConsumer<Lane, Breaker.State> back) {
         this.master = master;
         this.name = name;
         this.time = time;
-        this.opened = opened;
-        this.closed = closed;
+        this.probe = probe;
+        this.away = away;
+        this.back = back;
     }
 
     Object master() {
@@ -56,27 +73,36 @@ final class Lane {
         return name;
     }
 
-    boolean isOpen() {
-        return breaker.isOpen();
+    long nowMicros() {
+        return time.nowMicros();
     }
 
-    /** Makes a call for somebody who waits; fails at once while the breaker is open or too many waiter. */
+    /** Whether the master answers, as far as is known. */
+    boolean isClosed() {
+        return breaker.state() == Breaker.State.CLOSED;
+    }
+
+    /** Makes a call for somebody who waits; fails at once when the master is not asked, or too many wait. */
     CompletableFuture<List<Object>> run(Waiter waiter, Supplier<CompletableFuture<List<Object>>> call) {
-        if (breaker.isOpen()) {
-            return CompletableFuture.failedFuture(notAsked());
+        Breaker.State state = breaker.state();
+        if (state != Breaker.State.CLOSED) {
+            return CompletableFuture.failedFuture(notAsked(state));
+        }
+        // Without the lock, or a flood that is turned away here would keep the answers from it.
+        if (waiting >= WAITING) {
+            return CompletableFuture.failedFuture(
+                    RedisFailure.overloaded(WAITING + " calls wait already to be sent to " + name));
         }
         Errand errand = new Errand(this, waiter, call, time.nowMicros());
         waiter.add(errand);
         boolean now;
         synchronized (queue) {
-            now = inFlight < IN_FLIGHT && queue.isEmpty();
+            now = inFlight < window.size() && queue.isEmpty();
             if (now) {
                 inFlight++;
-            } else if (queue.size() < WAITING) {
-                queue.add(errand);
             } else {
-                return CompletableFuture.failedFuture(
-                        RedisFailure.overloaded(WAITING + " calls wait already to be sent to " + name));
+                queue.add(errand);
+                waiting = queue.size();
             }
         }
         if (now) {
@@ -85,50 +111,77 @@ final class Lane {
         return errand.answer();
     }
 
-    /** A call beside the queue, whatever the breaker says: to find out how the master is. */
-    CompletableFuture<List<Object>> probe(Waiter waiter, Supplier<CompletableFuture<List<Object>>> call) {
-        Errand errand = new Errand(this, waiter, call, time.nowMicros());
-        waiter.add(errand);
-        synchronized (queue) {
-            inFlight++;
-        }
-        sendFrom(errand);
-        return errand.answer();
-    }
-
     /** The master does not answer: for who finds that out in another way. */
     void open() {
-        if (breaker.open()) {
-            failWaiting(notAsked());
-            opened.accept(this);
+        if (breaker.isAway()) {
+            failWaiting(notAsked(Breaker.State.OPEN));
+            away.accept(this);
+            probe.accept(this);
+        }
+    }
+
+    /**
+     * What came of a probe.
+     *
+     * @param failure null for a reply
+     * @param inTime whether a caller would have waited so long
+     */
+    void probed(@Nullable BackendException failure, boolean inTime) {
+        if (failure == null || RedisFailure.isAnswer(failure)) {
+            if (inTime) {
+                isBack(breaker.answered());
+            } else {
+                breaker.isSlow();
+            }
+        } else if (failure.kind() != BackendException.Kind.OVERLOADED && !isClosed() && breaker.isAway()) {
+            away.accept(this);
         }
     }
 
     /** An answer came in time. */
-    void answered() {
-        lastAnswerMicros = time.nowMicros();
-        if (breaker.answered()) {
-            closed.accept(this);
+    void answered(Errand errand) {
+        long now = time.nowMicros();
+        lastAnswerMicros = now;
+        lastInTimeMicros = now;
+        isBack(breaker.answered());
+        synchronized (queue) {
+            window.answered(now, now - errand.sinceMicros(), errand.longestMicros(), !queue.isEmpty());
         }
     }
 
-    /** The call got no answer in time: because the master gives none, or because this JVM asks too much of it. */
+    /** An answer came when nobody waited for it any more: the master lives. */
+    void answeredLate() {
+        lastAnswerMicros = time.nowMicros();
+    }
+
+    /**
+     * The call got no answer in time: because the master gives none, or because this JVM asks too much of it. It is the
+     * latter when answers still come in the second half of the wait, and either somebody got his in time or there is reason
+     * to hope that fewer calls in flight would be answered sooner.
+     */
     BackendException.Kind missed(Errand errand) {
-        if (lastAnswerMicros >= errand.sinceMicros()) {
+        long now = time.nowMicros();
+        long halfway = errand.sinceMicros() + (now - errand.sinceMicros()) / 2;
+        boolean tooMany;
+        synchronized (queue) {
+            tooMany = !window.isSmallest();
+            window.late(now, errand.longestMicros());
+        }
+        if (lastInTimeMicros >= halfway || (tooMany && lastAnswerMicros >= halfway)) {
             return BackendException.Kind.OVERLOADED;
         }
         if (breaker.silent()) {
-            failWaiting(notAsked());
-            opened.accept(this);
+            failWaiting(notAsked(Breaker.State.SUSPECT));
+            probe.accept(this);
         }
-        return BackendException.Kind.UNAVAILABLE;
+        return BackendException.Kind.LATE;
     }
 
     /** As {@link #missed}, for a call that failed before anybody gave it up. */
     BackendException silent(Errand errand, BackendException failure) {
-        return missed(errand) == BackendException.Kind.UNAVAILABLE
-                ? failure
-                : RedisFailure.overloaded(name + " answers others, this call not");
+        return missed(errand) == BackendException.Kind.OVERLOADED
+                ? RedisFailure.overloaded(name + " answers others, this call not")
+                : failure;
     }
 
     /** One that waited here leaves. */
@@ -136,6 +189,7 @@ final class Lane {
         synchronized (queue) {
             // They come in order and leave about in order, so it stands near the front.
             queue.removeFirstOccurrence(errand);
+            waiting = queue.size();
         }
     }
 
@@ -162,13 +216,25 @@ final class Lane {
         synchronized (queue) {
             left = List.copyOf(queue);
             queue.clear();
+            waiting = 0;
         }
         left.forEach(errand -> errand.fail(failure));
     }
 
-    private BackendException notAsked() {
-        return new BackendException(
-                "RL-225 " + name + " does not answer, so it is not asked until a probe gets through");
+    private void isBack(Breaker.State before) {
+        if (before != Breaker.State.CLOSED) {
+            synchronized (queue) {
+                window.reset();
+            }
+            back.accept(this, before);
+        }
+    }
+
+    private BackendException notAsked(Breaker.State state) {
+        return state == Breaker.State.OPEN
+                ? new BackendException(
+                        "RL-225 " + name + " does not answer, so it is not asked until a probe gets through")
+                : RedisFailure.overloaded(name + " answers too late, so it is not asked until a probe is in time");
     }
 
     /** Sends a call that has a place in flight; when it fails at once, the next one in its place, and so on. */
@@ -192,16 +258,30 @@ final class Lane {
                 reply.whenComplete((value, failure) -> {
                     if (sent.finish(value, failure)) {
                         sendFrom(next());
+                        sendFrom(more());
                     }
                 });
             }
         }
     }
 
-    /** The next call that still waits, in the place of one that is done; without one the place is given back. */
+    /** The next call that waits, where the window has grown. */
+    private @Nullable Errand more() {
+        synchronized (queue) {
+            Errand errand = inFlight < window.size() ? queue.poll() : null;
+            if (errand != null) {
+                inFlight++;
+                waiting = queue.size();
+            }
+            return errand;
+        }
+    }
+
+    /** The next call that waits, in the place of one that is done; without one, or in a smaller window, it is given back. */
     private @Nullable Errand next() {
         synchronized (queue) {
-            Errand errand = queue.poll();
+            Errand errand = inFlight > window.size() ? null : queue.poll();
+            waiting = queue.size();
             if (errand == null) {
                 inFlight--;
                 if (inFlight == 0 && idle != null) {

@@ -91,9 +91,9 @@ public final class RedisBackend implements Backend {
         }
         return deadlines.bound(
                 longest,
-                waiter -> calls(waiter)
-                        .ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK)
-                        .thenApply(outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes)));
+                waiter -> Futures.map(
+                        calls(waiter).ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK),
+                        outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes)));
     }
 
     @Override
@@ -288,7 +288,7 @@ public final class RedisBackend implements Backend {
                 throw new IllegalStateException(
                         "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...) first");
             }
-            if (!takesLogin && login != Login.NONE) {
+            if (!takesLogin && !login.equals(Login.NONE)) {
                 throw new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
                         + " the configuration of a client of your own has them already");
             }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 
 /** What went wrong with Redis, in words that are safe to log: without keys and arguments, which hold client data. */
@@ -26,6 +27,9 @@ final class RedisFailure {
 
     /** What Redis says in front of a reason for which it won't have us, when Redisson tells it. */
     private static final Pattern LOGIN = Pattern.compile("\\b(WRONGPASS|NOAUTH)\\b|invalid (?:username|password)");
+
+    /** Of a script that runs a command which the user may not. */
+    private static final String NOT_ALLOWED = "user executing the script can't run this command";
 
     private static final int DEEPEST_CAUSE = 10;
 
@@ -48,10 +52,12 @@ final class RedisFailure {
             }
         }
         Throwable first = causes(failure)[0];
-        String words = first instanceof RedisTimeoutException || first instanceof TimeoutException
-                ? "Redis did not answer in time"
-                : "no connection to Redis: " + first.getClass().getSimpleName();
-        return new BackendException(Kind.UNAVAILABLE, "RL-220 " + words, failure);
+        return first instanceof RedisTimeoutException || first instanceof TimeoutException
+                ? new BackendException(Kind.LATE, "RL-220 Redis did not answer in time", failure)
+                : new BackendException(
+                        Kind.UNAVAILABLE,
+                        "RL-220 no connection to Redis: " + first.getClass().getSimpleName(),
+                        failure);
     }
 
     /** Why there is no connection yet. The message of a network's own exception holds an address and no data of clients. */
@@ -78,12 +84,12 @@ final class RedisFailure {
     static BackendException late(Kind kind, long deadlineMillis) {
         return kind == Kind.OVERLOADED
                 ? overloaded("no answer within " + deadlineMillis + " ms, while others got theirs")
-                : new BackendException("RL-220 Redis did not answer within " + deadlineMillis + " ms");
+                : new BackendException(kind, "RL-220 Redis did not answer within " + deadlineMillis + " ms", null);
     }
 
     static BackendException overloaded(String what) {
         return new BackendException(
-                Kind.OVERLOADED, "RL-221 this JVM asks more of Redis than it gets answered: " + what, null);
+                Kind.OVERLOADED, "RL-221 more is asked of Redis than it answers in time: " + what, null);
     }
 
     static BackendException closed() {
@@ -111,11 +117,19 @@ final class RedisFailure {
 
     /** The error code in Redis' words, such as WRONGTYPE or OOM; nothing when there is none. */
     static String code(String message) {
+        if (message.contains(NOT_ALLOWED)) {
+            // Redis 6 has no code for it.
+            return "NOPERM";
+        }
         Matcher code = CODE.matcher(message);
         return code.find() ? code.group(1) : "";
     }
 
     private static String code(Throwable reply) {
+        if (reply instanceof RedisOutOfMemoryException) {
+            // Redisson takes the code from this one's message.
+            return "OOM";
+        }
         return reply.getMessage() == null ? "" : code(reply.getMessage());
     }
 

@@ -30,6 +30,8 @@ final class RedisLink implements AutoCloseable {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;
     private static final Duration PROBE_PAUSE = Duration.ofMillis(100);
+    /** Longer than callers wait: what answers by then is slow, and not away. */
+    private static final Duration PROBE_PATIENCE = Duration.ofMillis(250);
     /** Of a self-test: the first use of everything takes longer than any later one. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -38,6 +40,7 @@ final class RedisLink implements AutoCloseable {
     private final boolean owned;
     private final RedisKeys keys;
     private final Duration deadline;
+    private final Duration probePatience;
     private final Deadlines deadlines;
     private final TimeSource monotonic = TimeSource.system();
     private final CountDownLatch connected = new CountDownLatch(1);
@@ -58,7 +61,7 @@ final class RedisLink implements AutoCloseable {
      * @param name how messages call this Redis
      * @param connect makes or gives the client
      * @param owned whether the client is ours to shut down
-     * @param deadline how long a probe waits
+     * @param deadline within which the answer to a probe is in time
      */
     RedisLink(
             String name,
@@ -72,6 +75,7 @@ final class RedisLink implements AutoCloseable {
         this.owned = owned;
         this.keys = keys;
         this.deadline = deadline;
+        this.probePatience = deadline.compareTo(PROBE_PATIENCE) > 0 ? deadline : PROBE_PATIENCE;
         this.deadlines = deadlines;
         this.watch = new Thread(this::watch, "limiter-redis-watch");
         watch.setDaemon(true);
@@ -148,29 +152,31 @@ final class RedisLink implements AutoCloseable {
         return lane != null
                 ? lane
                 : lanes.computeIfAbsent(master, found -> {
-                    Lane made = new Lane(found, Masters.name(found), monotonic, this::opened, this::answersAgain);
+                    Lane made =
+                            new Lane(found, Masters.name(found), monotonic, this::probe, this::isAway, this::isBack);
                     untested.add(made);
                     return made;
                 });
     }
 
-    private void opened(Lane lane) {
+    private void isAway(Lane lane) {
         LOG.warn(
                 "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe gets"
                         + " through",
                 lane.name());
-        deadlines.after(PROBE_PAUSE, () -> probe(lane));
     }
 
-    private void answersAgain(Lane lane) {
-        LOG.info("RL-226 {} answers again and decides", lane.name());
-        untested.add(lane);
+    private void isBack(Lane lane, Breaker.State before) {
+        if (before == Breaker.State.OPEN) {
+            LOG.info("RL-226 {} answers again and decides", lane.name());
+            untested.add(lane);
+        }
     }
 
-    /** Asks a silent master, until it answers or is no master any more. */
+    /** Asks a master that does not answer, until it does or is no master any more. */
     private void probe(Lane lane) {
         Session now = session;
-        if (now == null || !lane.isOpen()) {
+        if (now == null || lane.isClosed()) {
             return;
         }
         if (!now.masters.all().contains(lane.master())) {
@@ -179,13 +185,18 @@ final class RedisLink implements AutoCloseable {
             return;
         }
         Call call = SelfTest.probe(keys, SelfTest.keyOn(lane.master(), now.masters, keys));
+        long sentMicros = monotonic.nowMicros();
         deadlines
                 .bound(
-                        deadline,
-                        waiter -> lane.probe(
-                                waiter,
-                                () -> now.evaluator.run(waiter, call.script(), call.keys(), call.arguments(null))))
-                .whenComplete((reply, failure) -> deadlines.after(PROBE_PAUSE, () -> probe(lane)));
+                        probePatience,
+                        waiter -> now.evaluator.run(waiter, call.script(), call.keys(), call.arguments(null)))
+                .whenComplete((reply, failure) -> {
+                    long tookMicros = monotonic.nowMicros() - sentMicros;
+                    lane.probed(
+                            failure == null ? null : RedisFailure.of(failure),
+                            tookMicros <= deadline.toNanos() / 1_000);
+                    deadlines.after(PROBE_PAUSE, () -> probe(lane));
+                });
     }
 
     private void watch() {
@@ -270,7 +281,7 @@ final class RedisLink implements AutoCloseable {
 
     private void test(Lane lane) throws InterruptedException {
         Session now = session;
-        if (now == null || lane.isOpen()) {
+        if (now == null || !lane.isClosed()) {
             return;
         }
         try {

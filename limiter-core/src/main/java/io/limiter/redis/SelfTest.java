@@ -137,7 +137,7 @@ final class SelfTest {
     /** The lines {@code name:value} of INFO. */
     private static Map<String, String> info(String text) {
         Map<String, String> info = new LinkedHashMap<>();
-        for (String line : text.split("\r?\n")) {
+        for (String line : text.lines().toList()) {
             int colon = line.indexOf(':');
             if (colon > 0) {
                 info.put(line.substring(0, colon), line.substring(colon + 1));

@@ -38,17 +38,19 @@ record Waiter(Duration longest, CompletableFuture<?> answer, List<Errand> errand
      * Gives up the calls that have no answer yet.
      *
      * @param stalled whether this JVM stood still meanwhile, so that nobody knows what Redis did
-     * @return what kind of failure that is: an outage if one of the calls says so
+     * @return what kind of failure that is: an overload if one of the calls says so
      */
     BackendException.Kind giveUp(boolean stalled) {
         List<Errand> open;
         synchronized (errands) {
             open = List.copyOf(errands);
         }
-        boolean outage = false;
+        BackendException.Kind worst = stalled ? BackendException.Kind.OVERLOADED : BackendException.Kind.LATE;
         for (Errand errand : open) {
-            outage |= errand.giveUp(stalled) == BackendException.Kind.UNAVAILABLE;
+            if (errand.giveUp(stalled) == BackendException.Kind.OVERLOADED) {
+                worst = BackendException.Kind.OVERLOADED;
+            }
         }
-        return outage ? BackendException.Kind.UNAVAILABLE : BackendException.Kind.OVERLOADED;
+        return worst;
     }
 }

@@ -63,6 +63,11 @@ public final class RedisServers {
         return start(executable(), port, settings);
     }
 
+    /** A server of a version that the limiter was not built for. */
+    public static RedisServer startOld(int port) {
+        return start(() -> executable("target/redis-old/redis-server-2.8.19"), port);
+    }
+
     /** The redis-server that the build brings, or another one: {@code -Dlimiter.redis.executable=/usr/bin/valkey-server}. */
     private static ExecutableProvider executable() {
         String other = System.getProperty("limiter.redis.executable");
@@ -98,6 +103,30 @@ public final class RedisServers {
         }
     }
 
+    /** Sends a signal, STOP say, to the server on the port. */
+    public static void signal(String name, long pid) {
+        try {
+            int status = new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            if (status != 0) {
+                throw new AssertionError("kill -" + name + " " + pid + " ended with status " + status);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError("interrupted", e);
+        }
+    }
+
+    /** The process of the server on the port. */
+    public static long pid(int port) {
+        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            return Long.parseLong(redis.info("server").replaceAll("(?s).*process_id:(\\d+).*", "$1"));
+        }
+    }
+
     /** A port that nobody listens on. */
     public static int freePort() {
         try (ServerSocket socket = new ServerSocket(0)) {
@@ -105,6 +134,15 @@ public final class RedisServers {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static File executable(String unpacked) throws IOException {
+        Path file = Path.of(unpacked);
+        if (!Files.exists(file)) {
+            throw new IOException(file.toAbsolutePath() + " is missing; run mvn generate-test-resources");
+        }
+        file.toFile().setExecutable(true);
+        return file.toAbsolutePath().toFile();
     }
 
     private static Path folder() throws IOException {
@@ -133,12 +171,7 @@ public final class RedisServers {
             String os =
                     System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("mac") ? "darwin" : "linux";
             String processor = System.getProperty("os.arch", "").equals("aarch64") ? "arm64" : "amd64";
-            Path file = Path.of("target/redis-newer/redis-server-7.0.15-" + os + "-" + processor);
-            if (!Files.exists(file)) {
-                throw new IOException(file.toAbsolutePath() + " is missing; run mvn generate-test-resources");
-            }
-            file.toFile().setExecutable(true);
-            return file.toAbsolutePath().toFile();
+            return executable("target/redis-newer/redis-server-7.0.15-" + os + "-" + processor);
         }
     }
 

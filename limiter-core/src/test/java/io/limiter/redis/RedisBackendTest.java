@@ -22,7 +22,6 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Traffic;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -133,12 +132,10 @@ class RedisBackendTest {
         int port = RedisServers.freePort();
         RedisServer server = RedisServers.start(port);
         int calls = 200;
-        try (RateLimiter limiter = RateLimiter.on(Backends.connected(RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + port)
-                        .deadline(Duration.ofMillis(250))));
-                Jedis redis = new Jedis("127.0.0.1", port)) {
-            String pid = redis.info("server").replaceAll("(?s).*process_id:(\\d+).*", "$1");
-            signal("STOP", pid);
+        try (RateLimiter limiter = RateLimiter.on(Backends.connected(
+                RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofMillis(250))))) {
+            long pid = RedisServers.pid(port);
+            RedisServers.signal("STOP", pid);
             List<CompletableFuture<Decision>> answers = new ArrayList<>();
             long start = System.nanoTime();
             for (int i = 0; i < calls; i++) {
@@ -153,7 +150,7 @@ class RedisBackendTest {
             // The deadline is 250 ms; the rest is for machines whose processors are taken.
             assertTrue(waited < 2_000, "the last of them waited " + waited + " ms");
             Await.until(Duration.ofSeconds(10), "2.5 s are over", () -> System.nanoTime() - start > 2_500_000_000L);
-            signal("CONT", pid);
+            RedisServers.signal("CONT", pid);
             Await.until(
                     Duration.ofSeconds(30),
                     "Redis decides again",
@@ -318,11 +315,5 @@ class RedisBackendTest {
                 assertFalse(thread.startsWith("redisson") || thread.startsWith("limiter-"), thread);
             }
         }
-    }
-
-    private static void signal(String name, String pid) throws IOException, InterruptedException {
-        assertEquals(
-                0,
-                new ProcessBuilder("kill", "-" + name, pid).inheritIO().start().waitFor());
     }
 }

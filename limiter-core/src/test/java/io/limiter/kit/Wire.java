@@ -1,0 +1,134 @@
+package io.limiter.kit;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A wire to a server on this machine that a test can cut: it swallows what is sent, and connections stay up, as in a network
+ * that drops packets. What was sent meanwhile arrives when it is whole again, as TCP promises.
+ */
+public final class Wire implements AutoCloseable {
+    private static final int BUFFER = 64 * 1024;
+    private static final int PIECES_PER_SECOND = 200;
+
+    private final ServerSocket listener;
+    private final int to;
+    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    /** Has one permit while the wire is whole. */
+    private final Semaphore whole = new Semaphore(1);
+
+    private volatile long bytesPerSecond = Long.MAX_VALUE;
+
+    private Wire(ServerSocket listener, int to) {
+        this.listener = listener;
+        this.to = to;
+    }
+
+    /** A wire to the port, whole. */
+    public static Wire to(int port) {
+        try {
+            Wire wire = new Wire(new ServerSocket(0, 100, InetAddress.getLoopbackAddress()), port);
+            wire.start("accept", wire::accept);
+            return wire;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Where its near end is. */
+    public int port() {
+        return listener.getLocalPort();
+    }
+
+    /** From now on nothing gets through. */
+    public void cut() {
+        whole.acquireUninterruptibly();
+    }
+
+    /** Everything gets through again. */
+    public void mend() {
+        whole.release();
+    }
+
+    /** From now on so many bytes a second get through, in each direction of each connection. */
+    public void narrow(long bytes) {
+        bytesPerSecond = bytes;
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
+    private void accept() throws IOException {
+        while (true) {
+            Socket near = listener.accept();
+            sockets.add(near);
+            start("connect", () -> {
+                pass();
+                Socket far = new Socket(InetAddress.getLoopbackAddress(), to);
+                sockets.add(far);
+                start("there", () -> copy(near, far));
+                start("back", () -> copy(far, near));
+            });
+        }
+    }
+
+    private void copy(Socket from, Socket into) throws IOException {
+        try (from;
+                into) {
+            InputStream in = from.getInputStream();
+            OutputStream out = into.getOutputStream();
+            byte[] buffer = new byte[BUFFER];
+            for (int n = in.read(buffer, 0, piece()); n >= 0; n = in.read(buffer, 0, piece())) {
+                pass();
+                out.write(buffer, 0, n);
+                long width = bytesPerSecond;
+                if (width < Long.MAX_VALUE) {
+                    LockSupport.parkNanos(n * 1_000_000_000L / width);
+                }
+            }
+        }
+    }
+
+    /** A narrow wire carries small pieces, one after the other. */
+    private int piece() {
+        return (int) Math.max(1, Math.min(BUFFER, bytesPerSecond / PIECES_PER_SECOND));
+    }
+
+    /** Waits while the wire is cut. */
+    private void pass() {
+        whole.acquireUninterruptibly();
+        whole.release();
+    }
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private void start(String name, Work work) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        work.run();
+                    } catch (IOException closed) {
+                        // One of the ends has gone; so does this thread.
+                    }
+                },
+                "wire-" + name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+}

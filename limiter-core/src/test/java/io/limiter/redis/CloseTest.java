@@ -1,0 +1,105 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/** Closing while calls are in flight, and what is left afterwards. */
+class CloseTest {
+    private static final Policy MANY =
+            Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+    private static final int CALLS = 1_000;
+
+    @Test
+    void whatIsInFlightIsLetFinish() throws Exception {
+        RateLimiter limiter = RateLimiter.on(Backends.connected(Backends.redis().address(RedisServers.single())));
+        List<CompletableFuture<Decision>> answers = asked(limiter);
+        limiter.close();
+        int decided = 0;
+        for (CompletableFuture<Decision> answer : answers) {
+            decided += answer.get(30, TimeUnit.SECONDS).source() == Decision.Source.REDIS ? 1 : 0;
+        }
+        assertEquals(CALLS, decided, "Redis answers, so nothing is lost by waiting for it");
+    }
+
+    @Test
+    void onAFrozenServerEachCallIsAnsweredByItsDeadline() throws Exception {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        long pid = RedisServers.pid(port);
+        try {
+            RateLimiter limiter = RateLimiter.on(Backends.connected(
+                    RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofMillis(300))));
+            RedisServers.signal("STOP", pid);
+            List<CompletableFuture<Decision>> answers = asked(limiter);
+            long start = System.nanoTime();
+            limiter.close();
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertTrue(millis < 10_000, "closing took " + millis + " ms");
+            for (CompletableFuture<Decision> answer : answers) {
+                assertTrue(answer.isDone(), "after closing nobody waits any more");
+                assertEquals(Decision.Source.FAILED_CLOSED, answer.get().source());
+            }
+        } finally {
+            RedisServers.signal("CONT", pid);
+            RedisServers.stop(server);
+        }
+    }
+
+    @Test
+    void twentyTimesOpenedAndClosedNoThreadAndNoConnectionIsLeft() {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            int threads = Thread.activeCount();
+            for (int i = 0; i < 20; i++) {
+                try (RateLimiter limiter =
+                        RateLimiter.on(Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port)))) {
+                    assertFalse(asked(limiter).isEmpty());
+                }
+                assertTrue(
+                        Thread.getAllStackTraces().keySet().stream()
+                                .noneMatch(thread -> thread.getName().startsWith("limiter-redis")),
+                        "our own threads have ended when it is closed");
+            }
+            Await.until(
+                    Duration.ofSeconds(30),
+                    "all connections but this test's are closed",
+                    () -> redis.info("clients").contains("connected_clients:1\r"));
+            Await.until(
+                    Duration.ofSeconds(30),
+                    "no threads are left",
+                    // Netty's one thread for the whole JVM comes and goes.
+                    () -> Thread.activeCount() <= threads + 1);
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    private static List<CompletableFuture<Decision>> asked(RateLimiter limiter) {
+        List<CompletableFuture<Decision>> answers = new ArrayList<>();
+        for (int i = 0; i < CALLS; i++) {
+            answers.add(limiter.tryAcquireAsync(MANY, PartitionKey.of("client " + i % 7), 1)
+                    .toCompletableFuture());
+        }
+        return answers;
+    }
+}

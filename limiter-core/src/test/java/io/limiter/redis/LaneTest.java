@@ -1,0 +1,232 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.BackendException;
+import io.limiter.BackendException.Kind;
+import io.limiter.ManualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisException;
+
+/** Which failures are outages, which are overload; who waits, who is sent. On a clock that the test sets. */
+class LaneTest {
+    private static final Duration DEADLINE = Duration.ofMillis(50);
+    private static final Duration HALF = Duration.ofMillis(25);
+
+    private final ManualTime time = new ManualTime();
+    private final List<String> events = new ArrayList<>();
+    private final List<CompletableFuture<List<Object>>> sent = new ArrayList<>();
+    private boolean failing;
+    private final Lane lane = new Lane(
+            "m",
+            "Redis",
+            time,
+            lane -> events.add("probe"),
+            lane -> events.add("away"),
+            (lane, before) -> events.add("back from " + before));
+
+    /** Somebody who asks. */
+    private final class Asker {
+        final CompletableFuture<List<Object>> answered = new CompletableFuture<>();
+        final Waiter waiter = new Waiter(DEADLINE, answered);
+        final CompletableFuture<List<Object>> answer = lane.run(waiter, LaneTest.this::send);
+
+        /** The deadline has passed. */
+        Kind giveUp() {
+            Kind kind = waiter.giveUp(false);
+            answered.cancel(false);
+            return kind;
+        }
+
+        Kind failure() {
+            CompletionException thrown = assertThrows(CompletionException.class, answer::join);
+            return ((BackendException) thrown.getCause()).kind();
+        }
+    }
+
+    private CompletableFuture<List<Object>> send() {
+        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+        sent.add(reply);
+        if (failing) {
+            reply.completeExceptionally(new RedisException("LOADING"));
+        }
+        return reply;
+    }
+
+    private void answer(int i) {
+        sent.get(i).complete(List.of());
+    }
+
+    @Test
+    void threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent() {
+        for (int i = 0; i < 3; i++) {
+            Asker asker = new Asker();
+            time.advance(DEADLINE);
+            assertEquals(Kind.LATE, asker.giveUp());
+        }
+        assertEquals(List.of("probe"), events);
+        Asker next = new Asker();
+        assertEquals(Kind.OVERLOADED, next.failure(), "whether it is away is not known yet");
+        assertEquals(3, sent.size());
+    }
+
+    @Test
+    void aProbeWithoutAnAnswerIsAnOutageAndOneInTimeEndsIt() {
+        threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
+        lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), false);
+        assertEquals(Kind.UNAVAILABLE, new Asker().failure());
+        lane.probed(null, false);
+        assertEquals(Kind.OVERLOADED, new Asker().failure(), "slow is not away");
+        lane.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), false);
+        assertEquals(Kind.OVERLOADED, new Asker().failure(), "nobody knows what Redis did meanwhile");
+        lane.probed(null, true);
+        assertEquals(List.of("probe", "away", "back from SUSPECT"), events);
+        Asker asker = new Asker();
+        answer(3);
+        assertTrue(asker.answer.isDone());
+    }
+
+    @Test
+    void anErrorIsAnAnswer() {
+        for (int i = 0; i < 10; i++) {
+            Asker asker = new Asker();
+            sent.get(i).completeExceptionally(new RedisException("WRONGTYPE of a key"));
+            assertEquals(Kind.FAULT, asker.failure());
+        }
+        assertTrue(lane.isClosed());
+    }
+
+    @Test
+    void aBrokenConnectionIsAnOutageAndCountsAsSilence() {
+        for (int i = 0; i < 3; i++) {
+            Asker asker = new Asker();
+            sent.get(i).completeExceptionally(new RedisConnectionException("refused"));
+            assertEquals(Kind.UNAVAILABLE, asker.failure());
+        }
+        assertFalse(lane.isClosed());
+    }
+
+    @Test
+    void whoIsLateWhileOthersAreAnsweredMetAnOverload() {
+        for (int i = 0; i < 10; i++) {
+            Asker late = new Asker();
+            time.advance(Duration.ofMillis(40));
+            Asker other = new Asker();
+            time.advance(Duration.ofMillis(10));
+            answer(sent.size() - 1);
+            assertTrue(other.answer.isDone());
+            assertEquals(Kind.OVERLOADED, late.giveUp());
+        }
+        assertTrue(lane.isClosed());
+    }
+
+    @Test
+    void anAnswerJustAfterTheCallWasSentDoesNotHideAnOutage() {
+        Asker early = new Asker();
+        Asker late = new Asker();
+        time.advance(Duration.ofMillis(1));
+        answer(0);
+        time.advance(Duration.ofMillis(49));
+        assertTrue(early.answer.isDone());
+        assertEquals(Kind.LATE, late.giveUp());
+    }
+
+    @Test
+    void aStallOfThisJvmSaysNothingOfRedis() {
+        for (int i = 0; i < 10; i++) {
+            Asker asker = new Asker();
+            time.advance(Duration.ofSeconds(1));
+            assertEquals(Kind.OVERLOADED, asker.waiter.giveUp(true));
+        }
+        assertTrue(lane.isClosed());
+    }
+
+    @Test
+    void soManyAreInFlightAndTheRestWaitsInOrder() {
+        List<Asker> askers = askers(70);
+        assertEquals(64, sent.size());
+        answer(3);
+        assertEquals(65, sent.size());
+        answer(64);
+        assertTrue(askers.get(64).answer.isDone(), "the first that waited");
+        assertFalse(askers.get(65).answer.isDone());
+    }
+
+    @Test
+    void whoHasWaitedHalfItsTimeIsNotSentAnyMore() {
+        List<Asker> askers = askers(70);
+        time.advance(HALF.plusMillis(1));
+        Asker fresh = new Asker();
+        // So late that the window has become half as large.
+        for (int i = 0; i < 33; i++) {
+            answer(i);
+        }
+        assertEquals(65, sent.size());
+        assertEquals(Kind.OVERLOADED, askers.get(64).failure());
+        assertEquals(Kind.OVERLOADED, askers.get(69).failure());
+        answer(64);
+        assertTrue(fresh.answer.isDone(), "the only one whose answer can be in time");
+    }
+
+    @Test
+    void whoLeavesIsNotSent() {
+        List<Asker> askers = askers(66);
+        askers.get(64).giveUp();
+        for (int i = 0; i < 33; i++) {
+            answer(i);
+        }
+        answer(64);
+        assertTrue(askers.get(65).answer.isDone());
+        assertEquals(65, sent.size());
+    }
+
+    @Test
+    void tooManyWaitingAreTurnedAwayAtOnce() {
+        List<Asker> askers = askers(64 + Lane.WAITING + 1);
+        assertEquals(Kind.OVERLOADED, askers.get(askers.size() - 1).failure());
+        assertFalse(askers.get(askers.size() - 2).answer.isDone());
+    }
+
+    @Test
+    void whenItTurnsSuspectWhoWaitsIsToldAtOnce() {
+        List<Asker> askers = askers(70);
+        time.advance(DEADLINE);
+        for (int i = 0; i < 3; i++) {
+            askers.get(i).giveUp();
+        }
+        for (Asker waiting : askers.subList(64, 70)) {
+            assertTrue(waiting.answer.isCompletedExceptionally());
+        }
+    }
+
+    @Test
+    void aCallThatFailsAtOnceMakesRoomForTheNextWithoutEnd() {
+        askers(64);
+        List<Asker> rest = askers(Lane.WAITING);
+        CompletableFuture<Void> idle = lane.whenIdle();
+        // From here on each call fails while it is being sent, thousands of them within one another.
+        failing = true;
+        for (int i = 0; i < 64; i++) {
+            sent.get(i).completeExceptionally(new RedisException("LOADING"));
+        }
+        rest.forEach(asker -> assertTrue(asker.answer.isDone()));
+        assertTrue(idle.isDone());
+    }
+
+    private List<Asker> askers(int count) {
+        List<Asker> askers = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            askers.add(new Asker());
+        }
+        return askers;
+    }
+}
