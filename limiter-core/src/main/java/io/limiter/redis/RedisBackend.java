@@ -12,7 +12,9 @@ import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +60,16 @@ public final class RedisBackend implements Backend {
     /** A builder. It needs to be told which Redis. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /**
+     * The scripts by name, for who loads them on each master beforehand so that the limiter's user need not be allowed to
+     * ({@code SCRIPT LOAD}).
+     */
+    public static Map<String, String> scripts() {
+        Map<String, String> scripts = new TreeMap<>();
+        Script.all().forEach(script -> scripts.put(script.name(), script.text()));
+        return scripts;
     }
 
     /**

@@ -58,6 +58,11 @@ public final class RedisServers {
         return "redis://127.0.0.1:" + Sentinel.PORT;
     }
 
+    /** The port of the master that it watches. */
+    public static int sentinelMasterPort() {
+        return Sentinel.MASTER_PORT;
+    }
+
     /** A server of a test's own, to be stopped, paused or killed. */
     public static RedisServer start(int port, String... settings) {
         return start(executable(), port, settings);
@@ -176,66 +181,75 @@ public final class RedisServers {
     }
 
     private static final class Sentinel {
-        static final int PORT = freePort();
+        static final int MASTER_PORT = freePort();
+        static final int PORT;
 
         static {
-            int master = freePort();
-            start(master);
-            int replica = freePort();
-            start(replica, "replicaof 127.0.0.1 " + master);
-            try {
-                RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
-                        .executableProvider(RedisServers.executable())
-                        .port(PORT)
-                        .masterName(MASTER)
-                        .masterPort(master)
-                        .quorumSize(1)
-                        .bind("127.0.0.1")
-                        .build();
-                sentinel.start();
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                    try {
-                        sentinel.stop();
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                }));
-            } catch (IOException e) {
-                throw new UncheckedIOException("a sentinel did not start on port " + PORT, e);
-            }
+            start(MASTER_PORT);
+            start(freePort(), "replicaof 127.0.0.1 " + MASTER_PORT);
+            PORT = startSentinel(MASTER_PORT);
         }
     }
 
-    private static final class Cluster {
-        static final List<Integer> PORTS = new ArrayList<>();
-
-        static {
-            while (PORTS.size() < MASTERS) {
-                int port = freePort();
-                if (port < HIGHEST_CLUSTER_PORT) {
-                    PORTS.add(port);
-                    start(port, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 5000");
+    /** Starts a sentinel that watches the master; returns its port. */
+    public static int startSentinel(int master) {
+        int port = freePort();
+        try {
+            RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
+                    .executableProvider(RedisServers.executable())
+                    .port(port)
+                    .masterName(MASTER)
+                    .masterPort(master)
+                    .quorumSize(1)
+                    .bind("127.0.0.1")
+                    .build();
+            sentinel.start();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                try {
+                    sentinel.stop();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
                 }
-            }
-            for (int i = 0; i < MASTERS; i++) {
-                try (Jedis node = new Jedis("127.0.0.1", PORTS.get(i))) {
-                    int from = SLOTS * i / MASTERS;
-                    int[] slots = new int[SLOTS * (i + 1) / MASTERS - from];
-                    for (int s = 0; s < slots.length; s++) {
-                        slots[s] = from + s;
-                    }
-                    node.clusterAddSlots(slots);
-                    node.clusterMeet("127.0.0.1", PORTS.get(0));
-                }
-            }
-            PORTS.forEach(port -> Await.until(Duration.ofSeconds(60), "the cluster is formed", () -> isFormed(port)));
+            }));
+        } catch (IOException e) {
+            throw new UncheckedIOException("a sentinel did not start on port " + port, e);
         }
+        return port;
+    }
 
-        private static boolean isFormed(int port) {
-            try (Jedis node = new Jedis("127.0.0.1", port)) {
-                String info = node.clusterInfo();
-                return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + MASTERS);
+    private static final class Cluster {
+        static final List<Integer> PORTS = startCluster();
+    }
+
+    /** Starts a cluster of three masters; returns their ports. */
+    public static List<Integer> startCluster() {
+        List<Integer> ports = new ArrayList<>();
+        while (ports.size() < MASTERS) {
+            int port = freePort();
+            if (port < HIGHEST_CLUSTER_PORT) {
+                ports.add(port);
+                start(port, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 5000");
             }
+        }
+        for (int i = 0; i < MASTERS; i++) {
+            try (Jedis node = new Jedis("127.0.0.1", ports.get(i))) {
+                int from = SLOTS * i / MASTERS;
+                int[] slots = new int[SLOTS * (i + 1) / MASTERS - from];
+                for (int s = 0; s < slots.length; s++) {
+                    slots[s] = from + s;
+                }
+                node.clusterAddSlots(slots);
+                node.clusterMeet("127.0.0.1", ports.get(0));
+            }
+        }
+        ports.forEach(port -> Await.until(Duration.ofSeconds(60), "the cluster is formed", () -> isFormed(port)));
+        return ports;
+    }
+
+    private static boolean isFormed(int port) {
+        try (Jedis node = new Jedis("127.0.0.1", port)) {
+            String info = node.clusterInfo();
+            return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + MASTERS);
         }
     }
 }

@@ -1,0 +1,131 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/** A master dies and another server takes its place. */
+class FailOverTest {
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final Policy DENY =
+            Policy.of("deny", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+
+    @Test
+    void sentinelsPromoteAReplicaAndItIsTestedAndDecides() {
+        int master = RedisServers.freePort();
+        int replica = RedisServers.freePort();
+        RedisServer first = RedisServers.start(master);
+        RedisServer second = RedisServers.start(replica, "replicaof 127.0.0.1 " + master);
+        int sentinel = RedisServers.startSentinel(master);
+        try (Jedis onSentinel = new Jedis("127.0.0.1", sentinel);
+                Jedis onReplica = new Jedis("127.0.0.1", replica);
+                LogLines log = new LogLines();
+                RedisBackend backend = RedisBackend.builder()
+                        .sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + sentinel))
+                        .build();
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            onSentinel.sentinelSet(RedisServers.MASTER, Map.of("down-after-milliseconds", "500"));
+            assertTrue(backend.awaitConnected(LONG));
+            assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
+            Await.until(
+                    LONG,
+                    "the replica has the master's data",
+                    () -> !onReplica.keys("*").isEmpty());
+            // A finding of the new master alone, to see that it is tested.
+            onReplica.configSet("maxmemory", "100mb");
+            onReplica.configSet("maxmemory-policy", "allkeys-lru");
+            onReplica.scriptFlush();
+            RedisServers.signal("KILL", RedisServers.pid(master));
+            Await.until(
+                    LONG,
+                    "the new master decides",
+                    () -> limiter.tryAcquire(DENY, KEY, 0).source() == Decision.Source.REDIS);
+            Decision state = limiter.peek(DENY, KEY);
+            assertEquals(999_999, state.remaining(), "what was replicated still counts");
+            Await.until(
+                    LONG, "the new master is tested", () -> !backend.findings().isEmpty());
+            assertTrue(log.of(Level.WARN, "RL-205").get(0).contains(":" + replica), log.toString());
+        } finally {
+            RedisServers.stop(first);
+            RedisServers.stop(second);
+        }
+    }
+
+    @Test
+    void oneFrozenMasterOfAClusterKeepsNobodyElseFromADecision() {
+        List<Integer> ports = RedisServers.startCluster();
+        List<String> addresses =
+                ports.stream().map(port -> "redis://127.0.0.1:" + port).toList();
+        long frozen = RedisServers.pid(ports.get(0));
+        try (LogLines log = new LogLines();
+                RedisBackend backend = RedisBackend.builder().cluster(addresses).build();
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(backend.awaitConnected(LONG));
+            for (int port : ports) {
+                try (Jedis node = new Jedis("127.0.0.1", port)) {
+                    for (Script script : Script.all()) {
+                        assertTrue(node.scriptExists(script.sha()), script.name() + " is on every master");
+                    }
+                }
+            }
+            PartitionKey there = keyOn(limiter, ports, port -> port.equals(ports.get(0)));
+            PartitionKey elsewhere = keyOn(limiter, ports, port -> !port.equals(ports.get(0)));
+            RedisServers.signal("STOP", frozen);
+            Await.until(LONG, "it is known to be away", () -> {
+                limiter.tryAcquire(DENY, there, 1);
+                return !log.of(Level.WARN, "RL-225 Redis at 127.0.0.1:" + ports.get(0))
+                        .isEmpty();
+            });
+            int decided = 0;
+            for (int i = 0; i < 200; i++) {
+                decided += limiter.tryAcquire(DENY, elsewhere, 1).source() == Decision.Source.REDIS ? 1 : 0;
+            }
+            assertTrue(decided > 150, decided + " of 200 decided by the other masters");
+            RedisServers.signal("CONT", frozen);
+            Await.until(
+                    LONG,
+                    "it decides again",
+                    () -> limiter.tryAcquire(DENY, there, 1).source() == Decision.Source.REDIS);
+            assertEquals(1, log.of(Level.INFO, "RL-226").size(), log.toString());
+        } finally {
+            RedisServers.signal("CONT", frozen);
+            for (int port : ports) {
+                RedisServers.signal("KILL", RedisServers.pid(port));
+            }
+        }
+    }
+
+    /** A client whose state lies on such a node. */
+    private static PartitionKey keyOn(RateLimiter limiter, List<Integer> ports, Predicate<Integer> node) {
+        for (int i = 0; i < 100; i++) {
+            String client = "client" + i;
+            limiter.tryAcquire(DENY, PartitionKey.of(client), 1);
+            for (int port : ports) {
+                try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                    if (node.test(port) && !redis.keys("*:" + client + "}*").isEmpty()) {
+                        return PartitionKey.of(client);
+                    }
+                }
+            }
+        }
+        throw new AssertionError("no client's state lies there");
+    }
+}

@@ -1,0 +1,305 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.RedisServers;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.Key;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
+import redis.embedded.RedisServer;
+
+/** Logins, TLS and the least that a user of Redis must be allowed: what docs/operations.md says, on real servers. */
+class SecuredRedisTest {
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final String PASSWORD = "s3c/r@t: %41";
+    private static final List<String> NODE_COMMANDS = List.of("+cluster");
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aPasswordWithEveryOddCharacterByItselfOrInTheAddress() {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port, "requirepass \"" + PASSWORD + "\"");
+        try {
+            decides(RedisBackend.builder().address("redis://127.0.0.1:" + port).credentials(null, PASSWORD));
+            decides(RedisBackend.builder().address("redis://:s3c%2Fr%40t%3A%20%2541@127.0.0.1:" + port));
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    @Test
+    void credentialsAreForAddresses() {
+        RedisBackend.Builder builder = RedisBackend.builder()
+                .yaml("singleServerConfig:\n  address: redis://a:1\n")
+                .credentials("u", "p");
+        assertThrows(IllegalStateException.class, builder::build);
+    }
+
+    @Test
+    void theUserOfTheDocumentationMayDoEverythingThatTheLimiterDoesAndNothingElse() throws IOException {
+        asUser(RedisServers.singlePort(), documented("limiter"), () -> {
+            try (LogLines log = new LogLines()) {
+                allAlgorithmsWork(
+                        RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD));
+                assertEquals("INFO connected to Redis at " + RedisServers.single(), log.toString());
+            }
+        });
+    }
+
+    @Test
+    void onAClusterItMayAskForTheNodes() throws IOException {
+        List<String> rules = new ArrayList<>(documented("limiter"));
+        rules.addAll(NODE_COMMANDS);
+        for (int port : RedisServers.clusterPorts()) {
+            setUser(port, rules);
+        }
+        try (LogLines log = new LogLines()) {
+            allAlgorithmsWork(
+                    RedisBackend.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
+            assertTrue(log.of(Level.WARN, "RL").isEmpty(), log.toString());
+        } finally {
+            for (int port : RedisServers.clusterPorts()) {
+                removeUser(port);
+            }
+        }
+    }
+
+    @Test
+    void behindSentinelsTheMasterKnowsTheUser() throws IOException {
+        asUser(RedisServers.sentinelMasterPort(), documented("limiter"), () -> {
+            try (LogLines log = new LogLines()) {
+                allAlgorithmsWork(RedisBackend.builder()
+                        .sentinel(RedisServers.MASTER, List.of(RedisServers.sentinel()))
+                        .credentials("limited", PASSWORD));
+                assertTrue(log.of(Level.WARN, "RL").isEmpty(), log.toString());
+            }
+        });
+    }
+
+    @Test
+    void whoPreloadsTheScriptsNeedsNobodyWhoMayLoadThem() throws IOException {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            RedisBackend.scripts().values().forEach(redis::scriptLoad);
+        }
+        List<String> rules = documented("limiter").stream()
+                .filter(rule -> !rule.equals("+script|load"))
+                .toList();
+        asUser(
+                RedisServers.singlePort(),
+                rules,
+                () -> allAlgorithmsWork(
+                        RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD)));
+    }
+
+    @Test
+    void tlsWithACertificateThatIsCheckedAndAPassword() throws Exception {
+        int port = RedisServers.freePort();
+        Path trust = folder.resolve("trust.p12");
+        RedisServer server = startTls(port, trust);
+        try {
+            String yaml = """
+                    sslTruststore: "%s"
+                    sslTruststorePassword: changeit
+                    password: "%s"
+                    singleServerConfig:
+                      address: rediss://127.0.0.1:%d
+                      connectionMinimumIdleSize: 1
+                    """.formatted(trust.toUri(), PASSWORD, port);
+            decides(RedisBackend.builder().yaml(yaml));
+            try (LogLines log = new LogLines();
+                    RedisBackend distrustful = RedisBackend.builder()
+                            .address("rediss://127.0.0.1:" + port)
+                            .credentials(null, PASSWORD)
+                            .build()) {
+                Await.until(
+                        LONG,
+                        "RL-201 is told",
+                        () -> !log.of(Level.WARN, "RL-201 SSLHandshake").isEmpty());
+                assertFalse(distrustful.awaitConnected(Duration.ofMillis(1)), "nobody signed this certificate");
+                assertFalse(log.toString().contains(PASSWORD), log.toString());
+            }
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    private static void decides(RedisBackend.Builder builder) {
+        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(10)).build();
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(backend.awaitConnected(LONG));
+            Policy policy = Policy.of("secured", Limit.slidingList(3, Duration.ofHours(1)));
+            assertEquals(
+                    Decision.Source.REDIS, limiter.tryAcquire(policy, KEY, 1).source());
+        }
+    }
+
+    private static void allAlgorithmsWork(RedisBackend.Builder builder) {
+        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(10)).build();
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(backend.awaitConnected(LONG));
+            for (Algorithm algorithm : Algorithm.values()) {
+                Policy policy = Policy.of("acl-" + algorithm.text(), new Limit(null, algorithm, 3, 3_600_000_000L, 3));
+                Decision first = limiter.tryAcquire(policy, KEY, 2);
+                assertEquals(Decision.Source.REDIS, first.source());
+                assertTrue(first.allowed());
+                assertFalse(limiter.tryAcquire(policy, KEY, 2).allowed());
+                assertTrue(limiter.refund(first));
+                assertEquals(3, limiter.peek(policy, KEY).remaining());
+                assertTrue(limiter.tryAcquire(policy, KEY, 3).allowed());
+                limiter.reset(policy, KEY);
+            }
+            Policy zset = Policy.of("acl-id", Limit.slidingZset(3, Duration.ofHours(1)));
+            Charge charge = new Charge(zset, KEY, 1, "id");
+            assertTrue(limiter.tryAcquire(List.of(charge)).allowed());
+            assertTrue(limiter.tryAcquire(List.of(charge)).allowed());
+            limiter.reset(zset, KEY);
+            assertEquals(List.of(), backend.findings());
+        }
+    }
+
+    /** The rules of the line in docs/operations.md. */
+    private static List<String> documented(String prefix) throws IOException {
+        String page = Files.readString(Path.of("../docs/operations.md"));
+        int from = page.indexOf("ACL SETUSER limiter on >password ");
+        String line = page.substring(from, page.indexOf("\n\n", from)).replaceAll("\\s+", " ");
+        List<String> words = Arrays.asList(line.split(" ", -1));
+        assertTrue(words.contains("~" + prefix + ":*"), line);
+        return words.subList(words.indexOf("~" + prefix + ":*"), words.size());
+    }
+
+    private interface Check {
+        void run() throws IOException;
+    }
+
+    private static void asUser(int port, List<String> rules, Check check) throws IOException {
+        setUser(port, rules);
+        try {
+            check.run();
+        } finally {
+            removeUser(port);
+        }
+    }
+
+    private static void setUser(int port, List<String> rules) {
+        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            List<String> all = new ArrayList<>(List.of("reset", "on", ">" + PASSWORD));
+            all.addAll(rules);
+            redis.aclSetUser("limited", all.toArray(String[]::new));
+        }
+    }
+
+    private static void removeUser(int port) {
+        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            redis.sendCommand(Protocol.Command.ACL, "DELUSER", "limited");
+        }
+    }
+
+    /** A server that speaks nothing but TLS, with a certificate that it signed itself; it goes into the trust store. */
+    private RedisServer startTls(int port, Path trust)
+            throws IOException, GeneralSecurityException, InterruptedException {
+        Path keys = folder.resolve("keys.p12");
+        Path certificate = folder.resolve("redis.crt");
+        Path key = folder.resolve("redis.key");
+        keytool(
+                "-genkeypair",
+                "-alias",
+                "redis",
+                "-keyalg",
+                "RSA",
+                "-keysize",
+                "2048",
+                "-dname",
+                "CN=redis",
+                "-ext",
+                "san=ip:127.0.0.1",
+                "-validity",
+                "2",
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                "changeit",
+                "-keystore",
+                keys.toString());
+        keytool(
+                "-exportcert",
+                "-rfc",
+                "-alias",
+                "redis",
+                "-storepass",
+                "changeit",
+                "-keystore",
+                keys.toString(),
+                "-file",
+                certificate.toString());
+        keytool(
+                "-importcert",
+                "-noprompt",
+                "-alias",
+                "redis",
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                "changeit",
+                "-keystore",
+                trust.toString(),
+                "-file",
+                certificate.toString());
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        try (InputStream stream = Files.newInputStream(keys)) {
+            store.load(stream, "changeit".toCharArray());
+        }
+        Key secret = store.getKey("redis", "changeit".toCharArray());
+        Files.writeString(
+                key,
+                "-----BEGIN PRIVATE KEY-----\n"
+                        + Base64.getMimeEncoder().encodeToString(secret.getEncoded())
+                        + "\n-----END PRIVATE KEY-----\n");
+        return RedisServers.start(
+                RedisServers.freePort(),
+                "tls-port " + port,
+                "tls-cert-file " + certificate,
+                "tls-key-file " + key,
+                "tls-ca-cert-file " + certificate,
+                "tls-auth-clients no",
+                "requirepass \"" + PASSWORD + "\"");
+    }
+
+    private static void keytool(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        command.addAll(Arrays.asList(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+    }
+}
