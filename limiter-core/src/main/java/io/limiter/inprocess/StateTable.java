@@ -201,7 +201,7 @@ final class StateTable {
         long due = nextWarning.get();
         if (now >= due && nextWarning.compareAndSet(due, now + WARN_EVERY_MICROS)) {
             LOG.warn(
-                    "the table of {} states and {} stamps is full of keys in use: new keys share {} states of their"
+                    "RL-401 the table of {} states and {} stamps is full of keys in use: new keys share {} states of their"
                             + " limit. Raise max-entries or max-stamps, or look for who sends so many keys. Calls"
                             + " decided so until now: {}; logged once a minute",
                     entries,

@@ -1,0 +1,61 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** docs/diagnostics.md has a section for each code in the sources of all modules, and no other. */
+class DiagnosticsPageTest {
+    private static final Pattern CODE = Pattern.compile("RL-\\d{3}");
+    private static final Pattern SECTION = Pattern.compile("(?m)^### (RL-\\d{3}) \\S.*$");
+
+    @Test
+    void everyCodeHasItsSectionAndEverySectionItsCode() throws IOException {
+        String page = page();
+        List<String> sections =
+                SECTION.matcher(page).results().map(found -> found.group(1)).toList();
+        assertEquals(new ArrayList<>(new TreeSet<>(sections)), sections, "each once, and in order");
+        TreeSet<String> inSource = new TreeSet<>();
+        for (Path file : sources()) {
+            CODE.matcher(Files.readString(file))
+                    .results()
+                    .map(MatchResult::group)
+                    .forEach(inSource::add);
+        }
+        assertEquals(inSource, new TreeSet<>(sections));
+    }
+
+    @Test
+    void everySectionSaysCauseAndRemedy() throws IOException {
+        String[] sections = SECTION.split(page(), -1);
+        for (int i = 1; i < sections.length; i++) {
+            assertTrue(
+                    sections[i].matches("(?s)\\s*\n\nCause: .+\n\nRemedy: .+"),
+                    "a section needs 'Cause:' and 'Remedy:' in paragraphs of their own:" + sections[i]);
+        }
+    }
+
+    private static String page() throws IOException {
+        return Files.readString(Path.of("../docs/diagnostics.md"));
+    }
+
+    private static List<Path> sources() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of(".."))) {
+            List<Path> sources = files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> file.toString().matches(".*limiter-\\w+/src/main/.*"))
+                    .toList();
+            assertTrue(sources.size() > 50, "only " + sources.size() + " source files were found");
+            return sources;
+        }
+    }
+}
