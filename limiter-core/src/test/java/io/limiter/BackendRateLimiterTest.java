@@ -14,6 +14,7 @@ import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,6 +45,64 @@ class BackendRateLimiterTest {
         assertEquals(Decision.Source.FAILED_OPEN, ask(limiter, ALLOW));
         assertEquals(Decision.Source.LOCAL_FALLBACK, ask(limiter, ALLOW, LOCAL));
         assertEquals(Decision.Source.FAILED_CLOSED, ask(limiter, ALLOW, LOCAL, DENY));
+    }
+
+    /** A flood must not open the door for itself. */
+    @Test
+    void onlyAnOutageIsAnsweredByAllow() {
+        for (BackendException.Kind kind : BackendException.Kind.values()) {
+            Backend failing = mock(Backend.class);
+            when(failing.decide(any(), any()))
+                    .thenReturn(CompletableFuture.failedFuture(new BackendException(kind, "RL-000 test", null)));
+            boolean open = kind == BackendException.Kind.UNAVAILABLE || kind == BackendException.Kind.FAULT;
+            RateLimiter withShare = RateLimiter.builder(failing)
+                    .fallback(InProcessBackend.create())
+                    .build();
+            assertEquals(open ? Decision.Source.FAILED_OPEN : Decision.Source.LOCAL_FALLBACK, ask(withShare, ALLOW));
+            RateLimiter alone = RateLimiter.on(failing);
+            assertEquals(
+                    kind == BackendException.Kind.OVERLOADED
+                            ? Decision.Source.FAILED_CLOSED
+                            : Decision.Source.FAILED_OPEN,
+                    ask(alone, ALLOW));
+            assertEquals(Decision.Source.FAILED_CLOSED, ask(withShare, DENY));
+            assertEquals(2, withShare.counters().failures(kind));
+        }
+    }
+
+    @Test
+    void countersTellByPolicyAndSourceWhatWasDecided() {
+        RateLimiter limiter = RateLimiter.builder(InProcessBackend.create()).build();
+        Policy wide = Policy.of("wide", Limit.slidingList(100, Duration.ofMinutes(1)));
+        for (int i = 0; i < 12; i++) {
+            ask(limiter, LOCAL, wide);
+        }
+        limiter.peek(LOCAL, KEY);
+        Counters counters = limiter.counters();
+        assertEquals(Set.of("local", "wide"), counters.policies());
+        assertEquals(10, counters.allowed("local", Decision.Source.IN_PROCESS));
+        assertEquals(2, counters.denied("local", Decision.Source.IN_PROCESS));
+        assertEquals(10, counters.allowed("wide", Decision.Source.IN_PROCESS));
+        assertEquals(0, counters.denied("wide", Decision.Source.IN_PROCESS), "another policy denied those");
+        assertEquals(0, counters.allowed("never asked", Decision.Source.REDIS));
+        RateLimiter without = RateLimiter.on(away);
+        ask(without, DENY);
+        ask(without, ALLOW);
+        assertEquals(1, without.counters().denied("deny", Decision.Source.FAILED_CLOSED));
+        assertEquals(1, without.counters().allowed("allow", Decision.Source.FAILED_OPEN));
+        assertEquals(
+                "allow FAILED_OPEN allowed 1 denied 0, deny FAILED_CLOSED allowed 0 denied 1",
+                without.counters().toString());
+    }
+
+    @Test
+    void namesMadeUpAtRunTimeDoNotFillTheMemory() {
+        RateLimiter limiter = RateLimiter.on(away);
+        for (int i = 0; i < Counters.MOST_POLICIES + 500; i++) {
+            ask(limiter, Policy.of("p" + i, Limit.fixedWindow(1, Duration.ofHours(1))));
+        }
+        assertEquals(Counters.MOST_POLICIES + 1, limiter.counters().policies().size());
+        assertEquals(500, limiter.counters().denied(Counters.OTHERS, Decision.Source.FAILED_CLOSED));
     }
 
     @Test

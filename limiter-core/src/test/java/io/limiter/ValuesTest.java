@@ -16,6 +16,21 @@ import org.junit.jupiter.api.function.Executable;
 
 /** The words: what they refuse, and how they are called. */
 class ValuesTest {
+    @Test
+    void aDeadlineIsSomeMillisecondsToAMinute() {
+        Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1)));
+        assertEquals(
+                Duration.ofMillis(20),
+                policy.deadline(Duration.ofMillis(20))
+                        .onFailure(FailureMode.DENY)
+                        .deadline());
+        for (Duration wrong : List.of(Duration.ofNanos(999_999), Duration.ofSeconds(61), Duration.ZERO)) {
+            String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> policy.deadline(wrong))
+                    .getMessage());
+            assertTrue(message.contains("policy 'p' has a deadline of " + wrong), message);
+        }
+    }
+
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     @Test

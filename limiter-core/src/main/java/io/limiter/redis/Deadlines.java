@@ -22,15 +22,17 @@ final class Deadlines implements AutoCloseable {
     private static final long LONGEST_CLOSE_MILLIS = 2_000;
 
     private final ScheduledThreadPoolExecutor timer;
+    private volatile @Nullable Thread thread;
     private final TimeSource time;
 
     Deadlines(TimeSource time) {
         this.time = time;
         this.timer = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "limiter-redis-deadlines");
-            thread.setDaemon(true);
-            thread.setContextClassLoader(Deadlines.class.getClassLoader());
-            return thread;
+            Thread made = new Thread(task, "limiter-redis-deadlines");
+            made.setDaemon(true);
+            made.setContextClassLoader(Deadlines.class.getClassLoader());
+            thread = made;
+            return made;
         });
         timer.setRemoveOnCancelPolicy(true);
     }
@@ -91,10 +93,13 @@ final class Deadlines implements AutoCloseable {
     @Override
     public void close() {
         timer.shutdown();
-        try {
-            timer.awaitTermination(LONGEST_CLOSE_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        Thread last = thread;
+        if (last != null && last != Thread.currentThread()) {
+            try {
+                last.join(LONGEST_CLOSE_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

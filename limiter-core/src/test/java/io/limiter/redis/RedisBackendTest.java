@@ -165,6 +165,33 @@ class RedisBackendTest {
     }
 
     @Test
+    void theShortestDeadlineOfThePoliciesCounts() throws Exception {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        long pid = RedisServers.pid(port);
+        try (RedisBackend backend = Backends.connected(
+                RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofSeconds(20)))) {
+            RedisServers.signal("STOP", pid);
+            Policy quick = Policy.of("quick", Limit.fixedWindow(9, Duration.ofHours(1)))
+                    .deadline(Duration.ofMillis(10));
+            for (List<Charge> charges : List.of(
+                    List.of(new Charge(quick, KEY, 1)), List.of(new Charge(MANY, KEY, 1), new Charge(quick, KEY, 1)))) {
+                long start = System.nanoTime();
+                ExecutionException failure = assertThrows(
+                        ExecutionException.class,
+                        () -> backend.decide(charges, Backend.Mode.TAKE)
+                                .toCompletableFuture()
+                                .get(15, TimeUnit.SECONDS));
+                assertTrue(String.valueOf(failure.getMessage()).contains("within 10 ms"), failure.getMessage());
+                assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10), "it waited for the longer one");
+            }
+        } finally {
+            RedisServers.signal("CONT", pid);
+            RedisServers.stop(server);
+        }
+    }
+
+    @Test
     void itStartsWithoutRedisAndHealsWhenRedisComes() {
         int port = RedisServers.freePort();
         RedisBackend backend = RedisBackend.builder()

@@ -1,9 +1,11 @@
 package io.limiter.example.server;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Enumeration;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -15,6 +17,10 @@ final class WebAppFolder {
             %s
             </web-app>
             """;
+
+    /** Jars of the tests' class path that a web application does not bring. */
+    private static final String OF_THE_CONTAINER =
+            "(tomcat|jakarta|junit|surefire|embedded-redis|opentest4j|apiguardian|ecj|mockito|slf4j|limiter).*";
 
     private final Path folder;
 
@@ -48,6 +54,18 @@ final class WebAppFolder {
     /** Replaces its limiter.properties. */
     WebAppFolder properties(String text) throws IOException {
         Files.writeString(folder.resolve("WEB-INF/limiter.properties"), text);
+        return this;
+    }
+
+    /** Puts Redisson and what it needs into the web application itself. */
+    WebAppFolder withRedisson() throws IOException {
+        Path lib = folder.resolve("WEB-INF/lib");
+        for (String jar : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            Path file = Path.of(jar);
+            if (jar.endsWith(".jar") && !String.valueOf(file.getFileName()).matches(OF_THE_CONTAINER)) {
+                Files.copy(file, lib.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
         return this;
     }
 
