@@ -136,6 +136,7 @@ class HouseRulesTest {
                         "io.limiter.TimeSource",
                         "io.limiter.address.IpAddress",
                         "io.limiter.address.IpNetwork",
+                        "io.limiter.config.ClientIpSettings",
                         "io.limiter.config.ConfigException",
                         "io.limiter.config.KeyPart",
                         "io.limiter.config.LimitText",

@@ -14,7 +14,7 @@ final class Vectors {
     static List<String[]> of(String resource) {
         List<String[]> rows = new ArrayList<>();
         try (InputStream stream = Vectors.class.getResourceAsStream(resource)) {
-            for (String line : new String(stream.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+            for (String line : new String(stream.readAllBytes(), StandardCharsets.UTF_8).split("\n", -1)) {
                 if (!line.isBlank() && !line.startsWith("#")) {
                     rows.add(line.split(" \\| ", -1));
                 }
