@@ -49,8 +49,12 @@ final class Chains {
         }
     }
 
+    String header() {
+        return HEADERS[random.nextInt(3)];
+    }
+
     Trust trust() {
-        String header = HEADERS[random.nextInt(3)];
+        String header = header();
         int prefix = new int[] {32, 48, 56, 64, 127, 128}[random.nextInt(6)];
         boolean single = header.equals("X-Real-IP");
         return switch (random.nextInt(8)) {
@@ -140,7 +144,7 @@ final class Chains {
     }
 
     /** A hop: mostly an address, with a port or without. */
-    private String node(boolean bare) {
+    String node(boolean bare) {
         if (random.nextInt(12) == 0) {
             return new String[] {
                         "unknown",

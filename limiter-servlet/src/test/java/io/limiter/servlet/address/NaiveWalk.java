@@ -23,14 +23,7 @@ final class NaiveWalk {
     private static final Pattern BRACKETED = Pattern.compile("\\[([^\\]]*)](?::([0-9]{1,5}|_[A-Za-z0-9._-]+))?");
     private static final Pattern WITH_PORT = Pattern.compile("([0-9.]+)(?::([0-9]{1,5}|_[A-Za-z0-9._-]+))?");
     private static final Pattern ZONED = Pattern.compile("([^%]*)(?:%[A-Za-z0-9._-]+)?");
-    private static final IPAddressStringParameters PLAIN = new IPAddressStringParameters.Builder()
-            .allowAll(false)
-            .allowEmpty(false)
-            .allowMask(false)
-            .allowPrefix(false)
-            .allowSingleSegment(false)
-            .allowWildcardedSeparator(false)
-            .toParams();
+    private static final IPAddressStringParameters PLAIN = plain();
     private static final Pattern DECIMAL =
             Pattern.compile("(?:(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])(?:\\.(?!$)|$)){4}");
 
@@ -52,6 +45,22 @@ final class NaiveWalk {
         this.hops = hops;
         this.header = header;
         this.prefix = prefix;
+    }
+
+    private static IPAddressStringParameters plain() {
+        IPAddressStringParameters.Builder plain = new IPAddressStringParameters.Builder()
+                .allowAll(false)
+                .allowEmpty(false)
+                .allowMask(false)
+                .allowPrefix(false)
+                .allowSingleSegment(false)
+                .allowWildcardedSeparator(false);
+        plain.getIPv6AddressParametersBuilder()
+                .allowUnlimitedLeadingZeros(false)
+                .allowBase85(false)
+                .allowBinary(false)
+                .allowZone(false);
+        return plain.toParams();
     }
 
     /** The text for a key. */
@@ -159,8 +168,10 @@ final class NaiveWalk {
         } else {
             literal = bare && node.contains(":") ? withoutZone(node) : "";
         }
-        boolean ipv4 = !literal.contains(":");
-        if (ipv4 ? !DECIMAL.matcher(literal).matches() : !literal.matches("[0-9A-Fa-f:.]+")) {
+        // The library takes other numbers than decimal ones, also at the end of IPv6.
+        String dotted = literal.contains(":") ? literal.substring(literal.lastIndexOf(':') + 1) : literal;
+        boolean decimal = DECIMAL.matcher(dotted).matches() || (literal.contains(":") && !dotted.contains("."));
+        if (!decimal || !literal.matches("[0-9A-Fa-f:.]+")) {
             return BAD;
         }
         IPAddress address = new IPAddressString(literal, PLAIN).getAddress();
