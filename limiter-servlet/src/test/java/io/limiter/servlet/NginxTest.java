@@ -49,7 +49,7 @@ class NginxTest {
             limiter.rules.vote.limits = 3/1h
             """;
 
-    private static final List<String> FORGED = List.of(
+    static final List<String> FORGED = List.of(
             "X-Forwarded-For: 6.6.6.6",
             "X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-For: 7.7.7.7",
             "X-Forwarded-For: 127.0.0.1",
