@@ -252,6 +252,7 @@ public final class IpAddress {
     }
 
     private int group(int index) {
-        return (int) ((index < GROUPS / 2 ? high : low) >>> (GROUPS / 2 - 1 - index % (GROUPS / 2)) * 16) & 0xFFFF;
+        int shift = (GROUPS / 2 - 1 - index % (GROUPS / 2)) * 16;
+        return (int) ((index < GROUPS / 2 ? high : low) >>> shift) & 0xFFFF;
     }
 }

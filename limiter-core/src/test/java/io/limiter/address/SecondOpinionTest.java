@@ -195,14 +195,14 @@ class SecondOpinionTest {
         StringBuilder hex = new StringBuilder(address.isIpv4() ? "4 " : "6 ");
         String text = address.toString();
         if (address.isIpv4()) {
-            for (String octet : text.split("\\.")) {
+            for (String octet : text.split("\\.", -1)) {
                 hex.append(String.format("%02x", Integer.parseInt(octet)));
             }
             return hex.toString();
         }
         String[] halves = text.split("::", -1);
-        String[] left = halves[0].isEmpty() ? new String[0] : halves[0].split(":");
-        String[] right = halves.length < 2 || halves[1].isEmpty() ? new String[0] : halves[1].split(":");
+        String[] left = halves[0].isEmpty() ? new String[0] : halves[0].split(":", -1);
+        String[] right = halves.length < 2 || halves[1].isEmpty() ? new String[0] : halves[1].split(":", -1);
         for (String group : left) {
             hex.append("0".repeat(4 - group.length())).append(group);
         }

@@ -17,6 +17,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
 import java.io.ByteArrayOutputStream;
+import java.lang.reflect.Array;
 import java.lang.reflect.Proxy;
 import java.security.Principal;
 import java.util.ArrayList;
@@ -215,12 +216,12 @@ class KeyFuzzTest {
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
                     Object answer = answering.answer(method.getName(), given);
                     Class<?> returned = method.getReturnType();
-                    if (answer != null || !returned.isPrimitive() || returned == void.class) {
-                        return returned == void.class ? null : answer;
+                    if (returned == void.class) {
+                        return null;
                     }
-                    return returned == boolean.class
-                            ? Boolean.FALSE
-                            : returned == long.class ? (Object) 0L : (Object) 0;
+                    boolean missing = answer == null && returned.isPrimitive();
+                    // A primitive nothing, in a box of its type.
+                    return missing ? Array.get(Array.newInstance(returned, 1), 0) : answer;
                 }));
     }
 }
