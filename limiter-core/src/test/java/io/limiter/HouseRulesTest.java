@@ -1,5 +1,8 @@
 package io.limiter;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -12,6 +15,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.net.InetAddress;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -51,6 +55,16 @@ class HouseRulesTest {
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.inprocess", "io.limiter.redis", "io.limiter.rule", "io.limiter.wiring")
             .because("text becomes values; what is made of them is decided elsewhere");
+
+    @ArchTest
+    static final ArchRule addressesKnowNobodyAndAskNobody = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.address")
+            .should()
+            .dependOnClassesThat(resideInAPackage("io.limiter..")
+                    .and(resideOutsideOfPackage("io.limiter.address"))
+                    .or(assignableTo(InetAddress.class)))
+            .because("they are values; InetAddress asks DNS when text is no address, and text comes from the network");
 
     @ArchTest
     static final ArchRule theBackendsNeverMeet = noClasses()
@@ -121,6 +135,9 @@ class HouseRulesTest {
                         "io.limiter.Policy",
                         "io.limiter.RateLimiter",
                         "io.limiter.TimeSource",
+                        "io.limiter.address.IpAddress",
+                        "io.limiter.address.IpNetwork",
+                        "io.limiter.config.ClientIpSettings",
                         "io.limiter.config.ConfigException",
                         "io.limiter.config.KeyPart",
                         "io.limiter.config.LimitText",

@@ -45,6 +45,7 @@ final class Binder {
                 value(Keys.MAX_ENTRIES, DEFAULT_MAX_ENTRIES, text -> (int) whole(text, 1, 1 << 30)),
                 value(Keys.MAX_STAMPS, DEFAULT_MAX_STAMPS, text -> whole(text, 1, 1L << 40)));
         long instances = value(Keys.INSTANCES, 1L, text -> whole(text, 1, 1_000_000));
+        ClientIpSettings clientIp = new ClientIpBinder(this, single, problems).bind();
         Map<String, Policy> policies = new LinkedHashMap<>();
         policyEntries.forEach((name, entries) -> {
             Policy policy = policy(name, entries);
@@ -54,12 +55,13 @@ final class Binder {
         });
         List<RuleDefinition> rules = new ArrayList<>();
         ruleEntries.forEach((name, entries) -> {
-            RuleDefinition rule = new RuleBinder(name, entries, problems).bind(this, policies, policyEntries.keySet());
+            RuleDefinition rule = new RuleBinder(name, entries, problems)
+                    .bind(this, policies, policyEntries.keySet(), clientIp.ipv6PrefixBits());
             if (rule != null) {
                 rules.add(rule);
             }
         });
-        return new LimiterConfig(backend, redis, inProcess, instances, policies, rules);
+        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, policies, rules);
     }
 
     /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
@@ -267,7 +269,7 @@ final class Binder {
         return duration;
     }
 
-    private static long whole(String text, long least, long most) {
+    static long whole(String text, long least, long most) {
         long number = text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
         if (number < least || number > most) {
             throw new IllegalArgumentException("no whole number from " + least + " to " + most);

@@ -22,6 +22,11 @@ final class Keys {
     static final String MAX_ENTRIES = "limiter.in-process.max-entries";
     static final String MAX_STAMPS = "limiter.in-process.max-stamps";
 
+    static final String TRUSTED_PROXIES = "limiter.client-ip.trusted-proxies";
+    static final String TRUSTED_HOPS = "limiter.client-ip.trusted-hops";
+    static final String CLIENT_HEADER = "limiter.client-ip.header";
+    static final String CLIENT_IPV6_PREFIX = "limiter.client-ip.ipv6-prefix";
+
     static final List<String> SINGLE = List.of(
             BACKEND,
             INSTANCES,
@@ -35,7 +40,11 @@ final class Keys {
             REDIS_DEADLINE,
             REDIS_STARTUP_WAIT,
             MAX_ENTRIES,
-            MAX_STAMPS);
+            MAX_STAMPS,
+            TRUSTED_PROXIES,
+            TRUSTED_HOPS,
+            CLIENT_HEADER,
+            CLIENT_IPV6_PREFIX);
 
     static final String LIMITS = "limits";
     static final String ON_FAILURE = "on-failure";
@@ -44,9 +53,10 @@ final class Keys {
     static final String METHODS = "methods";
     static final String KEY = "key";
     static final String POLICY = "policy";
+    static final String IPV6_PREFIX = "ipv6-prefix";
 
     static final List<String> OF_POLICY = List.of(LIMITS, ON_FAILURE, DEADLINE);
-    static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE, DEADLINE);
+    static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE, DEADLINE, IPV6_PREFIX);
 
     private Keys() {}
 }

@@ -36,9 +36,10 @@ final class RuleBinder {
      * The rule; null when it is wrong, which is noted. A policy of the rule's own is added to the policies.
      *
      * @param named the names of all policies of the text, also of those that are wrong
+     * @param ipv6PrefixBits where the rule says no other
      */
     @Nullable
-    RuleDefinition bind(Binder binder, Map<String, Policy> policies, Set<String> named) {
+    RuleDefinition bind(Binder binder, Map<String, Policy> policies, Set<String> named, int ipv6PrefixBits) {
         if (!NAME.matcher(name).matches()) {
             problems.add(Problems.VALUE, first, "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
         }
@@ -56,8 +57,12 @@ final class RuleBinder {
         List<String> of = paths;
         List<KeyPart> key =
                 binder.bound(entries.get(Keys.KEY), List.of(new KeyPart(KeyPart.Kind.IP, null)), text -> key(text, of));
+        int prefixBits =
+                binder.bound(entries.get(Keys.IPV6_PREFIX), ipv6PrefixBits, text -> ClientIpBinder.prefix(text, key));
         Policy policy = policy(binder, policies, named);
-        return policy == null || paths.isEmpty() ? null : new RuleDefinition(name, paths, methods, key, policy);
+        return policy == null || paths.isEmpty()
+                ? null
+                : new RuleDefinition(name, paths, methods, key, prefixBits, policy);
     }
 
     private @Nullable Policy policy(Binder binder, Map<String, Policy> policies, Set<String> named) {

@@ -9,8 +9,13 @@ final class Suggestion {
 
     /** {@code "; did you mean 'x'?"} for the nearest of the known words, or an empty text when none is near. */
     static String of(String written, Collection<String> known) {
+        return of(written, known, Math.max(2, written.length() / 3));
+    }
+
+    /** The same, and near is what has at most so many letters other. */
+    static String of(String written, Collection<String> known, int most) {
         String nearest = "";
-        int least = Math.max(2, written.length() / 3);
+        int least = most;
         for (String word : known) {
             int distance = distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
             if (distance < least || (distance == least && nearest.isEmpty())) {

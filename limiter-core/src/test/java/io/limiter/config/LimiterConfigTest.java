@@ -136,7 +136,7 @@ class LimiterConfigTest {
                 "limiter.backnd = redis | did you mean 'limiter.backend'?",
                 "server.port = 80 | unknown key",
                 "limiter.rules.a.pth = /x | did you mean 'path'?",
-                "limiter.client-ip.trusted-proxies = 10.0.0.0/8 | unknown key",
+                "limiter.client-ip.trusted-proxy = 10.0.0.0/8 | did you mean 'limiter.client-ip.trusted-proxies'?",
                 "limiter.policies.limits = 3/s | unknown key",
                 "limiter.instances = 0 | no whole number from 1 to 1000000",
                 "limiter.redis.deadline = 0ms | outside 1ms to 60s",

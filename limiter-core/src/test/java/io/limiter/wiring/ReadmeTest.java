@@ -66,7 +66,11 @@ class ReadmeTest {
                         + defaults.redis().startupWait().toSeconds() + "s`",
                 "`limiter.redis.prefix` | `" + defaults.redis().prefix() + "`",
                 "`limiter.in-process.max-entries` | `" + defaults.inProcess().maxEntries() + "`",
-                "`limiter.in-process.max-stamps` | `" + defaults.inProcess().maxStamps() + "`");
+                "`limiter.in-process.max-stamps` | `" + defaults.inProcess().maxStamps() + "`",
+                "`limiter.client-ip.trusted-proxies` | ",
+                "`limiter.client-ip.trusted-hops` | ",
+                "`limiter.client-ip.header` | `X-Forwarded-For`",
+                "`limiter.client-ip.ipv6-prefix` | `" + defaults.clientIp().ipv6PrefixBits() + "`");
         for (String row : rows) {
             assertTrue(Files.readString(README).contains("| " + row), "README.md lacks the row " + row);
         }

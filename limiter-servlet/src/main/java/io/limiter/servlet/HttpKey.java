@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.PartitionKey;
 import io.limiter.config.KeyPart;
+import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpSession;
@@ -15,29 +16,30 @@ import org.jspecify.annotations.Nullable;
  * leaving out a header or a login never switches a rule off. Immutable.
  */
 final class HttpKey {
-    /** Connections without an address, such as those of a unix socket, share one quota. */
-    private static final String NO_ADDRESS = "unknown";
-
     private final List<KeyPart> parts;
+    private final ClientAddressResolver clients;
+    private final int ipv6PrefixBits;
 
-    HttpKey(List<KeyPart> parts) {
+    HttpKey(List<KeyPart> parts, ClientAddressResolver clients, int ipv6PrefixBits) {
         this.parts = List.copyOf(parts);
+        this.clients = clients;
+        this.ipv6PrefixBits = ipv6PrefixBits;
     }
 
     /** The key of a request whose path matches the pattern. */
-    PartitionKey of(HttpServletRequest request, String path, PathPattern pattern) {
+    PartitionKey of(Visit visit, String path, PathPattern pattern) {
         if (parts.isEmpty()) {
             return PartitionKey.global();
         }
         PartitionKey.Builder key = PartitionKey.builder();
         for (KeyPart part : parts) {
             if (part.kind() == KeyPart.Kind.IP) {
-                key.add(address(request));
+                key.add(address(visit));
                 continue;
             }
-            String text = text(part, request, path, pattern);
+            String text = text(part, visit, path, pattern);
             if (text == null || text.isEmpty()) {
-                key.addStandIn(address(request));
+                key.addStandIn(address(visit));
             } else {
                 key.add(text);
             }
@@ -45,10 +47,11 @@ final class HttpKey {
         return key.build();
     }
 
-    private static @Nullable String text(KeyPart part, HttpServletRequest request, String path, PathPattern pattern) {
+    private @Nullable String text(KeyPart part, Visit visit, String path, PathPattern pattern) {
+        HttpServletRequest request = visit.request();
         String name = part.name() == null ? "" : part.name();
         return switch (part.kind()) {
-            case IP -> address(request);
+            case IP -> address(visit);
             case USER -> user(request);
             case SESSION -> session(request);
             case HEADER -> header(request, name);
@@ -57,10 +60,8 @@ final class HttpKey {
         };
     }
 
-    /** The peer of the TCP connection. Headers that claim another address are not read: anybody can send them. */
-    private static String address(HttpServletRequest request) {
-        String address = request.getRemoteAddr();
-        return address == null || address.isEmpty() ? NO_ADDRESS : address;
+    private String address(Visit visit) {
+        return visit.client(clients).text(ipv6PrefixBits);
     }
 
     private static @Nullable String user(HttpServletRequest request) {

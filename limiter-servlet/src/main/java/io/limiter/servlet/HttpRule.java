@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Policy;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
+import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -15,10 +16,10 @@ final class HttpRule implements Rule<Visit> {
     private final HttpKey key;
     private final Policy policy;
 
-    HttpRule(RuleDefinition definition) {
+    HttpRule(RuleDefinition definition, ClientAddressResolver clients) {
         this.patterns = definition.paths().stream().map(PathPattern::of).toArray(PathPattern[]::new);
         this.methods = definition.methods();
-        this.key = new HttpKey(definition.key());
+        this.key = new HttpKey(definition.key(), clients, definition.ipv6PrefixBits());
         this.policy = definition.policy();
     }
 
@@ -36,9 +37,7 @@ final class HttpRule implements Rule<Visit> {
         for (PathPattern pattern : patterns) {
             if (pattern.matches(path)) {
                 // Once, also when the key is another one by now, because somebody has logged in within the request.
-                return visit.charged().isFirst(this)
-                        ? new Charge(policy, key.of(visit.request(), path, pattern), 1)
-                        : null;
+                return visit.charged().isFirst(this) ? new Charge(policy, key.of(visit, path, pattern), 1) : null;
             }
         }
         return null;

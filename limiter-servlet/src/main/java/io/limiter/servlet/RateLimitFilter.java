@@ -6,6 +6,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.RuleSet;
+import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.wiring.Limiter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -49,7 +50,8 @@ import org.slf4j.LoggerFactory;
  * charged by the rules that it has not met before (the path it is forwarded to may have one of its own), an INCLUDE or
  * ERROR dispatch nothing. Two filters count apart; on one Redis give each a {@code limiter.redis.prefix} of its own, or
  * policies of other names. The
- * address of a client is the peer of its TCP connection; headers that claim another one are not read.
+ * address of a client is the peer of its TCP connection; headers that claim another one are read only from proxies that
+ * {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
  *
  * <p>A denied request is answered here with 429 (RFC 6585), {@code Retry-After} in whole seconds (RFC 9110; absent when
  * the request can never pass) and a problem document (RFC 9457) of the type {@code quota-exceeded} of
@@ -86,12 +88,12 @@ public final class RateLimitFilter implements Filter {
      * @throws IllegalArgumentException if the limiter's configuration has no rules
      */
     public RateLimitFilter(Limiter limiter) {
-        this(limiter.rateLimiter(), limiter.config().rules());
+        this(limiter.rateLimiter(), limiter.config());
     }
 
-    RateLimitFilter(RateLimiter limiter, List<RuleDefinition> rules) {
+    RateLimitFilter(RateLimiter limiter, LimiterConfig config) {
         this.configured = true;
-        this.active = active(limiter, rules);
+        this.active = active(limiter, config);
     }
 
     @Override
@@ -120,7 +122,7 @@ public final class RateLimitFilter implements Filter {
             }
             Limiter limiter = Limiter.start(config);
             owned = limiter;
-            active = active(limiter.rateLimiter(), config.rules());
+            active = active(limiter.rateLimiter(), config);
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
                     filterConfig.getFilterName(),
@@ -175,12 +177,16 @@ public final class RateLimitFilter implements Filter {
         return due.isEmpty() ? null : now.limiter().tryAcquire(due);
     }
 
-    private static Active active(RateLimiter limiter, List<RuleDefinition> rules) {
-        if (rules.isEmpty()) {
+    private static Active active(RateLimiter limiter, LimiterConfig config) {
+        if (config.rules().isEmpty()) {
             throw new IllegalArgumentException(NO_RULES);
         }
+        ClientAddressResolver clients = ClientAddressResolver.of(config.clientIp());
         return new Active(
-                limiter, new RuleSet<>(rules.stream().map(HttpRule::new).toList()));
+                limiter,
+                new RuleSet<>(config.rules().stream()
+                        .map(rule -> new HttpRule(rule, clients))
+                        .toList()));
     }
 
     private static String names(LimiterConfig config) {

@@ -1,5 +1,7 @@
 package io.limiter.servlet;
 
+import io.limiter.servlet.address.ClientAddress;
+import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -15,6 +17,7 @@ final class Visit {
     private final String method;
     private final String path;
     private final @Nullable String folder;
+    private @Nullable ClientAddress client;
 
     /**
      * A visit.
@@ -51,6 +54,16 @@ final class Visit {
     @Nullable
     String folder() {
         return folder;
+    }
+
+    /** Who the request comes from; found once. */
+    ClientAddress client(ClientAddressResolver resolver) {
+        ClientAddress found = client;
+        if (found == null) {
+            found = resolver.resolve(request);
+            client = found;
+        }
+        return found;
     }
 
     /** What the request was charged so far. */

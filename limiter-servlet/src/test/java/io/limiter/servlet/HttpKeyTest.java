@@ -55,6 +55,8 @@ class HttpKeyTest {
         assertDenied("Test-Address", "192.0.2.1");
         assertPasses("Test-Address", "192.0.2.2");
         assertPasses("Test-Address", "2001:db8::1");
+        assertDenied("Test-Address", "2001:db8:0:0:f::2");
+        assertPasses("Test-Address", "2001:db8:0:1::1");
     }
 
     @Test

@@ -7,16 +7,27 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.limiter.servlet.address.ClientAddress;
+import io.limiter.servlet.address.ClientAddressResolver;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
 
 @AnalyzeClasses(packages = "io.limiter.servlet", importOptions = DoNotIncludeTests.class)
 class WallsTest {
     @ArchTest
-    static final ArchRule ONE_PACKAGE = classes()
+    static final ArchRule TWO_PACKAGES = classes()
             .should()
+            .resideInAnyPackage("io.limiter.servlet", "io.limiter.servlet.address")
+            .because("a package is what a user imports: the filter, or the client's address alone");
+
+    @ArchTest
+    static final ArchRule THE_ADDRESS_NEEDS_NO_FILTER = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.servlet.address")
+            .should()
+            .dependOnClassesThat()
             .resideInAPackage("io.limiter.servlet")
-            .because("a package is what a user imports, and this module is one thing: the filter");
+            .because("who limits in some other way finds clients as the filter does");
 
     @ArchTest
     static final ArchRule NO_BACKEND = noClasses()
@@ -37,10 +48,16 @@ class WallsTest {
             .that()
             .doNotHaveSimpleName("package-info")
             .and()
+            .areNotMemberClasses()
+            .and()
             .doNotHaveFullyQualifiedName(RateLimitFilter.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(ClientAddressResolver.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(ClientAddress.class.getName())
             .should()
             .notBePublic()
-            .because("what is public is kept for ever; a user names the filter and nothing else");
+            .because("what is public is kept for ever; a user names the filter, or asks for an address");
 
     @ArchTest
     static final ArchRule NO_DEFAULT_CHARSET = noClasses()

@@ -1,0 +1,90 @@
+package io.limiter.address;
+
+/**
+ * A range of addresses in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3): those that begin with the same bits
+ * as one of them. Immutable.
+ *
+ * <p>IPv4 and IPv6 never meet: an address is compared with the networks of its own family. So an IPv4-mapped network
+ * becomes the IPv4 network that it means, and the addresses that are asked for are unmapped first.
+ *
+ * @param address an address of the network, as it was written
+ * @param prefixBits how many of its bits say the network
+ */
+public record IpNetwork(IpAddress address, int prefixBits) {
+    private static final int MAPPED_BITS = 96;
+
+    /**
+     * A network.
+     *
+     * @throws IllegalArgumentException if the prefix is 0 or longer than the address
+     */
+    public IpNetwork {
+        if (prefixBits < 1 || prefixBits > address.bits()) {
+            throw new IllegalArgumentException("'" + address + "/" + prefixBits + "' is no network: "
+                    + (prefixBits == 0
+                            ? "/0 is everybody; name the networks that you mean"
+                            : "the prefix is 1 to " + address.bits() + " bits"));
+        }
+    }
+
+    /**
+     * The network of a text: {@code 10.0.0.0/8}, {@code 2001:db8::/32}; an address alone is the network of that one. An
+     * IPv4-mapped network ({@code ::ffff:10.0.0.0/104}) is the IPv4 network that it means.
+     *
+     * @throws IllegalArgumentException if it is none, or one of 0 bits: everybody is not meant by mistake. The message
+     *     says what was wrong and what to write
+     */
+    public static IpNetwork parse(String text) {
+        int slash = text.indexOf('/');
+        IpAddress address = IpAddress.parse(slash < 0 ? text : text.substring(0, slash));
+        if (address == null) {
+            throw new IllegalArgumentException("'" + text + "' is no network; write an address and the bits of its"
+                    + " prefix, such as 10.0.0.0/8 or 2001:db8::/32, or an address alone (numbers, no name)");
+        }
+        int prefixBits = slash < 0 ? address.bits() : prefixBits(text, text.substring(slash + 1), address);
+        IpAddress unmapped = address.unmapped();
+        if (unmapped.equals(address)) {
+            if (prefixBits == 0) {
+                throw new IllegalArgumentException("'" + text + "' is everybody; name the networks that you mean");
+            }
+            return new IpNetwork(address, prefixBits);
+        }
+        if (prefixBits <= MAPPED_BITS) {
+            throw new IllegalArgumentException("'" + text + "' is all of IPv4 and more: the first " + MAPPED_BITS
+                    + " bits of an IPv4-mapped address say only that it is one; write the IPv4 network, such as "
+                    + unmapped + "/" + (prefixBits >= 8 && prefixBits <= 32 ? prefixBits : 32));
+        }
+        return new IpNetwork(unmapped, prefixBits - MAPPED_BITS);
+    }
+
+    private static int prefixBits(String text, String digits, IpAddress address) {
+        int bits = digits.matches("0|[1-9][0-9]{0,2}") ? Integer.parseInt(digits) : -1;
+        if (bits < 0 || bits > address.bits()) {
+            throw new IllegalArgumentException("'" + text + "' is no network: the prefix of an "
+                    + (address.isIpv4() ? "IPv4" : "IPv6") + " address is 1 to " + address.bits()
+                    + " bits, written as a number without leading zeros");
+        }
+        return bits;
+    }
+
+    /** Whether an address of the same family lies in it. */
+    public boolean contains(IpAddress other) {
+        return other.beginsLike(address, prefixBits);
+    }
+
+    /** Whether the address that was written is not the first of its network: {@code 10.0.0.1/8} is that of 10.0.0.0. */
+    public boolean hasHostBits() {
+        return !address.equals(address.masked(prefixBits));
+    }
+
+    /** The same network, named by its first address. */
+    public IpNetwork withoutHostBits() {
+        return new IpNetwork(address.masked(prefixBits), prefixBits);
+    }
+
+    /** In CIDR notation, with the address as it was written. */
+    @Override
+    public String toString() {
+        return address + "/" + prefixBits;
+    }
+}

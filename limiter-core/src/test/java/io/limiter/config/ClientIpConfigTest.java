@@ -1,0 +1,190 @@
+package io.limiter.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.address.IpNetwork;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The properties that say where the client's address is found. */
+class ClientIpConfigTest {
+    private static final String RULE = "limiter.rules.a.path = /x\nlimiter.rules.a.limits = 1/s\n";
+
+    @Test
+    void nobodyIsTrustedUnlessWritten() throws IOException {
+        LimiterConfig config = parse(RULE);
+        assertEquals(ClientIpSettings.DEFAULT, config.clientIp());
+        assertEquals(64, config.rules().get(0).ipv6PrefixBits());
+    }
+
+    @Test
+    void proxiesAreReadAsWritten() throws IOException {
+        LimiterConfig config = parse(
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/8, 2001:db8::/32,192.0.2.1 , unix, ::ffff:10.0.0.0/104\n"
+                        + "limiter.client-ip.ipv6-prefix = 56\n"
+                        + RULE
+                        + "limiter.rules.a.ipv6-prefix = 48\n"
+                        + RULE.replace(".a.", ".b."));
+        assertEquals(
+                new ClientIpSettings(
+                        List.of(
+                                IpNetwork.parse("10.0.0.0/8"),
+                                IpNetwork.parse("2001:db8::/32"),
+                                IpNetwork.parse("192.0.2.1/32"),
+                                IpNetwork.parse("10.0.0.0/8")),
+                        true,
+                        false,
+                        0,
+                        "X-Forwarded-For",
+                        56),
+                config.clientIp());
+        assertEquals(48, config.rules().get(0).ipv6PrefixBits());
+        assertEquals(56, config.rules().get(1).ipv6PrefixBits());
+    }
+
+    @Test
+    void hopsAndAHeaderAreReadAsWritten() throws IOException {
+        assertEquals(
+                new ClientIpSettings(List.of(), false, false, 2, "forwarded", 64),
+                parse("limiter.client-ip.trusted-hops = 2\nlimiter.client-ip.header = forwarded\n")
+                        .clientIp());
+    }
+
+    @Test
+    void everybodyIsTrustedByAWordOnly() throws IOException {
+        assertEquals(
+                new ClientIpSettings(List.of(), false, true, 0, "X-Real-IP", 64),
+                parse("limiter.client-ip.trusted-proxies = ALL\nlimiter.client-ip.header = X-Real-IP\n")
+                        .clientIp());
+    }
+
+    @Test
+    void theEnvironmentSaysItToo() throws IOException {
+        LimiterConfig config = LimiterConfig.builder()
+                .text("f", new StringReader(RULE))
+                .environment(Map.of(
+                        "LIMITER_CLIENT_IP_TRUSTED_PROXIES", "10.0.0.0/8",
+                        "LIMITER_CLIENT_IP_HEADER", "Forwarded",
+                        "LIMITER_CLIENT_IP_IPV6_PREFIX", "48",
+                        "LIMITER_RULES_A_IPV6_PREFIX", "56"))
+                .build();
+        assertEquals("Forwarded", config.clientIp().header());
+        assertEquals(48, config.clientIp().ipv6PrefixBits());
+        assertEquals(56, config.rules().get(0).ipv6PrefixBits());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "trusted-proxies = proxy.example | 'proxy.example' is no network; write an address",
+                "trusted-proxies = 10.0.0.0/8, | an item is empty; write networks such as 10.0.0.0/8",
+                "trusted-proxies = 0.0.0.0/0 | would trust everybody; write the networks of your proxies, or the word all",
+                "trusted-proxies = ::/0 | would trust everybody",
+                "trusted-proxies = 10.0.0.1/00 | would trust everybody",
+                "trusted-proxies = 0.0.0.0 | is the address of nobody",
+                "trusted-proxies = ::/128 | is the address of nobody",
+                "trusted-proxies = ::ffff:10.0.0.0/8 | write the IPv4 network, such as 10.0.0.0/8",
+                "trusted-proxies = 10.0.0.0/33 | the prefix of an IPv4 address is 1 to 32 bits",
+                "trusted-proxies = 010.0.0.0/8 | '010.0.0.0/8' is no network",
+                "trusted-proxies = * | '*' is no network",
+                "trusted-proxies = 10.0.0.0/33, x | 1 to 32 bits, written as a number without leading zeros; and 'x' is",
+                "trusted-proxies = all, 10.0.0.0/8 | 'all' is everybody and stands alone",
+                "trusted-hops = 0 | no whole number from 1 to 32",
+                "trusted-hops = 33 | no whole number from 1 to 32",
+                "header = X-Forwarded-For | anybody can send this header; add limiter.client-ip.trusted-proxies",
+                "header = X-Forwarded-For, Forwarded | no name of one header; write X-Forwarded-For, Forwarded, or",
+                "header = X-Forwared-For | did you mean 'X-Forwarded-For'?",
+                "header = Forwarde | did you mean 'Forwarded'?",
+                "ipv6-prefix = 129 | no whole number from 32 to 128",
+                "ipv6-prefix = 16 | no whole number from 32 to 128",
+                "ipv6-prefix = /64 | no whole number from 32 to 128"
+            })
+    void aMistakeIsToldWithItsRemedy(String line, String words) {
+        String message = message("limiter.client-ip." + line);
+        String key = "limiter.client-ip." + line.split(" ", 2)[0];
+        assertTrue(message.matches("(?s).*line 1: RL-10\\d " + key + " = .*"), message);
+        assertTrue(message.contains(words), message);
+    }
+
+    @Test
+    void whatContradictsIsAMistake() {
+        String both = message("limiter.client-ip.trusted-hops = 1\nlimiter.client-ip.trusted-proxies = 10.0.0.0/8\n");
+        assertTrue(both.contains(
+                "line 1: RL-106 limiter.client-ip.trusted-hops = 1: limiter.client-ip.trusted-proxies says"));
+        String single = message("limiter.client-ip.trusted-hops = 1\nlimiter.client-ip.header = X-Real-IP\n");
+        assertTrue(single.contains(
+                "line 2: RL-106 limiter.client-ip.header = X-Real-IP: such a header holds one address"));
+        String global = message(RULE + "limiter.rules.a.key = global\nlimiter.rules.a.ipv6-prefix = 64\n");
+        assertTrue(global.contains("ipv6-prefix = 64: the key of this rule is global"), global);
+    }
+
+    @Test
+    void allMistakesAreToldAtOnceWithTheirLines() {
+        String message = message("""
+                limiter.client-ip.trusted-proxies = 10.0.0/8
+                limiter.client-ip.trusted-hops = many
+                limiter.client-ip.header = X Forwarded
+                limiter.client-ip.ipv6-prefix = half
+                limiter.client-ip.mode = strict
+                limiter.rules.a.path = /x
+                limiter.rules.a.limits = 1/s
+                limiter.rules.a.ipv6-prefix = 4
+                """);
+        assertTrue(message.startsWith("limiter.properties has 7 problems:"), message);
+        for (int line : List.of(1, 2, 3, 4, 5, 8)) {
+            assertTrue(message.contains("\n  line " + line + ": "), message);
+        }
+    }
+
+    @Test
+    void noMessageHasControlCharactersOrNoEnd() {
+        String message = message("limiter.client-ip.trusted-proxies = \\u0007\\u001b[31m" + "x".repeat(5_000));
+        assertFalse(message.chars().anyMatch(c -> c != '\n' && Character.isISOControl(c)), message);
+        assertTrue(message.length() < 1_000, message);
+    }
+
+    @Test
+    void settingsMadeInCodeFitTogetherToo() {
+        List<IpNetwork> proxies = List.of(IpNetwork.parse("10.0.0.0/8"));
+        refused("leave one of them out", proxies, false, true, 0, "X-Forwarded-For", 64);
+        refused("leave one of them out", List.of(), true, true, 0, "X-Forwarded-For", 64);
+        refused("not by both", proxies, false, false, 1, "X-Forwarded-For", 64);
+        refused("no header is read", proxies, false, false, 0, null, 64);
+        refused("no header is read", List.of(), false, false, 1, null, 64);
+        refused("anybody can send", List.of(), false, false, 0, "Forwarded", 64);
+        refused("is no name of a header", proxies, false, false, 0, "a b", 64);
+        refused("has no hops to count", List.of(), false, false, 1, "X-Real-IP", 64);
+        refused("give 1 to 32", List.of(), false, false, 33, "Forwarded", 64);
+        refused("give 1 to 32", List.of(), false, false, -1, "Forwarded", 64);
+        refused("outside 32 to 128", List.of(), false, false, 0, null, 31);
+    }
+
+    private static void refused(
+            String words, List<IpNetwork> proxies, boolean unix, boolean all, int hops, String header, int prefix) {
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> new ClientIpSettings(proxies, unix, all, hops, header, prefix))
+                .getMessage();
+        assertTrue(message.contains(words), message);
+    }
+
+    private static String message(String text) {
+        return String.valueOf(
+                assertThrows(ConfigException.class, () -> parse(text)).getMessage());
+    }
+
+    private static LimiterConfig parse(String text) throws IOException {
+        return LimiterConfig.builder()
+                .text("limiter.properties", new StringReader(text))
+                .build();
+    }
+}

@@ -1,0 +1,310 @@
+package io.limiter.servlet.address;
+
+import io.limiter.TimeSource;
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
+import io.limiter.config.ClientIpSettings;
+import io.limiter.servlet.address.ClientAddress.Origin;
+import io.limiter.servlet.address.Hops.Form;
+import io.limiter.servlet.address.Hops.Step;
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.ArrayList;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the address of a client. Thread-safe; its results depend on the request alone.
+ *
+ * <p>Headers that name a client can be sent by anybody, so unless a proxy is trusted the client is the peer of the TCP
+ * connection. With trusted proxies, and a peer that is one of them, one header is read: all its lines, from the last hop
+ * back, to the first address that is no trusted proxy. That one was seen by a proxy that is; what stands before it
+ * is the client's own claim. When all are trusted, it is the first of them. With a number of trusted hops it is the hop that
+ * the outermost of these proxies added.
+ *
+ * <p>A hop that is no address (RFC 7239's {@code unknown} and made-up names included) ends the walk, never is skipped, and
+ * makes the result {@linkplain ClientAddress#isMalformed malformed}; so do fewer hops than are trusted, more than
+ * {@value ClientIpSettings#MAX_HOPS}, more than 8192 characters, and a header for one address that came twice. No name is
+ * looked up, and nothing that a request holds makes an exception.
+ *
+ * <pre>{@code
+ * ClientAddressResolver resolver = ClientAddressResolver.builder()
+ *         .trustedProxies("10.0.0.0/8", "2001:db8::/32")
+ *         .header("Forwarded")
+ *         .build();
+ * PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
+ * }</pre>
+ *
+ * <p>Sources: RFC 7239 (Forwarded), RFC 9110 section 5.3 (several lines are one list), RFC 4291 and RFC 5952 (IPv6 in
+ * text), RFC 6052 (NAT64).
+ */
+public final class ClientAddressResolver {
+    private static final Logger LOG = LoggerFactory.getLogger(ClientAddressResolver.class);
+
+    /** Which headers an operator should know about when they are not read. */
+    private static final List<String> KNOWN =
+            List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
+
+    private final ClientIpSettings settings;
+    private final @Nullable String header;
+    private final Form form;
+    private final IpNetwork[] trusted;
+    private final Findings findings;
+
+    ClientAddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
+        this.settings = settings;
+        this.header = settings.header();
+        this.form = form(settings.header());
+        this.trusted = settings.trustedProxies().toArray(IpNetwork[]::new);
+        this.findings = new Findings(log, time);
+        for (IpNetwork network : trusted) {
+            if (network.hasHostBits()) {
+                findings.networkWithHostBits(network);
+            }
+        }
+        if (settings.trustsEveryPeer() && header != null) {
+            findings.everyPeerIsTrusted(header);
+        }
+    }
+
+    private static Form form(@Nullable String header) {
+        if (header == null || header.equalsIgnoreCase(ClientIpSettings.X_FORWARDED_FOR)) {
+            return Form.LIST;
+        }
+        return header.equalsIgnoreCase(ClientIpSettings.FORWARDED) ? Form.FORWARDED : Form.SINGLE;
+    }
+
+    /** A resolver as configured. */
+    public static ClientAddressResolver of(ClientIpSettings settings) {
+        return new ClientAddressResolver(settings, LOG, TimeSource.system());
+    }
+
+    /** A builder of a resolver; as it is, nobody is trusted. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * The client of a request. Its peer is what {@link HttpServletRequest#getRemoteAddr} says: a valve of the container or a
+     * filter before this one may have set it from a header already, and then nobody is to be trusted here.
+     */
+    public ClientAddress resolve(HttpServletRequest request) {
+        return resolve(request.getRemoteAddr(), name -> lines(request, name));
+    }
+
+    /**
+     * The client of a request that comes in some other way.
+     *
+     * @param peer the address of the TCP peer as a literal; null or empty when there is none, on a Unix socket
+     * @param headerLines all lines of the header of that name (which has any case), in their order; empty when there is
+     *     none
+     */
+    public ClientAddress resolve(@Nullable String peer, Function<String, List<String>> headerLines) {
+        String name = peer == null ? "" : peer;
+        boolean named = !name.isEmpty();
+        IpAddress address = Node.address(name, true);
+        if (named && address == null) {
+            findings.noAddress(name);
+        }
+        ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
+        if (header == null) {
+            if (!direct.isMalformed()) {
+                tellOfIgnored(address, headerLines);
+            }
+            return direct;
+        }
+        List<String> lines = headerLines.apply(header);
+        if (settings.trustedHops() > 0) {
+            return counted(header, direct, address, new Hops(form, lines));
+        }
+        if (!isTrusted(address, named)) {
+            if (!lines.isEmpty()) {
+                findings.untrusted(header, address);
+            }
+            return direct;
+        }
+        if (lines.isEmpty()) {
+            tellOfOther(header, address, headerLines);
+            return direct;
+        }
+        return walked(header, direct, address, new Hops(form, lines));
+    }
+
+    /** The first address from the end that is no trusted proxy. */
+    private ClientAddress walked(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
+        ClientAddress current = direct;
+        for (int i = 0; ; i++) {
+            Step step = hops.step();
+            if (step == Step.END) {
+                return current;
+            }
+            if (i == ClientIpSettings.MAX_HOPS) {
+                findings.tooManyHops(name, peer, ClientIpSettings.MAX_HOPS);
+                return current.malformed();
+            }
+            IpAddress address = hops.address();
+            if (address == null) {
+                findings.malformed(name, peer, hops);
+                return current.malformed();
+            }
+            current = found(address, Origin.HEADER, false);
+            if (form == Form.SINGLE || !isTrusted(address, true)) {
+                return current;
+            }
+        }
+    }
+
+    /** The hop that so many proxies have added. Those behind it are proxies, which may call themselves what they like. */
+    private ClientAddress counted(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
+        for (int i = 1; ; i++) {
+            Step step = hops.step();
+            if (step == Step.END) {
+                findings.tooFewHops(name, peer, i - 1, settings.trustedHops());
+                return direct.malformed();
+            }
+            IpAddress address = hops.address();
+            if (step == Step.BROKEN || (i == settings.trustedHops() && address == null)) {
+                findings.malformed(name, peer, hops);
+                return direct.malformed();
+            }
+            if (i == settings.trustedHops()) {
+                return found(address, Origin.HEADER, false);
+            }
+        }
+    }
+
+    private boolean isTrusted(@Nullable IpAddress address, boolean named) {
+        if (settings.trustsEveryPeer()) {
+            return true;
+        }
+        if (address == null) {
+            return !named && settings.trustsUnixSocket();
+        }
+        for (IpNetwork network : trusted) {
+            if (network.contains(address)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void tellOfIgnored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        if (findings.wantsIgnored(peer)) {
+            for (String name : KNOWN) {
+                if (!headerLines.apply(name).isEmpty()) {
+                    findings.ignored(name, peer);
+                    return;
+                }
+            }
+        }
+    }
+
+    private void tellOfOther(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        if (findings.wantsOther()) {
+            for (String name : KNOWN) {
+                if (!name.equalsIgnoreCase(read) && !headerLines.apply(name).isEmpty()) {
+                    findings.other(name, read, peer);
+                    return;
+                }
+            }
+        }
+    }
+
+    private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
+        return new ClientAddress(address, origin, malformed, settings.ipv6PrefixBits());
+    }
+
+    private static List<String> lines(HttpServletRequest request, String name) {
+        Enumeration<String> values = request.getHeaders(name);
+        // Null when the container lets nobody see the headers.
+        if (values == null || !values.hasMoreElements()) {
+            return List.of();
+        }
+        List<String> lines = new ArrayList<>();
+        while (values.hasMoreElements()) {
+            lines.add(values.nextElement());
+        }
+        return lines;
+    }
+
+    /** Collects whom to trust and what to read. Not thread-safe. */
+    public static final class Builder {
+        private final List<IpNetwork> proxies = new ArrayList<>();
+        private boolean unixSocket;
+        private boolean everyPeer;
+        private int hops;
+        private @Nullable String header;
+        private int ipv6PrefixBits = ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS;
+
+        private Builder() {}
+
+        /**
+         * Trusts proxies in these networks.
+         *
+         * @param networks in CIDR notation ({@code 10.0.0.0/8}), or single addresses
+         * @throws IllegalArgumentException if one is no network, or one of 0 bits; the message says which and what to
+         *     write
+         */
+        public Builder trustedProxies(String... networks) {
+            for (String network : networks) {
+                proxies.add(IpNetwork.parse(network));
+            }
+            return this;
+        }
+
+        /** Trusts what is connected without an address, over a Unix socket. */
+        public Builder trustedUnixSocket() {
+            this.unixSocket = true;
+            return this;
+        }
+
+        /** Trusts everybody. Right only where nobody but the proxy can connect. */
+        public Builder trustedEveryPeer() {
+            this.everyPeer = true;
+            return this;
+        }
+
+        /**
+         * Trusts so many proxies, of whatever address. Right only where each request comes through all of them.
+         *
+         * @param hops 1 to {@value ClientIpSettings#MAX_HOPS}
+         */
+        public Builder trustedHops(int hops) {
+            this.hops = hops;
+            return this;
+        }
+
+        /**
+         * Reads this header; {@code X-Forwarded-For} unless set. {@code Forwarded} is read as RFC 7239 says, every other one
+         * as the client's address alone.
+         */
+        public Builder header(String name) {
+            this.header = name;
+            return this;
+        }
+
+        /**
+         * How many bits of an IPv6 address tell clients apart; 64 unless set.
+         *
+         * @param bits {@value ClientIpSettings#LEAST_IPV6_PREFIX_BITS} to 128
+         */
+        public Builder ipv6Prefix(int bits) {
+            this.ipv6PrefixBits = bits;
+            return this;
+        }
+
+        /**
+         * The resolver.
+         *
+         * @throws IllegalArgumentException if what was set does not fit together; the message says what
+         */
+        public ClientAddressResolver build() {
+            boolean trusting = !proxies.isEmpty() || unixSocket || everyPeer || hops != 0;
+            String read = header == null && trusting ? ClientIpSettings.X_FORWARDED_FOR : header;
+            return of(new ClientIpSettings(proxies, unixSocket, everyPeer, hops, read, ipv6PrefixBits));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import io.limiter.config.ClientIpSettings;
+import io.limiter.config.LimiterConfig;
+import io.limiter.servlet.address.ClientAddressResolver;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
+
+/** What the pages say about the client's address is so. */
+class ClientAddressDocsTest {
+    private static final Path DOCS = Path.of("..", "docs");
+    private static final Path THIS =
+            Path.of("src", "test", "java", "io", "limiter", "servlet", "ClientAddressDocsTest.java");
+    private static final Pattern CODE = Pattern.compile("RL-3(?:0[1-9]|1[0-9])");
+
+    private static String page(String name) throws IOException {
+        return Files.readString(DOCS.resolve(name));
+    }
+
+    private static List<String> blocks(String page, String language) {
+        return Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$")
+                .matcher(page)
+                .results()
+                .map(match -> match.group(1))
+                .toList();
+    }
+
+    @Test
+    void everyPropertiesSnippetIsRight() throws IOException {
+        List<String> snippets = blocks(page("client-address.md"), "properties");
+        assertEquals(7, snippets.size());
+        for (String snippet : snippets) {
+            LimiterConfig config = WebServer.config(snippet);
+            assertFalse(config.rules().isEmpty() && config.clientIp().equals(ClientIpSettings.DEFAULT), snippet);
+        }
+    }
+
+    @Test
+    void theTableNamesEveryPropertyWithItsDefault() throws IOException {
+        String page = page("client-address.md");
+        for (String row : List.of(
+                "`limiter.client-ip.trusted-proxies` | |",
+                "`limiter.client-ip.trusted-hops` | |",
+                "`limiter.client-ip.header` | `" + ClientIpSettings.X_FORWARDED_FOR + "`",
+                "`limiter.client-ip.ipv6-prefix` | `" + ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS + "`",
+                "`limiter.rules.<name>.ipv6-prefix` | the one above")) {
+            assertTrue(page.contains("| " + row), row);
+        }
+        assertTrue(page.contains("more than " + ClientIpSettings.MAX_HOPS + " hops, or 8192 characters"));
+    }
+
+    @Test
+    void whatNginxIsToldIsWhatItsTestTellsIt() throws IOException {
+        String nginx = flat(String.join("\n", blocks(page("client-address.md"), "nginx")));
+        assertTrue(nginx.contains(flat(NginxTest.HOP)), nginx);
+        for (NginxTest.Setup setup : NginxTest.Setup.values()) {
+            assertTrue(nginx.contains(flat(setup.directive)), setup.directive);
+        }
+        assertEquals(19, NginxTest.FORGED.size(), "the page tells how many");
+    }
+
+    @Test
+    void theJavaSnippetIsCompiledHere() throws IOException {
+        List<String> snippets = blocks(page("client-address.md"), "java");
+        assertEquals(1, snippets.size());
+        assertTrue(flat(Files.readString(THIS)).contains(flat(snippets.get(0))), snippets.get(0));
+
+        HttpServletRequest request = Mockito.mock(HttpServletRequest.class);
+        Mockito.when(request.getRemoteAddr()).thenReturn("192.0.2.1");
+        ClientAddressResolver resolver = ClientAddressResolver.builder()
+                .trustedProxies("10.0.0.0/8", "2001:db8::/32")
+                .header("Forwarded")
+                .build();
+        PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
+        assertEquals("192.0.2.1", key.canonical());
+    }
+
+    @Test
+    void everyCodeHasItsSectionAndEverySectionItsCode() throws IOException {
+        List<String> sources = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(Path.of("src", "main", "java"))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                sources.add(Files.readString(file));
+            }
+        }
+        TreeSet<String> logged = new TreeSet<>();
+        CODE.matcher(String.join("\n", sources))
+                .results()
+                .map(MatchResult::group)
+                .forEach(logged::add);
+
+        TreeSet<String> explained = new TreeSet<>();
+        for (String section : page("diagnostics.md").split("(?m)^### ", -1)) {
+            if (CODE.matcher(section).lookingAt()) {
+                assertTrue(explained.add(section.substring(0, 6)), section);
+                assertTrue(section.matches("(?s)RL-[0-9]{3} [^\n]+\n\nCause: .+\n\nRemedy: .+"), section);
+            }
+        }
+        assertEquals(9, logged.size(), logged.toString());
+        assertEquals(logged, explained);
+    }
+
+    private static String flat(String text) {
+        return text.replaceAll("\\s+", "");
+    }
+}

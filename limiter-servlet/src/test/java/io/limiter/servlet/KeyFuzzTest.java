@@ -1,0 +1,227 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpSession;
+import java.io.ByteArrayOutputStream;
+import java.lang.reflect.Array;
+import java.lang.reflect.Proxy;
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Requests made of odd text, through the filter: none of them makes an exception, and each key says exactly whose it is. It
+ * is read back here, by hand, to the text that it was made of; so two different callers never have one.
+ */
+class KeyFuzzTest {
+    private static final int SOME = 20_000;
+    private static final int MANY = 1_000_000;
+    private static final int LONGEST_PART = 64;
+    private static final String ODD =
+            "\u0000\r\n\t {}%:~*@!;/\\\"'|[]+?=&#\u007f\u0080\u00e9\u00ff\u07ff\u0800\u2028\ufffd\uffff"
+                    + "\ud83d\udc4d\ud800\udc00\udfff\u0130\u0661abAB019._-";
+    private static final String RULE = """
+            limiter.client-ip.trusted-proxies = 10.0.0.0/8
+            limiter.rules.r.path = /*
+            limiter.rules.r.limits = 1000000/1h fixed
+            limiter.rules.r.key = ip + user + session + header:H + cookie:c
+            """;
+
+    private final Seen backend = new Seen();
+    private final RateLimitFilter filter = WebServer.limiter(RateLimiter.on(backend), RULE);
+    private final Random random = new Random(20_261_121);
+    private final Map<String, String> digested = new HashMap<>();
+
+    /** Remembers whose quota was asked for. */
+    private static final class Seen implements Backend {
+        private final Backend decides = InProcessBackend.create();
+        private PartitionKey key = PartitionKey.global();
+
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            assertEquals(1, charges.size());
+            key = charges.get(0).key();
+            return decides.decide(charges, mode);
+        }
+
+        @Override
+        public CompletionStage<Boolean> refund(Decision decision) {
+            return decides.refund(decision);
+        }
+
+        @Override
+        public CompletionStage<Void> reset(Policy policy, PartitionKey other) {
+            return decides.reset(policy, other);
+        }
+
+        @Override
+        public void close() {
+            decides.close();
+        }
+    }
+
+    /** What a request says of its caller; null for what it does not say. */
+    private record Caller(String peer, String user, String session, String header, String cookie) {}
+
+    @Test
+    void some() throws Exception {
+        run(SOME);
+    }
+
+    @Test
+    @Tag("soak")
+    void aMillion() throws Exception {
+        run(MANY);
+        System.out.printf("%d cases of keys, %d parts were digested%n", MANY, digested.size());
+    }
+
+    private void run(int cases) throws Exception {
+        AtomicInteger passed = new AtomicInteger();
+        FilterChain chain = (request, response) -> passed.incrementAndGet();
+        for (int i = 0; i < cases; i++) {
+            Caller caller = new Caller(peer(), said(), said(), said(), said());
+            filter.doFilter(request(caller), response(), chain);
+            check(caller, backend.key.canonical());
+        }
+        assertEquals(cases, passed.get());
+    }
+
+    private void check(Caller caller, String key) {
+        assertTrue(key.matches("[A-Za-z0-9._%:~@-]+"), key);
+        String[] parts = key.split(":", -1);
+        assertEquals(5, parts.length, key);
+        String address = caller.peer().matches("192\\.0\\.2\\.[0-9]+") ? caller.peer() : "!unknown";
+        assertPart(address, parts[0]);
+        List<String> said = new ArrayList<>();
+        Collections.addAll(said, caller.user(), caller.session(), caller.header(), caller.cookie());
+        for (int i = 0; i < said.size(); i++) {
+            String text = said.get(i);
+            boolean missing = text == null || text.isEmpty();
+            String part = parts[i + 1];
+            assertEquals(missing, part.startsWith("@"), key);
+            assertPart(missing ? address : text, missing ? part.substring(1) : part);
+        }
+    }
+
+    private void assertPart(String expected, String part) {
+        if (part.startsWith("~")) {
+            assertTrue(part.matches("~[0-9a-f]{32}"), part);
+            String known = digested.putIfAbsent(part, expected);
+            assertTrue(known == null || known.equals(expected), "two texts have the digest " + part);
+            assertTrue(expected.length() > LONGEST_PART / 12, expected);
+        } else {
+            assertTrue(part.length() <= LONGEST_PART, part);
+            assertEquals(expected, decoded(part));
+        }
+    }
+
+    /** Percent signs to bytes, bytes to code points; halves of pairs stand alone as the three bytes they would have. */
+    private static String decoded(String part) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (int i = 0; i < part.length(); i++) {
+            boolean percent = part.charAt(i) == '%';
+            bytes.write(percent ? Integer.parseInt(part.substring(i + 1, i + 3), 16) : part.charAt(i));
+            i += percent ? 2 : 0;
+        }
+        byte[] all = bytes.toByteArray();
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < all.length; ) {
+            int lead = all[i++] & 255;
+            int more = lead < 0x80 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+            int point = more == 0 ? lead : lead & (0x3F >> more);
+            for (int j = 0; j < more; j++) {
+                point = point << 6 | (all[i++] & 0x3F);
+            }
+            text.appendCodePoint(point);
+        }
+        return text.toString();
+    }
+
+    private String peer() {
+        return random.nextInt(3) > 0 ? "192.0.2." + random.nextInt(256) : "?" + odd();
+    }
+
+    private String said() {
+        return random.nextInt(5) == 0 ? null : odd();
+    }
+
+    private String odd() {
+        int length = random.nextInt(3_000) == 0 ? 70_000 : random.nextInt(random.nextInt(10) == 0 ? 200 : 20);
+        StringBuilder text = new StringBuilder(length);
+        for (int i = 0; i < length; i++) {
+            text.append(ODD.charAt(random.nextInt(ODD.length())));
+        }
+        return text.toString();
+    }
+
+    private static HttpServletRequest request(Caller caller) {
+        Map<Object, Object> attributes = new HashMap<>();
+        return stub(HttpServletRequest.class, (method, arguments) -> switch (method) {
+            case "getDispatcherType" -> DispatcherType.REQUEST;
+            case "getMethod" -> "GET";
+            case "getServletPath", "getRequestURI" -> "/page";
+            case "getContextPath" -> "";
+            case "getRemoteAddr" -> caller.peer();
+            case "getUserPrincipal" -> caller.user() == null ? null : (Principal) caller::user;
+            case "getSession" ->
+                caller.session() == null ? null : stub(HttpSession.class, (name, none) -> caller.session());
+            case "getHeaders" -> headers(arguments[0].equals("H") ? caller.header() : null);
+            case "getHeader" -> arguments[0].equals("H") ? caller.header() : null;
+            case "getCookies" ->
+                caller.cookie() == null ? null : new Cookie[] {new Cookie("c", caller.cookie()), new Cookie("d", null)};
+            case "getAttribute" -> attributes.get(arguments[0]);
+            case "setAttribute" -> attributes.put(arguments[0], arguments[1]);
+            default -> null;
+        });
+    }
+
+    private static Enumeration<String> headers(String value) {
+        return value == null ? Collections.emptyEnumeration() : Collections.enumeration(List.of(value));
+    }
+
+    private static HttpServletResponse response() {
+        return stub(HttpServletResponse.class, (method, arguments) -> null);
+    }
+
+    private interface Answering {
+        Object answer(String method, Object[] arguments);
+    }
+
+    /** An object that answers by the name of the method; as a mock, without remembering a million calls. */
+    private static <T> T stub(Class<T> type, Answering answering) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+                    Object answer = answering.answer(method.getName(), given);
+                    Class<?> returned = method.getReturnType();
+                    if (returned == void.class) {
+                        return null;
+                    }
+                    boolean missing = answer == null && returned.isPrimitive();
+                    // A primitive nothing, in a box of its type.
+                    return missing ? Array.get(Array.newInstance(returned, 1), 0) : answer;
+                }));
+    }
+}

@@ -1,0 +1,171 @@
+package io.limiter.servlet.address;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import io.limiter.address.IpAddress;
+import io.limiter.config.ClientIpSettings;
+import io.limiter.servlet.address.ClientAddress.Origin;
+import io.limiter.servlet.address.Hops.Form;
+import io.limiter.servlet.address.Hops.Step;
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ClientAddressResolverTest {
+    @Test
+    void theGrammarOfForwarded() {
+        List<String[]> rows = Rows.of("forwarded.txt");
+        assertEquals(57, rows.size());
+        for (String[] row : rows) {
+            List<String> hops = new ArrayList<>();
+            Hops found = new Hops(Form.FORWARDED, List.of(row[0]));
+            for (Step step = found.step(); step != Step.END; step = found.step()) {
+                IpAddress address = found.address();
+                hops.add(0, step == Step.BROKEN ? "broken" : address == null ? "-" : address.toString());
+            }
+            assertEquals(row[1], String.join(" ", hops), row[0]);
+        }
+    }
+
+    @Test
+    void aClientHasOneTextHoweverItsAddressIsSpelled() {
+        List<String[]> rows = Rows.of("clients.txt");
+        assertEquals(44, rows.size());
+        for (String[] row : rows) {
+            ClientAddressResolver resolver = ClientAddressResolver.builder()
+                    .trustedProxies("10.0.0.1")
+                    .ipv6Prefix(Integer.parseInt(row[1]))
+                    .build();
+            String said = row[0].equals("\"\"") ? "" : row[0];
+            ClientAddress client = resolver.resolve("10.0.0.1", Rows.headers("X-Forwarded-For: " + said));
+            assertEquals(row[2], client.text(), row[0]);
+            assertEquals(row[2].startsWith("!"), client.isMalformed(), row[0]);
+            assertEquals(client.isMalformed() ? Origin.PEER : Origin.HEADER, client.origin(), row[0]);
+        }
+    }
+
+    @Test
+    void theWalkEndsWhereTrustEnds() {
+        List<String[]> rows = Rows.of("walks.txt");
+        assertEquals(76, rows.size());
+        for (String[] row : rows) {
+            String peer = row[1].equals("-") ? null : row[1];
+            ClientAddress client = Rows.resolver(row[0]).resolve(peer, Rows.headers(row[2].split(" / ")));
+            assertEquals(row[3], client.text(), String.join(" | ", row));
+        }
+    }
+
+    @Test
+    void aResultSaysWhatItIsMadeOf() {
+        ClientAddressResolver resolver = Rows.resolver("net 10.0.0.0/8");
+        ClientAddress client = resolver.resolve("10.0.0.1", Rows.headers("X-Forwarded-For: 2001:db8:1:2::3"));
+        assertEquals(Optional.of(IpAddress.parse("2001:db8:1:2::3")), client.address());
+        assertEquals("2001:db8:1:2::/64", client.toString());
+        assertEquals("2001:db8:1::/48", client.text(48));
+        assertEquals("2001:db8:1:2::3", client.text(128));
+        assertThrows(IllegalArgumentException.class, () -> client.text(0));
+        assertThrows(IllegalArgumentException.class, () -> client.text(129));
+
+        ClientAddress peer = resolver.resolve("192.0.2.1", Rows.headers());
+        assertEquals(Origin.PEER, peer.origin());
+        assertEquals(peer, resolver.resolve("::ffff:192.0.2.1", Rows.headers()));
+        assertEquals(
+                peer.hashCode(),
+                resolver.resolve("::ffff:192.0.2.1", Rows.headers()).hashCode());
+        assertNotEquals(peer, client);
+        assertNotEquals(
+                resolver.resolve("10.0.0.1", Rows.headers()),
+                resolver.resolve("10.0.0.1", Rows.headers("X-Forwarded-For: x")));
+
+        ClientAddress none = resolver.resolve(null, Rows.headers());
+        assertEquals(Origin.NONE, none.origin());
+        assertEquals(Optional.empty(), none.address());
+        assertFalse(none.isMalformed());
+        assertEquals(none, resolver.resolve("", Rows.headers()));
+        assertTrue(resolver.resolve("evil", Rows.headers()).isMalformed());
+    }
+
+    @Test
+    void aRequestIsAskedForItsPeerAndAllLinesOfTheOneHeader() {
+        HttpServletRequest request = mock(HttpServletRequest.class);
+        when(request.getRemoteAddr()).thenReturn("10.0.0.1");
+        when(request.getHeaders("X-Forwarded-For"))
+                .then(call -> Collections.enumeration(List.of("6.6.6.6", "1.1.1.1, 10.0.0.2")));
+        assertEquals("1.1.1.1", Rows.resolver("net 10.0.0.0/8").resolve(request).text());
+        // The other headers of this request are null, as from a container that lets nobody see them.
+        assertEquals(
+                "10.0.0.1",
+                Rows.resolver("net 10.0.0.0/8 Forwarded").resolve(request).text());
+        assertEquals("10.0.0.1", Rows.resolver("none").resolve(request).text());
+    }
+
+    @Test
+    void whatIsLookedAtIsBounded() {
+        ClientAddressResolver list = Rows.resolver("net 10.0.0.0/8");
+        ClientAddressResolver forwarded = Rows.resolver("net 10.0.0.0/8 Forwarded");
+        ClientAddressResolver single = Rows.resolver("net 10.0.0.0/8 X-Real-IP");
+        String junk = "x".repeat(70_000);
+
+        // What the client wrote in front of what a proxy added is not looked at; a quote that begins there would be.
+        assertEquals("1.1.1.1", text(list, "X-Forwarded-For:" + junk + ",1.1.1.1"));
+        assertEquals("1.1.1.1", text(list, "X-Forwarded-For:" + ",".repeat(70_000) + "1.1.1.1"));
+        assertEquals("!10.0.0.1", text(forwarded, "Forwarded:" + junk + ",for=1.1.1.1"));
+        assertEquals("1.1.1.1", text(forwarded, "Forwarded:" + junk, "Forwarded:for=1.1.1.1"));
+
+        assertEquals("!10.0.0.1", text(list, "X-Forwarded-For:1.1.1.1," + junk));
+        assertEquals("!10.0.0.1", text(list, "X-Forwarded-For:1.1.1.1" + " ".repeat(9_000)));
+        assertEquals("!10.0.0.1", text(single, "X-Real-IP:" + junk));
+        assertEquals("!10.0.0.1", text(forwarded, "Forwarded:for=1.1.1.1;x=" + junk));
+
+        String hops = "10.0.0.2, ".repeat(31);
+        assertEquals("1.1.1.1", text(list, "X-Forwarded-For:1.1.1.1, " + hops.substring(0, hops.length() - 2)));
+        assertEquals("10.0.0.2", text(list, "X-Forwarded-For:" + hops + "10.0.0.2"));
+        assertEquals("!10.0.0.2", text(list, "X-Forwarded-For:1.1.1.1, " + hops + "10.0.0.2"));
+        String[] lines = Collections.nCopies(5_000, "X-Forwarded-For:10.0.0.2").toArray(new String[0]);
+        assertEquals("!10.0.0.2", text(list, lines));
+        lines[4_990] = "X-Forwarded-For:1.1.1.1";
+        assertEquals("1.1.1.1", text(list, lines));
+
+        String pairs = "for=10.0.0.2;x=" + "y".repeat(500) + ",";
+        assertEquals("10.0.0.2", text(forwarded, "Forwarded:" + pairs.repeat(15) + "for=10.0.0.2"));
+        assertEquals("!10.0.0.1", text(forwarded, "Forwarded:" + pairs.repeat(16) + "for=10.0.0.2"));
+    }
+
+    private static String text(ClientAddressResolver resolver, String... headers) {
+        return resolver.resolve("10.0.0.1", Rows.headers(headers)).text();
+    }
+
+    @Test
+    void whatDoesNotFitTogetherIsRefused() {
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> ClientAddressResolver.builder().trustedProxies("10.0.0.0/8", "proxy"));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> ClientAddressResolver.builder().trustedProxies("0.0.0.0/0"));
+        for (ClientAddressResolver.Builder builder : List.of(
+                ClientAddressResolver.builder().header("X-Forwarded-For"),
+                ClientAddressResolver.builder().trustedHops(-1),
+                ClientAddressResolver.builder().trustedHops(33),
+                ClientAddressResolver.builder().trustedHops(1).trustedProxies("10.0.0.0/8"),
+                ClientAddressResolver.builder().trustedHops(1).header("X-Real-IP"),
+                ClientAddressResolver.builder().trustedEveryPeer().trustedUnixSocket(),
+                ClientAddressResolver.builder().ipv6Prefix(129))) {
+            assertThrows(IllegalArgumentException.class, builder::build);
+        }
+        assertEquals(
+                "1.1.1.1",
+                ClientAddressResolver.of(new ClientIpSettings(List.of(), false, true, 0, "Forwarded", 64))
+                        .resolve("10.0.0.1", Rows.headers("Forwarded:for=1.1.1.1"))
+                        .text());
+    }
+}
