@@ -1,19 +1,23 @@
 package io.limiter.redis;
 
+import static java.util.concurrent.TimeUnit.MICROSECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends what takes too long. A timer of our own, because Redisson's is coarse. Thread-safe; after closing, what is bound
- * already still ends in time.
+ * Ends what takes too long. A timer of our own, because Redisson's is coarse. Thread-safe.
  */
 final class Deadlines implements AutoCloseable {
     /** An alarm later than this says that this JVM stood still: a long collection, or processors that are taken. */
@@ -22,6 +26,9 @@ final class Deadlines implements AutoCloseable {
     private static final long LONGEST_CLOSE_MILLIS = 2_000;
 
     private final ScheduledThreadPoolExecutor timer;
+    /** What is bound and has no end yet. */
+    private final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
+
     private volatile @Nullable Thread thread;
     private final TimeSource time;
 
@@ -65,34 +72,39 @@ final class Deadlines implements AutoCloseable {
         } catch (RuntimeException e) {
             started = CompletableFuture.failedFuture(e);
         }
-        ScheduledFuture<?> alarm = null;
-        if (!started.isDone()) {
-            try {
-                alarm = timer.schedule(
-                        () -> end(bounded, known.get(), waiter, dueMicros),
-                        dueMicros - time.nowMicros(),
-                        TimeUnit.MICROSECONDS);
-            } catch (RejectedExecutionException closed) {
-                bounded.completeExceptionally(RedisFailure.closed());
-            }
+        if (started.isDone()) {
+            follow(started, bounded);
+            return bounded;
         }
-        follow(started, bounded, alarm);
+        open.add(bounded);
+        try {
+            Future<?> alarm = timer.schedule(
+                    () -> end(bounded, known.get(), waiter, dueMicros), dueMicros - time.nowMicros(), MICROSECONDS);
+            started.whenComplete((value, failure) -> alarm.cancel(false));
+        } catch (RejectedExecutionException closed) {
+            bounded.completeExceptionally(RedisFailure.closed());
+        }
+        bounded.whenComplete((value, failure) -> open.remove(bounded));
+        follow(started, bounded);
         return bounded;
     }
 
     /** Runs a task after some time, unless this is closed by then. */
     void after(Duration pause, Runnable task) {
         try {
-            timer.schedule(task, pause.toNanos(), TimeUnit.NANOSECONDS);
+            timer.schedule(task, pause.toNanos(), NANOSECONDS);
         } catch (RejectedExecutionException closed) {
             // Nothing runs any more.
         }
     }
 
-    /** Ends the timer's thread, after the deadlines of what is bound. */
+    /** Ends everything that is bound now, and the timer's thread. */
     @Override
     public void close() {
-        timer.shutdown();
+        timer.shutdownNow();
+        for (CompletableFuture<?> bounded : List.copyOf(open)) {
+            bounded.completeExceptionally(RedisFailure.closed());
+        }
         Thread last = thread;
         if (last != null && last != Thread.currentThread()) {
             try {
@@ -103,12 +115,8 @@ final class Deadlines implements AutoCloseable {
         }
     }
 
-    private static <T> void follow(
-            CompletableFuture<T> work, CompletableFuture<T> bounded, @Nullable ScheduledFuture<?> alarm) {
+    private static <T> void follow(CompletableFuture<T> work, CompletableFuture<T> bounded) {
         work.whenComplete((value, failure) -> {
-            if (alarm != null) {
-                alarm.cancel(false);
-            }
             if (failure == null) {
                 bounded.complete(value);
             } else {

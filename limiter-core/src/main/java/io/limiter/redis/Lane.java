@@ -2,11 +2,11 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.TimeSource;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +22,8 @@ final class Lane {
     private final Object master;
     private final String name;
     private final TimeSource time;
-    private final Consumer<Lane> probe;
-    private final Consumer<Lane> away;
-    private final BiConsumer<Lane, Breaker.State> back;
+    private final long deadlineMicros;
+    private final Watch watch;
     private final Breaker breaker = new Breaker();
     /** Guards itself, the window and what is in flight. */
     private final ArrayDeque<Errand> queue = new ArrayDeque<>();
@@ -39,6 +38,23 @@ final class Lane {
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
     private volatile long lastInTimeMicros = Long.MIN_VALUE;
+    /** How long a master that is too slow took to answer; for ever, when it did not. */
+    private volatile long slowMicros = Long.MAX_VALUE;
+
+    /** Who is told how the master is. */
+    interface Watch {
+        /** Somebody should find out how it is. */
+        void suspect(Lane lane);
+
+        /** It is away. */
+        void away(Lane lane);
+
+        /** It answers in time again. */
+        void back(Lane lane, Breaker.State before);
+
+        /** Runs a task after some time. */
+        void after(Duration pause, Runnable task);
+    }
 
     /**
      * A lane.
@@ -46,23 +62,14 @@ final class Lane {
      * @param master where it leads, as {@link Masters} knows it
      * @param name how messages call the master
      * @param time a monotonic clock
-     * @param probe told when somebody should find out how the master is
-     * @param away told when it is away
-     * @param back told when it answers in time again, and what it was taken for
+     * @param deadline within which a master that is well answers
      */
-    Lane(
-            Object master,
-            String name,
-            TimeSource time,
-            Consumer<Lane> probe,
-            Consumer<Lane> away,
-            BiConsumer<Lane, Breaker.State> back) {
+    Lane(Object master, String name, TimeSource time, Duration deadline, Watch watch) {
         this.master = master;
         this.name = name;
         this.time = time;
-        this.probe = probe;
-        this.away = away;
-        this.back = back;
+        this.deadlineMicros = deadline.toNanos() / 1_000;
+        this.watch = watch;
     }
 
     Object master() {
@@ -85,7 +92,7 @@ final class Lane {
     /** Makes a call for somebody who waits; fails at once when the master is not asked, or too many wait. */
     CompletableFuture<List<Object>> run(Waiter waiter, Supplier<CompletableFuture<List<Object>>> call) {
         Breaker.State state = breaker.state();
-        if (state != Breaker.State.CLOSED) {
+        if (state != Breaker.State.CLOSED && !(state == Breaker.State.SUSPECT && isPatient(waiter))) {
             return CompletableFuture.failedFuture(notAsked(state));
         }
         // Without the lock, or a flood that is turned away here would keep the answers from it.
@@ -111,12 +118,17 @@ final class Lane {
         return errand.answer();
     }
 
+    /** Whether it would wait long enough for a master that is known to be slow. */
+    private boolean isPatient(Waiter waiter) {
+        return waiter.longest().toNanos() / 2_000 > slowMicros;
+    }
+
     /** The master does not answer: for who finds that out in another way. */
     void open() {
         if (breaker.isAway()) {
             failWaiting(notAsked(Breaker.State.OPEN));
-            away.accept(this);
-            probe.accept(this);
+            watch.away(this);
+            watch.suspect(this);
         }
     }
 
@@ -124,28 +136,36 @@ final class Lane {
      * What came of a probe.
      *
      * @param failure null for a reply
-     * @param inTime whether a caller would have waited so long
+     * @param tookMicros how long it took
      */
-    void probed(@Nullable BackendException failure, boolean inTime) {
+    void probed(@Nullable BackendException failure, long tookMicros) {
         if (failure == null || RedisFailure.isAnswer(failure)) {
-            if (inTime) {
+            if (tookMicros <= deadlineMicros) {
                 isBack(breaker.answered());
             } else {
+                slowMicros = tookMicros;
                 breaker.isSlow();
             }
-        } else if (failure.kind() != BackendException.Kind.OVERLOADED && !isClosed() && breaker.isAway()) {
-            away.accept(this);
+        } else if (failure.kind() != BackendException.Kind.OVERLOADED && !isClosed()) {
+            slowMicros = Long.MAX_VALUE;
+            if (breaker.isAway()) {
+                watch.away(this);
+            }
         }
     }
 
     /** An answer came in time. */
     void answered(Errand errand) {
         long now = time.nowMicros();
+        long tookMicros = now - errand.sinceMicros();
         lastAnswerMicros = now;
-        lastInTimeMicros = now;
-        isBack(breaker.answered());
+        // Who waits longer than others may be answered by a master that is too slow for those.
+        if (tookMicros <= deadlineMicros) {
+            lastInTimeMicros = now;
+            isBack(breaker.answered());
+        }
         synchronized (queue) {
-            window.answered(now, now - errand.sinceMicros(), errand.longestMicros(), !queue.isEmpty());
+            window.answered(now, tookMicros, errand.longestMicros(), !queue.isEmpty());
         }
     }
 
@@ -170,9 +190,17 @@ final class Lane {
         if (lastInTimeMicros >= halfway || (tooMany && lastAnswerMicros >= halfway)) {
             return BackendException.Kind.OVERLOADED;
         }
-        if (breaker.silent()) {
-            failWaiting(notAsked(Breaker.State.SUSPECT));
-            probe.accept(this);
+        long leftMicros = deadlineMicros - errand.longestMicros();
+        if (leftMicros > 0) {
+            // Who waits for a shorter time than others can't say that it is silent; the master still has time to
+            // answer.
+            watch.after(Duration.of(leftMicros, ChronoUnit.MICROS), () -> {
+                if (!errand.answer().isDone()) {
+                    silence();
+                }
+            });
+        } else {
+            silence();
         }
         return BackendException.Kind.LATE;
     }
@@ -221,12 +249,20 @@ final class Lane {
         left.forEach(errand -> errand.fail(failure));
     }
 
+    private void silence() {
+        if (breaker.silent()) {
+            slowMicros = Long.MAX_VALUE;
+            failWaiting(notAsked(Breaker.State.SUSPECT));
+            watch.suspect(this);
+        }
+    }
+
     private void isBack(Breaker.State before) {
         if (before != Breaker.State.CLOSED) {
             synchronized (queue) {
                 window.reset();
             }
-            back.accept(this, before);
+            watch.back(this, before);
         }
     }
 

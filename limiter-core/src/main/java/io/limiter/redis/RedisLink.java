@@ -48,6 +48,7 @@ final class RedisLink implements AutoCloseable {
     private final BlockingQueue<Lane> untested = new LinkedBlockingQueue<>();
     private final Map<Object, Lane> lanes = new ConcurrentHashMap<>();
     private final Findings findings = new Findings();
+    private final Lane.Watch onLanes = new OnLanes();
     private final Thread watch;
     private volatile @Nullable Session session;
     private volatile @Nullable RedissonClient client;
@@ -152,24 +153,37 @@ final class RedisLink implements AutoCloseable {
         return lane != null
                 ? lane
                 : lanes.computeIfAbsent(master, found -> {
-                    Lane made =
-                            new Lane(found, Masters.name(found), monotonic, this::probe, this::isAway, this::isBack);
+                    Lane made = new Lane(found, Masters.name(found), monotonic, deadline, onLanes);
                     untested.add(made);
                     return made;
                 });
     }
 
-    private void isAway(Lane lane) {
-        LOG.warn(
-                "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe gets"
-                        + " through",
-                lane.name());
-    }
+    private final class OnLanes implements Lane.Watch {
+        @Override
+        public void suspect(Lane lane) {
+            probe(lane);
+        }
 
-    private void isBack(Lane lane, Breaker.State before) {
-        if (before == Breaker.State.OPEN) {
-            LOG.info("RL-226 {} answers again and decides", lane.name());
-            untested.add(lane);
+        @Override
+        public void away(Lane lane) {
+            LOG.warn(
+                    "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe"
+                            + " gets through",
+                    lane.name());
+        }
+
+        @Override
+        public void back(Lane lane, Breaker.State before) {
+            if (before == Breaker.State.OPEN) {
+                LOG.info("RL-226 {} answers again and decides", lane.name());
+                untested.add(lane);
+            }
+        }
+
+        @Override
+        public void after(Duration pause, Runnable task) {
+            deadlines.after(pause, task);
         }
     }
 
@@ -192,9 +206,7 @@ final class RedisLink implements AutoCloseable {
                         waiter -> now.evaluator.run(waiter, call.script(), call.keys(), call.arguments(null)))
                 .whenComplete((reply, failure) -> {
                     long tookMicros = monotonic.nowMicros() - sentMicros;
-                    lane.probed(
-                            failure == null ? null : RedisFailure.of(failure),
-                            tookMicros <= deadline.toNanos() / 1_000);
+                    lane.probed(failure == null ? null : RedisFailure.of(failure), tookMicros);
                     deadlines.after(PROBE_PAUSE, () -> probe(lane));
                 });
     }

@@ -26,19 +26,43 @@ class LaneTest {
     private final List<String> events = new ArrayList<>();
     private final List<CompletableFuture<List<Object>>> sent = new ArrayList<>();
     private boolean failing;
-    private final Lane lane = new Lane(
-            "m",
-            "Redis",
-            time,
-            lane -> events.add("probe"),
-            lane -> events.add("away"),
-            (lane, before) -> events.add("back from " + before));
+    private final List<Runnable> later = new ArrayList<>();
+    private final Lane lane = new Lane("m", "Redis", time, DEADLINE, new Lane.Watch() {
+        @Override
+        public void suspect(Lane lane) {
+            events.add("probe");
+        }
+
+        @Override
+        public void away(Lane lane) {
+            events.add("away");
+        }
+
+        @Override
+        public void back(Lane lane, Breaker.State before) {
+            events.add("back from " + before);
+        }
+
+        @Override
+        public void after(Duration pause, Runnable task) {
+            later.add(task);
+        }
+    });
 
     /** Somebody who asks. */
     private final class Asker {
         final CompletableFuture<List<Object>> answered = new CompletableFuture<>();
-        final Waiter waiter = new Waiter(DEADLINE, answered);
-        final CompletableFuture<List<Object>> answer = lane.run(waiter, LaneTest.this::send);
+        final Waiter waiter;
+        final CompletableFuture<List<Object>> answer;
+
+        Asker() {
+            this(DEADLINE);
+        }
+
+        Asker(Duration longest) {
+            this.waiter = new Waiter(longest, answered);
+            this.answer = lane.run(waiter, LaneTest.this::send);
+        }
 
         /** The deadline has passed. */
         Kind giveUp() {
@@ -82,17 +106,54 @@ class LaneTest {
     @Test
     void aProbeWithoutAnAnswerIsAnOutageAndOneInTimeEndsIt() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
-        lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), false);
+        lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
-        lane.probed(null, false);
+        lane.probed(null, 60_000);
         assertEquals(Kind.OVERLOADED, new Asker().failure(), "slow is not away");
-        lane.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), false);
+        lane.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), 250_000);
         assertEquals(Kind.OVERLOADED, new Asker().failure(), "nobody knows what Redis did meanwhile");
-        lane.probed(null, true);
+        lane.probed(null, 50_000);
         assertEquals(List.of("probe", "away", "back from SUSPECT"), events);
         Asker asker = new Asker();
         answer(3);
         assertTrue(asker.answer.isDone());
+    }
+
+    @Test
+    void aShorterDeadlineThanOthersHaveMakesNobodySuspect() {
+        for (int i = 0; i < 10; i++) {
+            Asker hasty = new Asker(Duration.ofMillis(5));
+            time.advance(Duration.ofMillis(5));
+            assertEquals(Kind.LATE, hasty.giveUp());
+            time.advance(Duration.ofMillis(5));
+            answer(i);
+        }
+        later.forEach(Runnable::run);
+        assertTrue(lane.isClosed(), "each was answered within 50 ms");
+        for (int i = 0; i < 3; i++) {
+            Asker hasty = new Asker(Duration.ofMillis(5));
+            time.advance(Duration.ofMillis(5));
+            hasty.giveUp();
+        }
+        assertTrue(lane.isClosed());
+        later.forEach(Runnable::run);
+        assertFalse(lane.isClosed(), "these were not");
+    }
+
+    @Test
+    void aLongerDeadlineThanOthersHaveGetsAnAnswerFromASlowMaster() {
+        threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
+        Duration patient = Duration.ofMillis(500);
+        assertEquals(Kind.OVERLOADED, new Asker(patient).failure(), "nobody knows yet how slow it is");
+        lane.probed(null, 100_000);
+        Asker asker = new Asker(patient);
+        time.advance(Duration.ofMillis(100));
+        answer(3);
+        assertTrue(asker.answer.isDone());
+        assertFalse(lane.isClosed(), "for the others it is still too slow");
+        assertEquals(Kind.OVERLOADED, new Asker().failure());
+        lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
+        assertEquals(Kind.UNAVAILABLE, new Asker(patient).failure());
     }
 
     @Test

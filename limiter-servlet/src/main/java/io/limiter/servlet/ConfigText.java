@@ -45,7 +45,7 @@ final class ConfigText {
             return builder.environment(System.getenv()).build();
         } catch (IOException unreadable) {
             throw new ServletException(
-                    here() + ": can't read its configuration" + (name == null ? "" : " " + name.strip()) + ": "
+                    "RL-108 " + here() + ": can't read its configuration" + (name == null ? "" : " " + name.strip()) + ": "
                             + unreadable,
                     unreadable);
         }
@@ -65,7 +65,7 @@ final class ConfigText {
                 return new Source(name, bytes);
             }
         }
-        throw new ServletException(here() + " has no configuration: there is neither " + IN_WEB_APP
+        throw new ServletException("RL-108 " + here() + " has no configuration: there is neither " + IN_WEB_APP
                 + " in the web application nor limiter.properties on its class path; add one of them, or name a file"
                 + " by the init-param " + PARAM);
     }
@@ -80,12 +80,12 @@ final class ConfigText {
             bytes = webApp.getResourceAsStream(name);
         } else {
             throw new ServletException(
-                    here() + ": init-param " + PARAM + " = " + name + ": says not where to look; write "
+                    "RL-104 " + here() + ": init-param " + PARAM + " = " + name + ": says not where to look; write "
                             + IN_WEB_APP + " (a file of the web application), " + ON_CLASS_PATH
                             + " (on its class path) or file:/etc/limiter.properties (a file of the machine)");
         }
         if (bytes == null) {
-            throw new ServletException(here() + ": init-param " + PARAM + " = " + name + ": there is no such file "
+            throw new ServletException("RL-108 " + here() + ": init-param " + PARAM + " = " + name + ": there is no such file "
                     + (name.startsWith("/") ? "in the web application" : "on the class path of the web application")
                     + "; add it, or correct the name");
         }
@@ -103,12 +103,12 @@ final class ConfigText {
             return Files.newInputStream(text.startsWith("//") ? Path.of(URI.create(name)) : Path.of(text));
         } catch (NoSuchFileException missing) {
             throw new ServletException(
-                    here() + ": init-param " + PARAM + " = " + name + ": there is no file "
+                    "RL-108 " + here() + ": init-param " + PARAM + " = " + name + ": there is no file "
                             + Path.of(missing.getFile()).toAbsolutePath() + "; add it, or correct the name",
                     missing);
         } catch (IllegalArgumentException malformed) {
             throw new ServletException(
-                    here() + ": init-param " + PARAM + " = " + name + ": is no file name (" + malformed.getMessage()
+                    "RL-104 " + here() + ": init-param " + PARAM + " = " + name + ": is no file name (" + malformed.getMessage()
                             + "); write file:/etc/limiter.properties",
                     malformed);
         }
@@ -120,7 +120,7 @@ final class ConfigText {
             if (name.startsWith("limiter.")) {
                 properties.put(name, filter.getInitParameter(name));
             } else if (!name.equals(PARAM)) {
-                throw new ServletException(here() + ": there is no init-param " + name + " (its value is '"
+                throw new ServletException("RL-101 " + here() + ": there is no init-param " + name + " (its value is '"
                         + filter.getInitParameter(name) + "'); write " + PARAM
                         + " to name a file, or a property that begins with limiter.");
             }
