@@ -270,7 +270,12 @@ final class Lane {
         return state == Breaker.State.OPEN
                 ? new BackendException(
                         "RL-225 " + name + " does not answer, so it is not asked until a probe gets through")
-                : RedisFailure.overloaded(name + " answers too late, so it is not asked until a probe is in time");
+                : new BackendException(
+                        BackendException.Kind.LATE,
+                        "RL-230 " + name
+                                + " did not answer in time several times, so it is not asked until a probe finds"
+                                + " out why",
+                        null);
     }
 
     /** Sends a call that has a place in flight; when it fails at once, the next one in its place, and so on. */

@@ -99,7 +99,7 @@ class LaneTest {
         }
         assertEquals(List.of("probe"), events);
         Asker next = new Asker();
-        assertEquals(Kind.OVERLOADED, next.failure(), "whether it is away is not known yet");
+        assertEquals(Kind.LATE, next.failure(), "whether it is away is not known yet");
         assertEquals(3, sent.size());
     }
 
@@ -109,9 +109,9 @@ class LaneTest {
         lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
         lane.probed(null, 60_000);
-        assertEquals(Kind.OVERLOADED, new Asker().failure(), "slow is not away");
+        assertEquals(Kind.LATE, new Asker().failure(), "slow is not away");
         lane.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), 250_000);
-        assertEquals(Kind.OVERLOADED, new Asker().failure(), "nobody knows what Redis did meanwhile");
+        assertEquals(Kind.LATE, new Asker().failure(), "nobody knows what Redis did meanwhile");
         lane.probed(null, 50_000);
         assertEquals(List.of("probe", "away", "back from SUSPECT"), events);
         Asker asker = new Asker();
@@ -144,14 +144,14 @@ class LaneTest {
     void aLongerDeadlineThanOthersHaveGetsAnAnswerFromASlowMaster() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
         Duration patient = Duration.ofMillis(500);
-        assertEquals(Kind.OVERLOADED, new Asker(patient).failure(), "nobody knows yet how slow it is");
+        assertEquals(Kind.LATE, new Asker(patient).failure(), "nobody knows yet how slow it is");
         lane.probed(null, 100_000);
         Asker asker = new Asker(patient);
         time.advance(Duration.ofMillis(100));
         answer(3);
         assertTrue(asker.answer.isDone());
         assertFalse(lane.isClosed(), "for the others it is still too slow");
-        assertEquals(Kind.OVERLOADED, new Asker().failure());
+        assertEquals(Kind.LATE, new Asker().failure());
         lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker(patient).failure());
     }
