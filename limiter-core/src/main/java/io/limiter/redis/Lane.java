@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,9 @@ final class Lane {
     private final long deadlineMicros;
     private final Watch watch;
     private final Breaker breaker = new Breaker();
+    /** Whether somebody is finding out how the master is. */
+    private final AtomicBoolean probing = new AtomicBoolean();
+
     /** Guards itself, the window and what is in flight. */
     private final ArrayDeque<Errand> queue = new ArrayDeque<>();
 
@@ -43,7 +47,7 @@ final class Lane {
 
     /** Who is told how the master is. */
     interface Watch {
-        /** Somebody should find out how it is. */
+        /** Somebody should find out how it is, until it answers; then {@link Lane#endProbing}. */
         void suspect(Lane lane);
 
         /** It is away. */
@@ -128,6 +132,20 @@ final class Lane {
         if (breaker.isAway()) {
             failWaiting(notAsked(Breaker.State.OPEN));
             watch.away(this);
+            beginProbing();
+        }
+    }
+
+    /** It answers, so the probing ends; it begins anew if the answer was the last for now. */
+    void endProbing() {
+        probing.set(false);
+        if (!isClosed()) {
+            beginProbing();
+        }
+    }
+
+    private void beginProbing() {
+        if (probing.compareAndSet(false, true)) {
             watch.suspect(this);
         }
     }
@@ -253,7 +271,7 @@ final class Lane {
         if (breaker.silent()) {
             slowMicros = Long.MAX_VALUE;
             failWaiting(notAsked(Breaker.State.SUSPECT));
-            watch.suspect(this);
+            beginProbing();
         }
     }
 

@@ -187,28 +187,42 @@ final class RedisLink implements AutoCloseable {
         }
     }
 
-    /** Asks a master that does not answer, until it does or is no master any more. */
+    /** Asks a master that does not answer, one probe at a time, until it does or is no master any more. */
     private void probe(Lane lane) {
         Session now = session;
-        if (now == null || lane.isClosed()) {
+        if (now == null) {
             return;
         }
-        if (!now.masters.all().contains(lane.master())) {
-            lanes.remove(lane.master());
-            findings.remove(lane.name());
+        if (lane.isClosed()) {
+            lane.endProbing();
             return;
         }
-        Call call = SelfTest.probe(keys, SelfTest.keyOn(lane.master(), now.masters, keys));
-        long sentMicros = monotonic.nowMicros();
-        deadlines
-                .bound(
-                        probePatience,
-                        waiter -> now.evaluator.run(waiter, call.script(), call.keys(), call.arguments(null)))
-                .whenComplete((reply, failure) -> {
-                    long tookMicros = monotonic.nowMicros() - sentMicros;
-                    lane.probed(failure == null ? null : RedisFailure.of(failure), tookMicros);
-                    deadlines.after(PROBE_PAUSE, () -> probe(lane));
-                });
+        try {
+            if (!now.masters.all().contains(lane.master())) {
+                lanes.remove(lane.master());
+                findings.remove(lane.name());
+                return;
+            }
+            Call call = SelfTest.probe(keys, SelfTest.keyOn(lane.master(), now.masters, keys));
+            long sentMicros = monotonic.nowMicros();
+            deadlines
+                    .bound(
+                            probePatience,
+                            waiter -> now.evaluator.run(waiter, call.script(), call.keys(), call.arguments(null)))
+                    .whenComplete((reply, failure) -> {
+                        if (session != null) {
+                            lane.probed(
+                                    failure == null ? null : RedisFailure.of(failure),
+                                    monotonic.nowMicros() - sentMicros);
+                        }
+                        deadlines.after(PROBE_PAUSE, () -> probe(lane));
+                    });
+        } catch (RuntimeException e) {
+            // Whatever it is (a client that somebody shut down, say): without a next probe the lane would stay shut for
+            // ever.
+            LOG.debug("a probe could not be sent to {}", lane.name(), e);
+            deadlines.after(PROBE_PAUSE, () -> probe(lane));
+        }
     }
 
     private void watch() {

@@ -157,6 +157,24 @@ class LaneTest {
     }
 
     @Test
+    void oneProbesAtATimeAndNobodyIsForgotten() {
+        threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
+        lane.probed(null, 1_000);
+        // Suspect again before who probes has seen that it was well.
+        for (int i = 0; i < 3; i++) {
+            Asker asker = new Asker();
+            time.advance(DEADLINE);
+            asker.giveUp();
+        }
+        assertEquals(List.of("probe", "back from SUSPECT"), events, "the first still probes");
+        lane.endProbing();
+        assertEquals(List.of("probe", "back from SUSPECT", "probe"), events);
+        lane.probed(null, 1_000);
+        lane.endProbing();
+        assertEquals(4, events.size(), events.toString());
+    }
+
+    @Test
     void anErrorIsAnAnswer() {
         for (int i = 0; i < 10; i++) {
             Asker asker = new Asker();
