@@ -121,6 +121,7 @@ class HouseRulesTest {
                         "io.limiter.RateLimiter",
                         "io.limiter.TimeSource",
                         "io.limiter.config.ConfigException",
+                        "io.limiter.config.HttpSettings",
                         "io.limiter.config.KeyPart",
                         "io.limiter.config.LimitText",
                         "io.limiter.config.LimiterConfig",

@@ -45,6 +45,7 @@ final class Binder {
                 value(Keys.MAX_ENTRIES, DEFAULT_MAX_ENTRIES, text -> (int) whole(text, 1, 1 << 30)),
                 value(Keys.MAX_STAMPS, DEFAULT_MAX_STAMPS, text -> whole(text, 1, 1L << 40)));
         long instances = value(Keys.INSTANCES, 1L, text -> whole(text, 1, 1_000_000));
+        HttpSettings http = new HttpBinder(this, single, problems).bind();
         Map<String, Policy> policies = new LinkedHashMap<>();
         policyEntries.forEach((name, entries) -> {
             Policy policy = policy(name, entries);
@@ -59,7 +60,7 @@ final class Binder {
                 rules.add(rule);
             }
         });
-        return new LimiterConfig(backend, redis, inProcess, instances, policies, rules);
+        return new LimiterConfig(backend, redis, inProcess, instances, http, policies, rules);
     }
 
     /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
@@ -247,7 +248,7 @@ final class Binder {
         return number;
     }
 
-    private static <E extends Enum<E>> E choice(String text, String what, E[] choices) {
+    static <E extends Enum<E>> E choice(String text, String what, E[] choices) {
         List<String> words = Arrays.stream(choices)
                 .map(choice -> choice.name().toLowerCase(Locale.ROOT).replace('_', '-'))
                 .toList();

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param redis how to reach Redis; its defaults where the backend is in-process
  * @param inProcess the bounds of the state in this JVM
  * @param instances how many instances share the limits, for the local fallback
+ * @param http what HTTP says of a decision, and how requests are matched with rules
  * @param policies all policies by name, in the order of the text
  * @param rules the rules in the order of the text
  */
@@ -30,6 +31,7 @@ public record LimiterConfig(
         RedisSettings redis,
         InProcessSettings inProcess,
         long instances,
+        HttpSettings http,
         Map<String, Policy> policies,
         List<RuleDefinition> rules) {
     /** Copies the collections. */

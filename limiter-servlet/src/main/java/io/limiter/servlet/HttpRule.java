@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Policy;
+import io.limiter.config.HttpSettings;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import jakarta.servlet.http.HttpServletRequest;
@@ -15,8 +16,10 @@ final class HttpRule implements Rule<Visit> {
     private final HttpKey key;
     private final Policy policy;
 
-    HttpRule(RuleDefinition definition) {
-        this.patterns = definition.paths().stream().map(PathPattern::of).toArray(PathPattern[]::new);
+    HttpRule(RuleDefinition definition, HttpSettings settings) {
+        this.patterns = definition.paths().stream()
+                .map(path -> PathPattern.of(path, settings))
+                .toArray(PathPattern[]::new);
         this.methods = definition.methods();
         this.key = new HttpKey(definition.key());
         this.policy = definition.policy();
@@ -27,18 +30,14 @@ final class HttpRule implements Rule<Visit> {
         if (!isForMethod(visit)) {
             return null;
         }
-        Charge charge = charge(visit, visit.path());
-        String folder = visit.folder();
-        return charge == null && folder != null ? charge(visit, folder) : charge;
-    }
-
-    private @Nullable Charge charge(Visit visit, String path) {
-        for (PathPattern pattern : patterns) {
-            if (pattern.matches(path)) {
-                // Once, also when the key is another one by now, because somebody has logged in within the request.
-                return visit.charged().isFirst(this)
-                        ? new Charge(policy, key.of(visit.request(), path, pattern), 1)
-                        : null;
+        for (String path : visit.paths()) {
+            for (PathPattern pattern : patterns) {
+                if (pattern.matches(path)) {
+                    // Once, also when the key is another one by now, because somebody has logged in within the request.
+                    return visit.charged().isFirst(this)
+                            ? new Charge(policy, key.of(visit.request(), path, pattern), 1)
+                            : null;
+                }
             }
         }
         return null;
@@ -51,7 +50,7 @@ final class HttpRule implements Rule<Visit> {
         }
         return methods.isEmpty()
                 ? !isPreflight(visit.request(), method)
-                : method.equals("HEAD") && methods.contains("GET");
+                : (method.equals("HEAD") && methods.contains("GET")) || visit.claims(methods);
     }
 
     /** A question of the browser's own (CORS preflight), which the page that is limited can't help. */

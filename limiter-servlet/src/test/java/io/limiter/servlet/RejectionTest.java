@@ -158,10 +158,10 @@ class RejectionTest {
 
     @Test
     void anOutageIs503() {
-        start(new RateLimitFilter(
+        start(WebServer.limiter(
                 RateLimiter.builder(new BrokenBackend()).build(),
-                WebServer.rules("limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s, 5/1h\n"
-                        + "limiter.rules.vote.on-failure = deny")));
+                "limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s, 5/1h\n"
+                        + "limiter.rules.vote.on-failure = deny"));
 
         HttpResponse<String> denied = server.get("/page");
 
@@ -179,10 +179,10 @@ class RejectionTest {
 
     @Test
     void anOutageThatMayPassPasses() {
-        start(new RateLimitFilter(
+        start(WebServer.limiter(
                 RateLimiter.builder(new BrokenBackend()).build(),
-                WebServer.rules("limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s\n"
-                        + "limiter.rules.vote.on-failure = allow")));
+                "limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s\n"
+                        + "limiter.rules.vote.on-failure = allow"));
 
         assertEquals(List.of(200, 200), server.statuses(2, "/page"));
     }

@@ -38,9 +38,13 @@ class WallsTest {
             .doNotHaveSimpleName("package-info")
             .and()
             .doNotHaveFullyQualifiedName(RateLimitFilter.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(RejectionHandler.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(Rejection.class.getName())
             .should()
             .notBePublic()
-            .because("what is public is kept for ever; a user names the filter and nothing else");
+            .because("what is public is kept for ever; a user names the filter, and what answers in its place");
 
     @ArchTest
     static final ArchRule NO_DEFAULT_CHARSET = noClasses()

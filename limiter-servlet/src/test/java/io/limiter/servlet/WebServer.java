@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RuleDefinition;
 import io.limiter.inprocess.InProcessBackend;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -24,6 +23,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Principal;
+import java.time.Clock;
 import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -72,11 +72,6 @@ final class WebServer implements AutoCloseable {
         filter("peer", new Peer());
     }
 
-    /** Rules of configuration text. */
-    static List<RuleDefinition> rules(String text) {
-        return config(text).rules();
-    }
-
     static LimiterConfig config(String text) {
         try {
             return LimiterConfig.builder().text("test", new StringReader(text)).build();
@@ -87,8 +82,18 @@ final class WebServer implements AutoCloseable {
 
     /** A filter with these rules that decides in this JVM at this time. */
     static RateLimitFilter limiter(TimeSource time, String rules) {
-        return new RateLimitFilter(
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build()), rules(rules));
+        return limiter(
+                RateLimiter.on(InProcessBackend.builder().timeSource(time).build()), rules);
+    }
+
+    /** A filter with these rules that asks this limiter. */
+    static RateLimitFilter limiter(RateLimiter limiter, String rules) {
+        return limiter(limiter, rules, Rejection::writeTo);
+    }
+
+    static RateLimitFilter limiter(RateLimiter limiter, String rules, RejectionHandler handler) {
+        LimiterConfig config = config(rules);
+        return new RateLimitFilter(limiter, config.rules(), config.http(), handler, Clock.systemUTC());
     }
 
     /** Adds a filter for all paths and all ways to get there. */
