@@ -1,7 +1,9 @@
 package io.limiter.servlet;
 
+import java.util.EnumMap;
 import java.util.Enumeration;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +23,8 @@ final class AcceptedForms {
     private static final int RELATIVE = 3;
     private static final int ITSELF = 4;
 
-    private final int[] narrowness = new int[BodyForm.values().length];
-    private final int[] weights = new int[BodyForm.values().length];
+    private final Map<BodyForm, Integer> narrowness = new EnumMap<>(BodyForm.class);
+    private final Map<BodyForm, Integer> weights = new EnumMap<>(BodyForm.class);
     private int ranges;
     private int length;
 
@@ -41,7 +43,7 @@ final class AcceptedForms {
     BodyForm best() {
         BodyForm best = BodyForm.PROBLEM_JSON;
         for (BodyForm form : BodyForm.values()) {
-            if (weights[form.ordinal()] > weights[best.ordinal()]) {
+            if (weights.getOrDefault(form, 0) > weights.getOrDefault(best, 0)) {
                 best = form;
             }
         }
@@ -97,12 +99,10 @@ final class AcceptedForms {
 
     private void say(int narrow, int weight, BodyForm... forms) {
         for (BodyForm form : forms) {
-            int i = form.ordinal();
-            if (narrow > narrowness[i]) {
-                narrowness[i] = narrow;
-                weights[i] = weight;
-            } else if (narrow == narrowness[i]) {
-                weights[i] = Math.max(weights[i], weight);
+            int known = narrowness.getOrDefault(form, 0);
+            if (narrow >= known) {
+                weights.merge(form, weight, narrow > known ? (less, more) -> more : Math::max);
+                narrowness.put(form, narrow);
             }
         }
     }

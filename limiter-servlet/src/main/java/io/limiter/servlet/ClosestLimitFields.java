@@ -88,7 +88,7 @@ final class ClosestLimitFields implements QuotaFields {
 
     private long epochSeconds(long laterMicros) {
         Instant now = clock.instant();
-        long microsOfSecond = now.getNano() / 1_000 + (now.getNano() % 1_000 == 0 ? 0 : 1);
+        long microsOfSecond = (now.getNano() + 999L) / 1_000;
         return Whole.clamped(now.getEpochSecond() + Whole.seconds(microsOfSecond + laterMicros));
     }
 

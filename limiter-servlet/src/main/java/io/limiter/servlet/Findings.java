@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
  * a client has sent is logged here.
  */
 final class Findings {
-    private static final Logger LOG = LoggerFactory.getLogger(RateLimitFilter.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Findings.class);
 
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
