@@ -11,13 +11,17 @@ import java.util.List;
 final class RawPath {
     private RawPath() {}
 
-    /** An encoded slash, and any backslash, separates segments. */
+    /** An encoded slash, and any backslash, separates segments; spaces and control characters at their ends are nothing. */
     static String whole(String raw) {
         StringBuilder plain = new StringBuilder(raw.length());
         for (String segment : segments(raw)) {
             plain.append('/').append(PercentText.decoded(segment).replace('\\', '/'));
         }
-        return resolved(plain.toString().split("/", -1));
+        String[] segments = plain.toString().split("/", -1);
+        for (int i = 0; i < segments.length; i++) {
+            segments[i] = segments[i].trim();
+        }
+        return resolved(segments);
     }
 
     /** An encoded slash, or backslash, belongs to its segment, and stays encoded. */

@@ -49,7 +49,7 @@ public final class Rejection {
 
     /**
      * Writes the standard body: a problem document (RFC 9457) of a type of draft-ietf-httpapi-ratelimit-headers-10, or
-     * plain text or a small HTML page where the request would rather have it. Of a HEAD request only its length.
+     * plain text or a small HTML page where the request would rather have it. Of a HEAD request only its length. Call it last: the response is sent with it.
      */
     public void writeTo(HttpServletRequest request, HttpServletResponse response) throws IOException {
         BodyForm form = BodyForm.wantedBy(request);

@@ -120,8 +120,12 @@ class QuotaFieldsTest {
 
     @Test
     void aForwardIntoAnotherRuleAddsItsItems() {
-        start("limiter.rules.front.path = /front\nlimiter.rules.front.limits = 3/10s\n"
-                + "limiter.rules.behind.path = /behind\nlimiter.rules.behind.limits = 1/10s\n");
+        start("""
+                limiter.rules.front.path = /front
+                limiter.rules.front.limits = 3/10s
+                limiter.rules.behind.path = /behind
+                limiter.rules.behind.limits = 1/10s
+                """);
         assertEquals(List.of("\"front\";r=2;t=10", "\"behind\";r=0;t=10"), all(server.get("/front"), "RateLimit"));
         HttpResponse<String> denied = server.get("/front");
         assertEquals(429, denied.statusCode());

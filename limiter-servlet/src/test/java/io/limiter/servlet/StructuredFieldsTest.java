@@ -38,6 +38,8 @@ class StructuredFieldsTest {
     private static final BigDecimal MOST = new BigDecimal("999999999999999");
     private static final Clock CLOCK = Clock.fixed(Instant.ofEpochSecond(1_700_000_000), ZoneOffset.UTC);
 
+    private static final List<Algorithm> ALGORITHMS = List.of(Algorithm.values());
+
     private final SplittableRandom random = new SplittableRandom(9_651);
 
     @Test
@@ -235,7 +237,7 @@ class StructuredFieldsTest {
     }
 
     private Limit limit(String name) {
-        Algorithm algorithm = Algorithm.values()[random.nextInt(Algorithm.values().length)];
+        Algorithm algorithm = ALGORITHMS.get(random.nextInt(ALGORITHMS.size()));
         long period = random.nextBoolean()
                 ? random.nextLong(1, 100_000) * 1_000_000
                 : random.nextInt(4) == 0 ? Limit.MAX_PERIOD_MICROS : upTo(Limit.MAX_PERIOD_MICROS - 1) + 1;
