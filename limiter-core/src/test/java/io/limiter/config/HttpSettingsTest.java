@@ -73,10 +73,11 @@ class HttpSettingsTest {
 
     @Test
     void allMistakesAreToldAtOnce() {
-        ConfigException mistakes = assertThrows(
-                ConfigException.class,
-                () -> parse("limiter.http.headers = draft\nlimiter.http.ignore-case = no\n"
-                        + "limiter.http.x-ratelimit-reset = soon\n"));
+        ConfigException mistakes = assertThrows(ConfigException.class, () -> parse("""
+                        limiter.http.headers = draft
+                        limiter.http.ignore-case = no
+                        limiter.http.x-ratelimit-reset = soon
+                        """));
         assertEquals(
                 List.of("line 1", "line 2", "line 3", "line 3"),
                 mistakes.problems().stream()

@@ -66,7 +66,14 @@ class ReadmeTest {
                         + defaults.redis().startupWait().toSeconds() + "s`",
                 "`limiter.redis.prefix` | `" + defaults.redis().prefix() + "`",
                 "`limiter.in-process.max-entries` | `" + defaults.inProcess().maxEntries() + "`",
-                "`limiter.in-process.max-stamps` | `" + defaults.inProcess().maxStamps() + "`");
+                "`limiter.in-process.max-stamps` | `" + defaults.inProcess().maxStamps() + "`",
+                "`limiter.http.headers` | `draft-10` |",
+                "`limiter.http.x-ratelimit-reset` | `epoch` |",
+                "`limiter.http.expose-headers` | `" + defaults.http().exposeHeaders() + "` |",
+                "`limiter.http.ignore-case` | `" + defaults.http().ignoreCase() + "` |",
+                "`limiter.http.ignore-trailing-slash` | `" + defaults.http().ignoreTrailingSlash() + "` |",
+                "`limiter.http.method-override` | `declared` |",
+                "`limiter.http.rejection-handler` | ");
         for (String row : rows) {
             assertTrue(Files.readString(README).contains("| " + row), "README.md lacks the row " + row);
         }

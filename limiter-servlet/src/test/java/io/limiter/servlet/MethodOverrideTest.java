@@ -117,4 +117,21 @@ class MethodOverrideTest {
                     "\"r\";r=8;t=3600", answer.headers().firstValue("RateLimit").orElseThrow());
         }
     }
+
+    @Test
+    void aDenialDoesNotWaitForTheBody() throws Exception {
+        try (WebServer server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(new ManualTime(), RULE))
+                .servlet("/*", WebServer.Answer.text("served"))
+                .start()) {
+            assertEquals(
+                    429,
+                    server.rawStatus(
+                            "POST /page HTTP/1.1",
+                            "Host: h",
+                            "Content-Type: application/x-www-form-urlencoded",
+                            "Expect: 100-continue",
+                            "Content-Length: 1000000"));
+        }
+    }
 }
