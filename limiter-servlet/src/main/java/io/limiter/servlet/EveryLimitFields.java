@@ -93,7 +93,7 @@ final class EveryLimitFields implements QuotaFields {
     private static void appendNumbers(Decision decision, LimitOutcome outcome, StringBuilder values) {
         values.append(Whole.clamped(outcome.remaining()));
         long seconds = Whole.seconds(outcome.nextMicros());
-        if (seconds > 0 && !isAfterRetry(decision, outcome, seconds)) {
+        if (seconds > 0 && !isAfterRetry(decision, seconds)) {
             values.append(";t=").append(Whole.clamped(seconds));
         }
     }
@@ -102,9 +102,8 @@ final class EveryLimitFields implements QuotaFields {
      * Retry-After should not be earlier than any {@code t} beside it. Those of the limits that deny are not later; one
      * that lets pass may refill much later, which does not matter to who was denied by another, so it is left out.
      */
-    private static boolean isAfterRetry(Decision decision, LimitOutcome outcome, long seconds) {
+    private static boolean isAfterRetry(Decision decision, long seconds) {
         return !decision.allowed()
-                && outcome.allowed()
                 && decision.retryAfterMicros() != LimitOutcome.NEVER
                 && seconds > Whole.seconds(decision.retryAfterMicros());
     }
