@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,6 +33,11 @@ final class RedisLink implements AutoCloseable {
     private static final Duration PROBE_PAUSE = Duration.ofMillis(100);
     /** Longer than callers wait: what answers by then is slow, and not away. */
     private static final Duration PROBE_PATIENCE = Duration.ofMillis(250);
+
+    private static final Duration LONGEST_PROBE = Duration.ofSeconds(2);
+    /** How often findings are looked at again, and masters that have gone are forgotten. */
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
+
     /** Of a self-test: the first use of everything takes longer than any later one. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -40,12 +46,16 @@ final class RedisLink implements AutoCloseable {
     private final boolean owned;
     private final RedisKeys keys;
     private final Duration deadline;
-    private final Duration probePatience;
     private final Deadlines deadlines;
     private final TimeSource monotonic = TimeSource.system();
     private final CountDownLatch connected = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
-    private final BlockingQueue<Lane> untested = new LinkedBlockingQueue<>();
+    /** For the watch. Also what is to be logged: a log that is slow must not hold up the clock of the callers. */
+    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+
+    /** Lanes whose last test had no answer. */
+    private final Set<Lane> untested = ConcurrentHashMap.newKeySet();
+
     private final Map<Object, Lane> lanes = new ConcurrentHashMap<>();
     private final Findings findings = new Findings();
     private final Lane.Watch onLanes = new OnLanes();
@@ -76,7 +86,6 @@ final class RedisLink implements AutoCloseable {
         this.owned = owned;
         this.keys = keys;
         this.deadline = deadline;
-        this.probePatience = deadline.compareTo(PROBE_PATIENCE) > 0 ? deadline : PROBE_PATIENCE;
         this.deadlines = deadlines;
         this.watch = new Thread(this::watch, "limiter-redis-watch");
         watch.setDaemon(true);
@@ -154,7 +163,7 @@ final class RedisLink implements AutoCloseable {
                 ? lane
                 : lanes.computeIfAbsent(master, found -> {
                     Lane made = new Lane(found, Masters.name(found), monotonic, deadline, onLanes);
-                    untested.add(made);
+                    tasks.add(() -> test(made));
                     return made;
                 });
     }
@@ -167,17 +176,17 @@ final class RedisLink implements AutoCloseable {
 
         @Override
         public void away(Lane lane) {
-            LOG.warn(
+            tasks.add(() -> LOG.warn(
                     "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe"
                             + " gets through",
-                    lane.name());
+                    lane.name()));
         }
 
         @Override
         public void back(Lane lane, Breaker.State before) {
             if (before == Breaker.State.OPEN) {
-                LOG.info("RL-226 {} answers again and decides", lane.name());
-                untested.add(lane);
+                tasks.add(() -> LOG.info("RL-226 {} answers again and decides", lane.name()));
+                tasks.add(() -> test(lane));
             }
         }
 
@@ -199,15 +208,14 @@ final class RedisLink implements AutoCloseable {
         }
         try {
             if (!now.masters.all().contains(lane.master())) {
-                lanes.remove(lane.master());
-                findings.remove(lane.name());
+                remove(lane);
                 return;
             }
             Call call = SelfTest.probe(keys, SelfTest.keyOn(lane.master(), now.masters, keys));
             long sentMicros = monotonic.nowMicros();
             deadlines
                     .bound(
-                            probePatience,
+                            patience(lane),
                             waiter -> now.evaluator.run(waiter, call.script(), call.keys(), call.arguments(null)))
                     .whenComplete((reply, failure) -> {
                         if (session != null) {
@@ -225,14 +233,48 @@ final class RedisLink implements AutoCloseable {
         }
     }
 
+    /** As long as anybody would wait: whom it answers in time, it is not away for. */
+    private Duration patience(Lane lane) {
+        Duration longest = lane.longest().compareTo(PROBE_PATIENCE) > 0 ? lane.longest() : PROBE_PATIENCE;
+        longest = deadline.compareTo(longest) > 0 ? deadline : longest;
+        return longest.compareTo(LONGEST_PROBE) > 0 ? LONGEST_PROBE : longest;
+    }
+
+    private void remove(Lane lane) {
+        lanes.remove(lane.master(), lane);
+        untested.remove(lane);
+        findings.remove(lane.name());
+    }
+
     private void watch() {
         try {
             connectUntilDone();
             while (!isClosed()) {
-                test(untested.take());
+                Runnable task = tasks.poll(LOOK_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+                if (task != null) {
+                    task.run();
+                } else {
+                    lookAgain();
+                }
             }
         } catch (InterruptedException closing) {
             LOG.debug("the watch on {} ends", name);
+        }
+    }
+
+    /** What was found may be so no more, and who was master, neither. */
+    private void lookAgain() {
+        Session now = session;
+        if (now == null) {
+            return;
+        }
+        List<Object> masters = now.masters.all();
+        for (Lane lane : List.copyOf(lanes.values())) {
+            if (!masters.contains(lane.master())) {
+                remove(lane);
+            } else if (untested.contains(lane) || findings.has(lane.name())) {
+                test(lane);
+            }
         }
     }
 
@@ -283,7 +325,6 @@ final class RedisLink implements AutoCloseable {
         List<Object> masters = fresh.masters.all();
         for (Object master : masters) {
             Lane lane = lane(master);
-            untested.remove(lane);
             try {
                 findings.set(lane.name(), found(fresh, master));
             } catch (BackendException e) {
@@ -291,6 +332,8 @@ final class RedisLink implements AutoCloseable {
                 silent.add(lane);
             }
         }
+        // They are tested, or will be when a probe gets through.
+        tasks.clear();
         if (silence != null && silent.size() == masters.size()) {
             throw silence;
         }
@@ -305,15 +348,19 @@ final class RedisLink implements AutoCloseable {
         connected.countDown();
     }
 
-    private void test(Lane lane) throws InterruptedException {
+    private void test(Lane lane) {
         Session now = session;
         if (now == null || !lane.isClosed()) {
             return;
         }
+        untested.remove(lane);
         try {
             findings.set(lane.name(), found(now, lane.master()));
         } catch (BackendException silent) {
+            untested.add(lane);
             LOG.debug("{} does not answer its self-test", lane.name(), silent);
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -340,6 +387,12 @@ final class RedisLink implements AutoCloseable {
         List<Object> reply = ask(session, Script.SELF_TEST, names, new Object[0], found);
         if (reply.size() == SelfTest.REPLY_SIZE) {
             found.putAll(SelfTest.findings(reply, Clock.systemUTC(), session.masters.areCluster()));
+        }
+        if (session.masters.areCluster() && !session.masters.areToldApart()) {
+            found.put(
+                    "RL-231",
+                    "its masters can't be told apart, because the client is not Redisson's own class but wraps it; so one"
+                            + " that is away keeps its callers waiting for the deadline each time");
         }
         return found;
     }
