@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * outage). Thread-safe.
  */
 final class Lane {
+    /** For so long no probe must be answered before a master is taken for away. */
+    private static final long AWAY_AFTER_MICROS = 250_000;
+
     /** Between the beginning of a wait and the sending of its call. */
     private static final long HARDLY_MICROS = 1_000;
 
@@ -47,6 +50,8 @@ final class Lane {
     private volatile long lastInTimeMicros = Long.MIN_VALUE;
     /** The longest that anybody has waited for this master. */
     private volatile long longestMicros;
+
+    private volatile long suspectSinceMicros;
 
     /** How long a master that is too slow took to answer; for ever, when it did not. */
     private volatile long slowMicros = Long.MAX_VALUE;
@@ -181,7 +186,8 @@ final class Lane {
             }
         } else if (failure.kind() != BackendException.Kind.OVERLOADED && !isClosed()) {
             slowMicros = Long.MAX_VALUE;
-            if (breaker.isAway()) {
+            // A connection that breaks and is made anew is no outage.
+            if (time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS && breaker.isAway()) {
                 watch.away(this);
             }
         }
@@ -289,6 +295,7 @@ final class Lane {
 
     private void silence() {
         if (breaker.silent()) {
+            suspectSinceMicros = time.nowMicros();
             slowMicros = Long.MAX_VALUE;
             failWaiting(notAsked(Breaker.State.SUSPECT));
             beginProbing();

@@ -106,6 +106,9 @@ class LaneTest {
     @Test
     void aProbeWithoutAnAnswerIsAnOutageAndOneInTimeEndsIt() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
+        lane.probed(new BackendException(Kind.LATE, "RL-220 no connection", null), 1_000);
+        assertEquals(Kind.LATE, new Asker().failure(), "it may be made anew");
+        time.advance(Duration.ofMillis(250));
         lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
         lane.probed(null, 60_000);
@@ -152,6 +155,7 @@ class LaneTest {
         assertTrue(asker.answer.isDone());
         assertFalse(lane.isClosed(), "for the others it is still too slow");
         assertEquals(Kind.LATE, new Asker().failure());
+        time.advance(Duration.ofMillis(250));
         lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker(patient).failure());
     }
