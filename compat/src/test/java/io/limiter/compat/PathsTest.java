@@ -54,7 +54,7 @@ class PathsTest {
 
     @Test
     void allVectorsAreHere() throws IOException {
-        assertEquals(13, vectors().count());
+        assertEquals(19, vectors().count());
     }
 
     /** The rule denies all of what the vectors mean; what is refused does not come to it. */
@@ -100,6 +100,23 @@ class PathsTest {
     void noSpellingGetsAroundARuleWhereEverythingIsLetIn(String spelling) throws Exception {
         int status = new Calls(relaxed.port()).rawStatus("/dispatch" + spelling);
         assertTrue(status == 429 || status == 400, spelling + ": " + status);
+    }
+
+    /** A framework may leave the dots in and take all of these for pages of the folder. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/sealed/../forward/out",
+                "/sealed/x/../../forward/out",
+                "/sealed/%2e%2e/forward/out",
+                "/sealed/..;/forward/out",
+                "/sealed/.."
+            })
+    void aFolderIsNotLeftByDots(String spelling) throws Exception {
+        for (Container container : List.of(usual, relaxed)) {
+            int status = new Calls(container.port()).rawStatus("/dispatch" + spelling);
+            assertTrue(status == 429 || status == 400, spelling + ": " + status);
+        }
     }
 
     @Test

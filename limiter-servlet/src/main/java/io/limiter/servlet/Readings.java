@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The paths that a request could mean inside the application. The container's own comes first; nearly always it is the
  * only one. Where the request line has another spelling, what that means is a reading too: a container can be told to let
- * encoded slashes in, an application may look at the raw text, and a welcome file stands for the folder that was asked
- * for. A rule that matches any reading counts; so no spelling gets around it.
+ * encoded slashes in, a framework may match the raw text with its parameters cut off and its dots left in (Spring's
+ * {@code PathPattern}), and a welcome file stands for the folder that was asked for. A rule that matches any reading
+ * counts; so no spelling that is read in one of these ways gets around it.
  */
 final class Readings {
     private Readings() {}
@@ -28,10 +29,13 @@ final class Readings {
         if (isPlain(raw, prefix, routed)) {
             return List.of(routed);
         }
-        List<String> readings = new ArrayList<>(3);
+        List<String> readings = new ArrayList<>(5);
         readings.add(routed);
         addInside(RawPath.whole(prefix), RawPath.whole(raw), readings);
         addInside(RawPath.whole(prefix), RawPath.bySegment(raw), readings);
+        // The prefix with its dots as well: Tomcat gives it as it was sent.
+        addInside(RawPath.wholeWithDots(prefix), RawPath.wholeWithDots(raw), readings);
+        addInside(RawPath.wholeWithDots(prefix), RawPath.bySegmentWithDots(raw), readings);
         return readings;
     }
 

@@ -186,7 +186,10 @@ class FuzzTest {
             for (String reading : readings.subList(1, readings.size())) {
                 assertTrue(reading.startsWith("/"), () -> "a path without a slash: " + shown(reading));
                 assertTrue(!reading.contains("//"), () -> "an empty segment: " + shown(reading));
-                assertTrue(!(reading + "/").contains("/../"), () -> "dots: " + shown(reading));
+            }
+            for (String path : List.of(RawPath.whole(exchange.requestUri), RawPath.bySegment(exchange.requestUri))) {
+                assertTrue(!(path + "/").contains("/../"), () -> "dots: " + shown(path));
+                assertTrue(readings.size() == 1 || readings.contains(path), () -> "no reading: " + shown(path));
             }
             answered(filter, exchange, i);
         }
@@ -217,7 +220,9 @@ class FuzzTest {
             List<String> other = another(one);
             PartitionKey first = keyOf(filter, backend, one, i);
             PartitionKey second = keyOf(filter, backend, other, i);
-            if (one.equals(other)) {
+            // Spaces at the end of a segment are nothing, to a rule and to a key.
+            if (one.subList(0, 2).equals(other.subList(0, 2))
+                    && ("i" + one.get(2)).trim().equals(("i" + other.get(2)).trim())) {
                 assertEquals(first, second);
             } else {
                 int number = i;

@@ -1,12 +1,14 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.servlet.WebServer.Answer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,21 +18,29 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The vectors of paths, and ways around rules that other products had, sent as they are over a socket. */
 class PathVectorsTest {
-    private static final Pattern LINE = Pattern.compile("(?<sent>\\S+) +-> (?<path>\\S+)(?<refused> +refused)?");
+    private static final Pattern LINE =
+            Pattern.compile("(?<sent>\\S+) +-> (?<path>\\S+)(?<refused> +refused)?( +below (?<folder>\\S+))?");
 
     @TempDir
     Path directory;
 
-    record Vector(String sent, String path, boolean refused) {}
+    /**
+     * A line of the file.
+     *
+     * @param folder below which it lies to who leaves its dots in; null where that is nothing else
+     */
+    record Vector(String sent, String path, boolean refused, String folder) {}
 
     static Stream<Vector> vectors() throws IOException {
         return VectorFile.lines("/vectors/paths.txt").stream().map(line -> {
             Matcher parts = LINE.matcher(line);
             assertTrue(parts.matches(), line);
-            return new Vector(parts.group("sent"), parts.group("path"), parts.group("refused") != null);
+            return new Vector(
+                    parts.group("sent"), parts.group("path"), parts.group("refused") != null, parts.group("folder"));
         });
     }
 
@@ -40,9 +50,10 @@ class PathVectorsTest {
 
     @Test
     void allAreHere() throws IOException {
-        assertEquals(13, vectors().count());
-        assertEquals(7, vectors().filter(Vector::refused).count());
-        assertEquals(24, advisories().count());
+        assertEquals(19, vectors().count());
+        assertEquals(9, vectors().filter(Vector::refused).count());
+        assertEquals(30, advisories().count());
+        assertEquals(6, vectors().filter(vector -> vector.folder() != null).count());
         assertEquals(8, advisories().map(row -> row.get(0)).distinct().count());
     }
 
@@ -64,6 +75,15 @@ class PathVectorsTest {
     }
 
     @ParameterizedTest
+    @MethodSource("vectors")
+    void isDeniedByTheRuleOfTheFolderWhoseDotsWereLeftIn(Vector vector) throws Exception {
+        if (vector.folder() != null) {
+            int status = status(vector.folder() + "/*", vector.sent());
+            assertTrue(status == 429 || (status == 400 && vector.refused()), vector + " -> " + status);
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("advisories")
     void isNoWayAround(List<String> row) throws Exception {
         int status = status(row.get(1), row.get(2));
@@ -82,7 +102,7 @@ class PathVectorsTest {
         }
     }
 
-    /** What is left when a container lets in what it should refuse: the two readings. */
+    /** What is left when a container lets in what it should refuse: the two readings, without dots. */
     @ParameterizedTest
     @CsvSource(textBlock = """
                     /files/a%2Fb,         /files/a/b,    /files/a%2Fb
@@ -106,5 +126,35 @@ class PathVectorsTest {
     void hasTwoReadings(String sent, String whole, String bySegment) {
         assertEquals(whole, RawPath.whole(sent));
         assertEquals(bySegment, RawPath.bySegment(sent));
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    /api/../foo,          /api/../foo,       /api/../foo
+                    //api;x/..;y//foo/,   /api/../foo/,      /api/../foo/
+                    /api/%2e%2E/%66oo,    /api/../foo,       /api/../foo
+                    /api/.%2F..\\foo,     /api/./../foo,     /api/.%2F..%5Cfoo
+                    /api/..,              /api/..,           /api/..
+                    /..,                  /..,               /..
+                    /.;a=b,               /.,                /.
+                    /api/..a,             /api/..a,          /api/..a
+                    '',                   /,                 /
+                    """)
+    void hasTheSameWithDots(String sent, String whole, String bySegment) {
+        assertEquals(whole, RawPath.wholeWithDots(sent));
+        assertEquals(bySegment, RawPath.bySegmentWithDots(sent));
+    }
+
+    /** A million characters, far more than a container lets in: milliseconds, while their square would be minutes. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/;", "/a", "%2F", "/.."})
+    void aLongPathIsReadInTimeThatGrowsAsItDoes(String unit) {
+        String raw = "/" + unit.repeat(1_000_000 / unit.length());
+        assertTimeout(Duration.ofSeconds(10), () -> {
+            RawPath.whole(raw);
+            RawPath.bySegment(raw);
+            RawPath.wholeWithDots(raw);
+            RawPath.bySegmentWithDots(raw);
+        });
     }
 }

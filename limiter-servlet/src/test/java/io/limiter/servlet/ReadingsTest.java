@@ -45,7 +45,7 @@ class ReadingsTest {
                     /app/%76ote        | /app   | /vote             | /vote
                     /app/docs/         | /app   | /docs/index.html  | /docs/index.html,/docs/
                     /docs/             | ''     | /docs/faces/index.xhtml | /docs/faces/index.xhtml,/docs/
-                    /docs/.;a=b        | ''     | /docs/faces/index.xhtml | /docs/faces/index.xhtml,/docs/
+                    /docs/.;a=b        | ''     | /docs/faces/index.xhtml | /docs/faces/index.xhtml,/docs/,/docs/.
                     /old               | ''     | /new              | /new,/old
                     /a%2Fb             | ''     | /a%2Fb            | /a%2Fb,/a/b
                     /a%2Fb             | ''     | /a/b              | /a/b,/a%2Fb
@@ -53,7 +53,10 @@ class ReadingsTest {
                     /app;x/vote        | /app;x | /vote             | /vote
                     /other/vote        | /app   | /vote             | /vote
                     /application/vote  | /app   | /vote             | /vote
-                    /app/../other/vote | /app   | /vote             | /vote
+                    /app/../other/vote | /app   | /vote             | /vote,/../other/vote
+                    /app/a/../vote     | /app   | /vote             | /vote,/a/../vote
+                    /x/../app/a/../b   | /x/../app | /b             | /b,/a/../b
+                    /a/..%2Fb          | ''     | refused           | ,/b,/a/..%2Fb,/a/../b
                     /app/files/a%2Fb   | /app   | refused           | ,/files/a/b,/files/a%2Fb
                     """)
     void are(String uri, String prefix, String routed, String expected) {
