@@ -18,7 +18,7 @@ public final class IpAddress {
     public static final int IPV6_BITS = 128;
 
     /** The longest literal, in characters: {@code 0000:0000:0000:0000:0000:ffff:255.255.255.255}. */
-    public static final int MAX_LITERAL = 45;
+    private static final int MAX_LITERAL = 45;
 
     private static final int GROUPS = 8;
     private static final long LOW_32 = 0xFFFF_FFFFL;

@@ -91,7 +91,7 @@ public record ClientIpSettings(
      *
      * @param header the name of a header, in any case
      */
-    public static boolean isSingle(String header) {
+    static boolean isSingle(String header) {
         return !header.equalsIgnoreCase(X_FORWARDED_FOR) && !header.equalsIgnoreCase(FORWARDED);
     }
 
@@ -100,7 +100,7 @@ public record ClientIpSettings(
      *
      * @throws IllegalArgumentException if it is outside {@value #LEAST_IPV6_PREFIX_BITS} to 128 bits
      */
-    public static int checkPrefix(int ipv6PrefixBits) {
+    static int checkPrefix(int ipv6PrefixBits) {
         if (ipv6PrefixBits < LEAST_IPV6_PREFIX_BITS || ipv6PrefixBits > IpAddress.IPV6_BITS) {
             throw new IllegalArgumentException("an IPv6 prefix of " + ipv6PrefixBits + " bits is outside "
                     + LEAST_IPV6_PREFIX_BITS + " to " + IpAddress.IPV6_BITS + "; give 64, or 56 or 48 for a household");

@@ -9,6 +9,9 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 /** What the filter tells a client: of every decision its fields, of a denial the whole answer. Thread-safe. */
 final class Answers {
@@ -44,6 +47,8 @@ final class Answers {
         // A share, or a guess, is not what the client has left.
         if (decision.source().isExact()) {
             fields.add(decision, charged, response);
+        } else if (!decision.allowed()) {
+            fields.denied(decision, charged, response);
         }
         if (!exposed.isEmpty() && charged.isFirstToExpose()) {
             response.addHeader(EXPOSE, exposed);
@@ -56,19 +61,39 @@ final class Answers {
         }
         Rejection rejection = new Rejection(decision, published);
         response.resetBuffer();
+        Map<String, List<String>> before = fields(response);
         rejection.setHead(response);
         try {
             handler.reject(rejection, request, response);
         } catch (ServletException | IOException | RuntimeException failure) {
-            if (response.isCommitted()) {
-                throw failure instanceof IOException gone
-                        ? gone
-                        : new IOException("the rejection handler failed", failure);
-            }
             findings.handlerFailed(handler, failure);
-            response.resetBuffer();
-            rejection.setHead(response);
-            rejection.writeTo(request, response);
+            if (!response.isCommitted()) {
+                restore(before, response);
+                rejection.setHead(response);
+                rejection.writeTo(request, response);
+            } else if (failure instanceof IOException gone) {
+                // Nearly always the client's connection, which is the container's business.
+                throw gone;
+            }
+            // Else what was sent is the answer. The exception of one handler, at each of very many denials, would fill
+            // logs.
         }
+    }
+
+    private static Map<String, List<String>> fields(HttpServletResponse response) {
+        Map<String, List<String>> fields = new LinkedHashMap<>();
+        for (String name : response.getHeaderNames()) {
+            fields.put(name, List.copyOf(response.getHeaders(name)));
+        }
+        return fields;
+    }
+
+    /** Takes away whatever a handler has set: its Content-Encoding would make the standard body unreadable. */
+    private static void restore(Map<String, List<String>> fields, HttpServletResponse response) {
+        response.reset();
+        fields.forEach((name, values) -> {
+            response.setHeader(name, values.get(0));
+            values.stream().skip(1).forEach(value -> response.addHeader(name, value));
+        });
     }
 }

@@ -29,12 +29,14 @@ final class ChargedOnce {
     private final @Nullable ChargedOnce earlier;
     private final Set<HttpRule> rules = new HashSet<>();
     private final Set<Charged> charged = new HashSet<>();
+    private final ToldLimits told;
     private long leastShown = Long.MAX_VALUE;
     private boolean exposed;
 
     private ChargedOnce(Object owner, @Nullable ChargedOnce earlier) {
         this.owner = owner;
         this.earlier = earlier;
+        this.told = earlier == null ? new ToldLimits() : earlier.told;
     }
 
     /**
@@ -81,6 +83,11 @@ final class ChargedOnce {
             }
         }
         return null;
+    }
+
+    /** What the answer to this request tells, whichever filter has told it. */
+    ToldLimits told() {
+        return told;
     }
 
     /** Whether the outcome is nearer to its end than all that the answer to this request tells yet; it tells it then. */

@@ -75,8 +75,12 @@ final class ClosestLimitFields implements QuotaFields {
             default -> {
                 response.setHeader("X-RateLimit-Limit", Long.toString(limit));
                 response.setHeader("X-RateLimit-Remaining", Long.toString(remaining));
-                response.setHeader(
-                        "X-RateLimit-Reset", Long.toString(reset == Reset.DELTA ? seconds : epochSeconds(resetMicros)));
+                // A request that can never pass has no Retry-After, so it is promised no other time either.
+                if (decision.allowed() || decision.retryAfterMicros() != LimitOutcome.NEVER) {
+                    response.setHeader(
+                            "X-RateLimit-Reset",
+                            Long.toString(reset == Reset.DELTA ? seconds : epochSeconds(resetMicros)));
+                }
                 return;
             }
         }

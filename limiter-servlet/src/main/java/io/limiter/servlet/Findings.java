@@ -33,7 +33,8 @@ final class Findings {
     void handlerFailed(RejectionHandler handler, Exception failure) {
         if (told.add("RL-322")) {
             LOG.warn(
-                    "RL-322 the rejection handler {} failed, so the standard answer stands in",
+                    "RL-322 the rejection handler {} failed, so the standard answer stands in, or what it has"
+                            + " sent already",
                     handler.getClass().getName(),
                     failure);
         }

@@ -52,10 +52,22 @@ final class HttpRule implements Rule<Visit> {
                 : (method.equals("HEAD") && methods.contains("GET")) || visit.claims(methods);
     }
 
-    /** A question of the browser's own (CORS preflight), which the page that is limited can't help. */
+    /**
+     * A question of the browser's own (CORS preflight), which the page that is limited can't help. Such a one has neither
+     * a body nor credentials (Fetch, section 4.8); whatever has is somebody else's.
+     */
     private static boolean isPreflight(HttpServletRequest request, String method) {
+        String length = request.getHeader("Content-Length");
         return method.equals("OPTIONS")
-                && request.getHeader("Origin") != null
-                && request.getHeader("Access-Control-Request-Method") != null;
+                && !isMissing(request.getHeader("Origin"))
+                && !isMissing(request.getHeader("Access-Control-Request-Method"))
+                && (isMissing(length) || length.trim().equals("0"))
+                && request.getHeader("Transfer-Encoding") == null
+                && request.getHeader("Cookie") == null
+                && request.getHeader("Authorization") == null;
+    }
+
+    private static boolean isMissing(@Nullable String text) {
+        return text == null || text.isBlank();
     }
 }

@@ -6,12 +6,12 @@ import io.limiter.config.RuleDefinition;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import java.util.Collection;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Looks for filters of the application that take a method from the body of a form. */
 final class MethodFilters {
-    private static final String SPRING = "org.springframework.web.filter.HiddenHttpMethodFilter";
+    /** Spring's, its subclasses in Spring Boot and elsewhere ({@code OrderedHiddenHttpMethodFilter}), and its likes. */
+    private static final String NAME = "HiddenHttpMethodFilter";
 
     private MethodFilters() {}
 
@@ -26,9 +26,25 @@ final class MethodFilters {
         }
         webApp.getFilterRegistrations().values().stream()
                 .map(FilterRegistration::getClassName)
-                .filter(Objects::nonNull)
-                .filter(SPRING::equals)
+                .filter(name -> name != null && takesMethods(name, webApp))
                 .findFirst()
                 .ifPresent(findings::methodMayStandInABody);
+    }
+
+    /** By its name, or by that of a class that it extends. Nothing of the class runs here. */
+    private static boolean takesMethods(String name, ServletContext webApp) {
+        if (name.endsWith(NAME)) {
+            return true;
+        }
+        try {
+            Class<?> type = Class.forName(name, false, webApp.getClassLoader());
+            while (type != null && !type.getName().endsWith(NAME)) {
+                type = type.getSuperclass();
+            }
+            return type != null;
+        } catch (ClassNotFoundException | LinkageError | RuntimeException unknown) {
+            // The container will tell, if it needs the class.
+            return false;
+        }
     }
 }

@@ -12,6 +12,9 @@ interface QuotaFields {
     /** Tells what a decision with exact numbers says, and nothing that was not decided. */
     void add(Decision decision, ChargedOnce charged, HttpServletResponse response);
 
+    /** Makes what was told before fit a denial that has no exact numbers of its own. */
+    default void denied(Decision decision, ChargedOnce charged, HttpServletResponse response) {}
+
     /** The names of the fields, as a list; empty when there are none. */
     String names();
 

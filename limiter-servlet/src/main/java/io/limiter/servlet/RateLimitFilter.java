@@ -124,7 +124,12 @@ public final class RateLimitFilter implements Filter {
         start(filterConfig);
         Active now = active;
         if (now != null) {
-            MethodFilters.check(filterConfig.getServletContext(), now.settings(), now.definitions(), findings);
+            try {
+                MethodFilters.check(filterConfig.getServletContext(), now.settings(), now.definitions(), findings);
+            } catch (RuntimeException failure) {
+                destroy();
+                throw failure;
+            }
         }
     }
 
@@ -154,8 +159,14 @@ public final class RateLimitFilter implements Filter {
             RejectionHandler handler =
                     handler(config.http(), filterConfig.getServletContext().getClassLoader());
             Limiter limiter = Limiter.start(config);
+            try {
+                active = active(limiter.rateLimiter(), config, handler, Clock.systemUTC());
+            } catch (RuntimeException failure) {
+                // No container destroys a filter that did not start.
+                limiter.close();
+                throw failure;
+            }
             owned = limiter;
-            active = active(limiter.rateLimiter(), config, handler, Clock.systemUTC());
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
                     filterConfig.getFilterName(),

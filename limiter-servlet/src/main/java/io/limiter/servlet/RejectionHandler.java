@@ -28,8 +28,8 @@ public interface RejectionHandler {
      * for a response that is committed. {@link HttpServletResponse#sendError} works, but brings the request to an error
      * page.
      *
-     * <p>When it throws and nothing is sent yet, the standard answer stands in, and a warning with the code RL-322 is
-     * logged once. The request is not let through in any case.
+     * <p>When it throws and nothing is sent yet, the standard answer stands in; else what was sent is the answer. A
+     * warning with the code RL-322 is logged once. The request is not let through in any case.
      */
     void reject(Rejection rejection, HttpServletRequest request, HttpServletResponse response)
             throws IOException, ServletException;

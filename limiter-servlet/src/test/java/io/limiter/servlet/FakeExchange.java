@@ -114,6 +114,17 @@ final class FakeExchange {
             }
             case "setStatus" -> status = (Integer) arguments[0];
             case "resetBuffer" -> body.reset();
+            case "reset" -> {
+                body.reset();
+                received.clear();
+                status = 200;
+            }
+            case "getHeaderNames" -> {
+                return List.copyOf(received.keySet());
+            }
+            case "getHeaders" -> {
+                return List.copyOf(all((String) arguments[0]));
+            }
             case "setHeader" -> received.put((String) arguments[0], new ArrayList<>(List.of((String) arguments[1])));
             case "addHeader" ->
                 received.computeIfAbsent((String) arguments[0], n -> new ArrayList<>())

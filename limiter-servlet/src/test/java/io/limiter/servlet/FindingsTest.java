@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.doReturn;
+import static org.mockito.Mockito.lenient;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
@@ -31,6 +32,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What is wrong around a filter is told once, with a code that the documentation knows. */
 class FindingsTest {
     private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h\n";
+
+    /** As Spring's, which is not here. */
+    static class SomeHiddenHttpMethodFilter {}
+
+    /** One that only its superclass gives away. */
+    static final class OfTheHouse extends SomeHiddenHttpMethodFilter {}
 
     @FunctionalInterface
     private interface Step {
@@ -105,6 +112,20 @@ class FindingsTest {
     }
 
     @Test
+    void aHandlerThatFailsAfterItHasSentSomething() throws Exception {
+        FakeExchange exchange = new FakeExchange();
+        RateLimitFilter filter = WebServer.limiter(
+                io.limiter.RateLimiter.on(
+                        io.limiter.inprocess.InProcessBackend.builder().build()),
+                ALL.replace("2/1h", "0/1h"),
+                (rejection, request, response) -> {
+                    exchange.committed = true;
+                    throw new IllegalStateException("no more");
+                });
+        assertEquals(List.of("RL-322"), codes(() -> call(filter, exchange.request(), exchange)));
+    }
+
+    @Test
     void aHandlerThatFails() throws Exception {
         RateLimitFilter filter = WebServer.limiter(
                 io.limiter.RateLimiter.on(
@@ -151,6 +172,9 @@ class FindingsTest {
                     org.springframework.web.filter.HiddenHttpMethodFilter, DELETE, none,     1
                     org.springframework.web.filter.HiddenHttpMethodFilter, DELETE, forms,    0
                     org.springframework.web.filter.HiddenHttpMethodFilter, '',     declared, 0
+                    org.springframework.boot.web.servlet.filter.OrderedHiddenHttpMethodFilter, DELETE, declared, 1
+                    io.limiter.servlet.FindingsTest$OfTheHouse,            DELETE, declared, 1
+                    io.limiter.servlet.FindingsTest,                       DELETE, declared, 0
                     com.example.OtherFilter,                               DELETE, declared, 0
                     """)
     void aFilterThatTakesMethodsFromBodies(String filterClass, String methods, String mode, int told) throws Exception {
@@ -158,6 +182,7 @@ class FindingsTest {
         when(registration.getClassName()).thenReturn(filterClass);
         ServletContext webApp = mock(ServletContext.class);
         doReturn(Map.of("hidden", registration)).when(webApp).getFilterRegistrations();
+        lenient().when(webApp.getClassLoader()).thenReturn(getClass().getClassLoader());
         RateLimitFilter filter = WebServer.limiter(
                 new ManualTime(),
                 ALL + "limiter.http.method-override = " + mode + "\n"

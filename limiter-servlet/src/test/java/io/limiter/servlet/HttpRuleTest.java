@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which requests a rule is for, over HTTP. Every rule here has room for one request. */
@@ -24,7 +25,9 @@ class HttpRuleTest {
 
     @AfterEach
     void stop() {
-        server.close();
+        if (server != null) {
+            server.close();
+        }
     }
 
     private void start(String rules) {
@@ -83,6 +86,34 @@ class HttpRuleTest {
         assertEquals(200, status("OPTIONS", "/page", "Origin", "https://example.org"));
         assertEquals(429, status("OPTIONS", "/page"));
         assertEquals(429, status("POST", "/page", preflight));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    Origin             | ''
+                    Origin             | ' '
+                    Access-Control-Request-Method | ''
+                    Content-Length     | 1
+                    Content-Length     | 00
+                    Transfer-Encoding  | chunked
+                    Cookie             | a=b
+                    Authorization      | Basic YTpi
+                    """)
+    void whatNoBrowserAsksIsNoPreflight(String name, String value) throws Exception {
+        RateLimitFilter filter =
+                WebServer.limiter(new ManualTime(), "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 0/1h");
+        for (boolean changed : new boolean[] {false, true}) {
+            FakeExchange exchange = new FakeExchange();
+            exchange.method = "OPTIONS";
+            exchange.header("Origin", "https://example.org")
+                    .header("Access-Control-Request-Method", "POST")
+                    .header("Content-Length", "0");
+            if (changed) {
+                exchange.sent.put(name, List.of(value));
+            }
+            filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+            assertEquals(changed ? 429 : 200, exchange.status);
+        }
     }
 
     @Test

@@ -100,10 +100,74 @@ class QuotaFieldsTest {
                 "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 3/10s",
                 "limiter.rules.b.path = /*\nlimiter.rules.b.limits = 1/10s");
         HttpResponse<String> answer = server.get("/page");
-        assertEquals(List.of("\"a\";r=2;t=10", "\"b\";r=0;t=10"), all(answer, "RateLimit"));
+        assertEquals(List.of("\"a\";r=2;t=10, \"b\";r=0;t=10"), all(answer, "RateLimit"));
         HttpResponse<String> denied = server.get("/page");
-        assertEquals(List.of("\"a\";r=1;t=10", "\"b\";r=0;t=10"), all(denied, "RateLimit"));
-        assertEquals(List.of("\"a\";q=3;w=10", "\"b\";q=1;w=10"), all(denied, "RateLimit-Policy"));
+        assertEquals(List.of("\"a\";r=1;t=10, \"b\";r=0;t=10"), all(denied, "RateLimit"));
+        assertEquals(List.of("\"a\";q=3;w=10, \"b\";q=1;w=10"), all(denied, "RateLimit-Policy"));
+    }
+
+    @Test
+    void noTimeIsLaterThanTheRetryAfterOfALaterDenial() {
+        start(
+                "limiter.rules.wide.path = /*\nlimiter.rules.wide.limits = 9/1h fixed",
+                "limiter.rules.tight.path = /page\nlimiter.rules.tight.limits = 1/1m fixed");
+        assertEquals(List.of("\"wide\";r=8;t=3600, \"tight\";r=0;t=60"), all(server.get("/page"), "RateLimit"));
+        HttpResponse<String> denied = server.get("/page");
+        assertEquals(List.of("60"), all(denied, "Retry-After"));
+        assertEquals(List.of("\"wide\";r=7, \"tight\";r=0;t=60"), all(denied, "RateLimit"));
+    }
+
+    @Test
+    void onTheWayToAnotherPathANameStandsOnce() {
+        start("""
+                limiter.policies.p.limits = 3/1h fixed
+                limiter.rules.front.path = /front
+                limiter.rules.front.policy = p
+                limiter.rules.behind.path = /behind
+                limiter.rules.behind.policy = p
+                limiter.rules.behind.key = header:Key
+                """);
+        assertEquals(429, server.statuses(4, "/behind", "Key", "k").get(3));
+        HttpResponse<String> denied = server.get("/front", "Key", "k");
+        assertEquals(429, denied.statusCode());
+        assertEquals(List.of("\"p\";r=0;t=3600"), all(denied, "RateLimit"));
+        assertEquals(List.of("\"p\";q=3;w=3600"), all(denied, "RateLimit-Policy"));
+        assertEquals(List.of("\"p\";r=1;t=3600"), all(server.get("/front", "Key", "other"), "RateLimit"));
+    }
+
+    @Test
+    void linesOfOthersStay() throws Exception {
+        RateLimitFilter one = WebServer.limiter(time, "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 3/10s");
+        RateLimitFilter other = WebServer.limiter(time, "limiter.rules.b.path = /*\nlimiter.rules.b.limits = 3/10s");
+        FakeExchange exchange = new FakeExchange();
+        exchange.response().addHeader("RateLimit", "\"first\";r=1");
+        one.doFilter(exchange.request(), exchange.response(), (request, response) -> {
+            exchange.response().addHeader("RateLimit", "\"between\";r=1");
+            other.doFilter(request, response, (in, out) -> {});
+        });
+        assertEquals(
+                List.of("\"first\";r=1", "\"a\";r=2;t=10, \"b\";r=2;t=10", "\"between\";r=1"),
+                exchange.all("RateLimit"));
+    }
+
+    @Test
+    void aDenialWithoutNumbersFitsWhatWasTold() throws Exception {
+        RateLimitFilter wide =
+                WebServer.limiter(time, "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 3/1h fixed");
+        Backend closed = InProcessBackend.create();
+        RateLimitFilter failing = WebServer.limiter(
+                RateLimiter.on(closed),
+                "limiter.policies.p.limits = 9/1h\nlimiter.policies.p.on-failure = deny\n"
+                        + "limiter.rules.b.path = /*\nlimiter.rules.b.policy = p");
+        closed.close();
+        FakeExchange exchange = new FakeExchange();
+        wide.doFilter(
+                exchange.request(),
+                exchange.response(),
+                (request, response) -> failing.doFilter(request, response, (in, out) -> {}));
+        assertEquals(503, exchange.status);
+        assertEquals(List.of("1"), exchange.all("Retry-After"));
+        assertEquals(List.of("\"a\";r=2"), exchange.all("RateLimit"));
     }
 
     @ParameterizedTest
@@ -126,10 +190,10 @@ class QuotaFieldsTest {
                 limiter.rules.behind.path = /behind
                 limiter.rules.behind.limits = 1/10s
                 """);
-        assertEquals(List.of("\"front\";r=2;t=10", "\"behind\";r=0;t=10"), all(server.get("/front"), "RateLimit"));
+        assertEquals(List.of("\"front\";r=2;t=10, \"behind\";r=0;t=10"), all(server.get("/front"), "RateLimit"));
         HttpResponse<String> denied = server.get("/front");
         assertEquals(429, denied.statusCode());
-        assertEquals(List.of("\"front\";r=1;t=10", "\"behind\";r=0;t=10"), all(denied, "RateLimit"));
+        assertEquals(List.of("\"front\";r=1;t=10, \"behind\";r=0;t=10"), all(denied, "RateLimit"));
     }
 
     @Test

@@ -4,10 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.lenient;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.limiter.config.ConfigException;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.wiring.Limiter;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -68,6 +72,21 @@ class StartTest {
     void theFileOfTheWebAppIsTheDefault() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), ONE);
         assertEquals(List.of(200, 429), start().statuses(2, "/page"));
+    }
+
+    @Test
+    void aStartThatFailsLateLeavesNothingOpen() throws Exception {
+        ServletContext webApp = mock(ServletContext.class);
+        lenient().when(webApp.getClassLoader()).thenReturn(getClass().getClassLoader());
+        when(webApp.getFilterRegistrations()).thenThrow(new UnsupportedOperationException("not now"));
+        RateLimitFilter filter = new RateLimitFilter();
+        Path file =
+                Files.writeString(directory.resolve("limits.properties"), ONE + "limiter.rules.all.methods = POST\n");
+        InitParams config = new InitParams(webApp, "config", "file:" + file);
+        // The second time is the first again, not one too many.
+        for (int i = 0; i < 2; i++) {
+            assertThrows(UnsupportedOperationException.class, () -> filter.init(config));
+        }
     }
 
     @Test

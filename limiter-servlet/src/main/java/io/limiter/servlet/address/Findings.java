@@ -140,7 +140,7 @@ final class Findings {
     void malformed(String header, @Nullable IpAddress peer, Hops hops) {
         if (malformed.isDue()) {
             log.warn(
-                    "RL-303 {} from the trusted proxy {} is malformed at '{}': {}. Such requests share a quota of their"
+                    "RL-303 {} from {} is malformed at '{}': {}. Such requests share a quota of their"
                             + " own; {} until now, logged once a minute",
                     header,
                     shown(peer),
@@ -153,7 +153,7 @@ final class Findings {
     void tooManyHops(String header, @Nullable IpAddress peer, int most) {
         if (malformed.isDue()) {
             log.warn(
-                    "RL-303 {} from the trusted proxy {} is malformed: more than {} hops, all of them trusted. Such"
+                    "RL-303 {} from {} is malformed: more than {} hops, all of them trusted. Such"
                             + " requests share a quota of their own; {} until now, logged once a minute",
                     header,
                     shown(peer),

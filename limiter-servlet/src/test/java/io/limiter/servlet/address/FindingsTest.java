@@ -116,7 +116,7 @@ class FindingsTest {
     void aMalformedHeaderOnceAMinuteWithHowMany() {
         ClientAddressResolver behind = resolver("X-Forwarded-For", "10.0.0.0/8");
         asked(behind, "10.0.0.1", "X-Forwarded-For: 1.1.1.1, unknown");
-        assertTold("RL-303 X-Forwarded-For from the trusted proxy 10.0.0.1 is malformed at 'unknown': it is no address."
+        assertTold("RL-303 X-Forwarded-For from 10.0.0.1 is malformed at 'unknown': it is no address."
                 + " Such requests share a quota of their own; 1 until now");
         for (int i = 0; i < 100; i++) {
             asked(behind, "10.0.0.1", "X-Forwarded-For: unknown");
