@@ -52,12 +52,14 @@ class WallsTest {
             .and()
             .doNotHaveFullyQualifiedName(RateLimitFilter.class.getName())
             .and()
+            .doNotHaveFullyQualifiedName(Rejections.class.getName())
+            .and()
             .doNotHaveFullyQualifiedName(ClientAddressResolver.class.getName())
             .and()
             .doNotHaveFullyQualifiedName(ClientAddress.class.getName())
             .should()
             .notBePublic()
-            .because("what is public is kept for ever; a user names the filter, or asks for an address");
+            .because("what is public is kept for ever; a user names the filter, asks for an address, or answers as the filter does");
 
     @ArchTest
     static final ArchRule NO_DEFAULT_CHARSET = noClasses()
