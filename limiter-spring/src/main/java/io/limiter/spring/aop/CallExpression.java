@@ -75,26 +75,26 @@ final class CallExpression {
         try {
             return expression.getValue(call.facts(site));
         } catch (RuntimeException failed) {
-            throw wasNoRequest(failed)
-                    ? failed
-                    : Wrong.at(
-                            Wrong.VALUE,
-                            site.toString(),
-                            attribute + " = \"" + text + "\" failed ("
-                                    + failed.getClass().getSimpleName()
-                                    + "); write it so that it has a value for every call, for example #user?.name",
-                            failed);
+            for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+                // The language wraps what a word threw; that names the method and the remedy already.
+                if (cause instanceof IllegalStateException wrong
+                        && String.valueOf(wrong.getMessage()).startsWith(Wrong.NO_KEY)) {
+                    throw wrong;
+                }
+            }
+            throw Wrong.at(
+                    Wrong.VALUE,
+                    site.toString(),
+                    attribute + " = \"" + text + "\" failed ("
+                            + failed.getClass().getSimpleName()
+                            + "); write it so that it has a value for every call, for example #user?.name",
+                    failed);
         }
     }
 
     /** An exception for a value that can't be used. */
     IllegalStateException unusable(String found, String remedy) {
         return Wrong.at(Wrong.VALUE, site.toString(), attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
-    }
-
-    private static boolean wasNoRequest(RuntimeException failed) {
-        return failed instanceof IllegalStateException
-                && String.valueOf(failed.getMessage()).startsWith(Wrong.NO_KEY);
     }
 
     /** Looks at every name. At the root, names without a sign are words; further in they belong to what stands before. */

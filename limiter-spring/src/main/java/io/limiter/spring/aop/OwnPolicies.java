@@ -4,7 +4,6 @@ import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RuleDefinition;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.HashMap;
@@ -28,10 +27,8 @@ final class OwnPolicies {
     }
 
     OwnPolicies(LimiterConfig config) {
-        for (RuleDefinition rule : config.rules()) {
-            owners.put(rule.policy().name(), new Owner("limiter.rules." + rule.name()));
-        }
-        config.policies().keySet().forEach(name -> owners.put(name, new Owner("limiter.policies." + name)));
+        // Those of rules are among them.
+        config.policies().keySet().forEach(name -> owners.put(name, new Owner("the configuration")));
     }
 
     /**
