@@ -16,8 +16,13 @@ import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.security.Principal;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.reactivestreams.Publisher;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Flux;
 
 /** A Spring context with limited beans, whose time stands still and whose requests are made up. */
 public final class App implements AutoCloseable {
@@ -84,16 +89,28 @@ public final class App implements AutoCloseable {
         return context;
     }
 
-    /** Whether a call passes; any other failure is one of the test. */
+    /** Whether a call passes, and what it returns does; any other failure is one of the test. */
     public static boolean passes(Callable<?> call) {
+        Throwable failure;
         try {
-            call.call();
+            Object result = call.call();
+            if (result instanceof CompletionStage<?> stage) {
+                stage.toCompletableFuture().get();
+            } else if (result instanceof Future<?> future) {
+                future.get();
+            } else if (result instanceof Publisher<?> publisher) {
+                Flux.from(publisher).blockLast();
+            }
             return true;
-        } catch (RateLimitExceededException denied) {
-            return false;
-        } catch (Exception other) {
-            throw new AssertionError(other);
+        } catch (ExecutionException failed) {
+            failure = failed.getCause();
+        } catch (Exception failed) {
+            failure = failed;
         }
+        if (failure instanceof RateLimitExceededException) {
+            return false;
+        }
+        throw new AssertionError(failure);
     }
 
     /** How many of so many calls pass. */

@@ -46,8 +46,12 @@ public final class RateLimitAspect {
             + " || execution(public * (@(@io.limiter.spring.RateLimited.List *) *).*(..))")
     void methodOfAnnotatedClass() {}
 
+    /** Proxies of the JDK, which a loader may weave as well, and of which annotations are made. */
+    @Pointcut("within(java.lang.reflect.Proxy+)")
+    void proxy() {}
+
     /** Decides a call of a woven method, unless a proxy has. */
-    @Around("annotatedMethod() || methodOfAnnotatedClass()")
+    @Around("(annotatedMethod() || methodOfAnnotatedClass()) && !proxy()")
     public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
         MethodSignature signature = (MethodSignature) point.getSignature();
         if (Proxied.isDecided(signature.getMethod(), point.getThis())) {

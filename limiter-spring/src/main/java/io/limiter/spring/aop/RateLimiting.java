@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * The one place where methods that AspectJ has woven find their limiter. A Spring context with
@@ -70,6 +71,9 @@ public final class RateLimiting implements AutoCloseable {
     static @Nullable LimitedMethod woven(Object place, Method method) {
         RateLimiting used = last;
         if (used == null) {
+            if (isGenerated(method)) {
+                return null;
+            }
             throw Wrong.at(
                     Wrong.NO_LIMITER,
                     MethodSite.described(method),
@@ -78,9 +82,16 @@ public final class RateLimiting implements AutoCloseable {
         }
         Optional<LimitedMethod> limited = used.woven.get(place);
         if (limited == null) {
-            limited = Optional.ofNullable(used.methods.of(method, method.getDeclaringClass()));
+            limited = isGenerated(method)
+                    ? Optional.empty()
+                    : Optional.ofNullable(used.methods.of(method, method.getDeclaringClass()));
             used.woven.put(place, limited);
         }
         return limited.orElse(null);
+    }
+
+    /** Of a proxy that Spring made while classes are woven: it calls what is limited. */
+    private static boolean isGenerated(Method method) {
+        return method.getDeclaringClass().getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
     }
 }

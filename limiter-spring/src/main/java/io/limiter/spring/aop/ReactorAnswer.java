@@ -1,6 +1,7 @@
 package io.limiter.spring.aop;
 
 import io.limiter.Decision;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.util.ClassUtils;
@@ -35,14 +36,18 @@ final class ReactorAnswer {
     private static Object mono(LimitedMethod.Question question) {
         return Mono.defer(() -> question.isFree()
                 ? Mono.from(proceed(question, null))
-                : Mono.fromCompletionStage(question.askAsync())
-                        .flatMap(decision -> Mono.from(answer(question, decision))));
+                : Mono.fromFuture(asked(question)).flatMap(decision -> Mono.from(answer(question, decision))));
     }
 
     private static Object flux(LimitedMethod.Question question) {
         return Flux.defer(() -> question.isFree()
                 ? proceed(question, null)
-                : Mono.fromCompletionStage(question.askAsync()).flatMapMany(decision -> answer(question, decision)));
+                : Mono.fromFuture(asked(question)).flatMapMany(decision -> answer(question, decision)));
+    }
+
+    /** One of our own, for Reactor cancels it, and a limiter's stage can't be. A cancelled question stays asked. */
+    private static CompletableFuture<Decision> asked(LimitedMethod.Question question) {
+        return question.askAsync().toCompletableFuture();
     }
 
     private static Publisher<Object> answer(LimitedMethod.Question question, Decision decision) {
