@@ -27,7 +27,7 @@ final class StageAnswer implements Answer {
                 return;
             }
             try {
-                pass(decision.allowed() ? proceed(question, decision) : denied(question, decision), later);
+                pass(decision.allowed() ? proceed(question, decision) : denied(question, decision), later, null);
             } catch (Throwable thrown) {
                 later.completeExceptionally(thrown);
             }
@@ -35,7 +35,7 @@ final class StageAnswer implements Answer {
         return later;
     }
 
-    /** The method's own stage. */
+    /** The method's own stage, or where its failure gives back, one that fails after that. */
     private static @Nullable Object proceed(LimitedMethod.Question question, @Nullable Decision decision)
             throws Throwable {
         Taken taken = question.taken(decision);
@@ -43,15 +43,9 @@ final class StageAnswer implements Answer {
             return question.call().proceed();
         }
         try {
-            Object answer = question.call().proceed();
-            if (answer instanceof CompletionStage<?> stage) {
-                stage.whenComplete((value, failure) -> {
-                    if (failure != null) {
-                        taken.giveBackAsync(failure);
-                    }
-                });
-            }
-            return answer;
+            CompletableFuture<@Nullable Object> after = new CompletableFuture<>();
+            pass(question.call().proceed(), after, taken);
+            return after;
         } catch (Throwable failure) {
             taken.giveBackAsync(failure);
             throw failure;
@@ -67,17 +61,22 @@ final class StageAnswer implements Answer {
         }
     }
 
-    private static void pass(@Nullable Object answer, CompletableFuture<@Nullable Object> later) {
+    private static void pass(
+            @Nullable Object answer, CompletableFuture<@Nullable Object> later, @Nullable Taken taken) {
         if (!(answer instanceof CompletionStage<?> stage)) {
             later.complete(null);
             return;
         }
         stage.whenComplete((value, failure) -> {
-            if (failure != null) {
-                later.completeExceptionally(Taken.causeOf(failure));
-            } else {
+            if (failure == null) {
                 later.complete(value);
+                return;
             }
+            if (taken != null) {
+                taken.giveBackAsync(failure);
+            }
+            // As the method said it: without what CompletableFuture puts around it on the way.
+            later.completeExceptionally(Taken.causeOf(failure));
         });
     }
 }
