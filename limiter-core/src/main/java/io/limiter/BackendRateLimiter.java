@@ -41,7 +41,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public Decision tryAcquire(List<Charge> charges) {
-        return result(decide(charges, Backend.Mode.TAKE));
+        return decideNow(charges, Backend.Mode.TAKE);
     }
 
     @Override
@@ -51,7 +51,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public Decision peek(List<Charge> charges) {
-        return result(decide(charges, Backend.Mode.LOOK));
+        return decideNow(charges, Backend.Mode.LOOK);
     }
 
     @Override
@@ -92,18 +92,36 @@ final class BackendRateLimiter implements RateLimiter {
         }
     }
 
+    /** On the calling thread: also the failure mode, and what is logged of it. */
+    private Decision decideNow(List<Charge> charges, Backend.Mode mode) {
+        List<Charge> asked = checked(charges);
+        Decision decision;
+        try {
+            decision = result(ask(asked, mode));
+        } catch (BackendException failure) {
+            decision = result(whenBackendFails(asked, mode, failure));
+        }
+        return mode == Backend.Mode.TAKE ? counted(decision) : withoutRefund(decision);
+    }
+
     private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
         List<Charge> asked = checked(charges);
-        CompletableFuture<Decision> answer;
-        try {
-            answer = backend.decide(asked, mode).toCompletableFuture();
-        } catch (RuntimeException e) {
-            answer = CompletableFuture.failedFuture(e);
-        }
-        if (!answer.isDone() || answer.isCompletedExceptionally()) {
+        CompletableFuture<Decision> answer = ask(asked, mode);
+        if (!answer.isDone()) {
+            // Not on the thread that found out: that may be the one clock for the deadlines of all others.
+            answer = answer.exceptionallyComposeAsync(failure -> whenBackendFails(asked, mode, failure), executor);
+        } else if (answer.isCompletedExceptionally()) {
             answer = answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
         }
         return answer.thenApply(mode == Backend.Mode.TAKE ? this::counted : BackendRateLimiter::withoutRefund);
+    }
+
+    private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
+        try {
+            return backend.decide(charges, mode).toCompletableFuture();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private Decision counted(Decision decision) {

@@ -14,7 +14,8 @@ import java.util.List;
  * percent-encoded (lone surrogates too, as the three bytes they would have), parts are joined by {@code :}, an empty
  * part is {@code ~}, and a part of more than {@value #MAX_PART} encoded characters is replaced by {@code ~} and the first
  * 128 bits of the SHA-256 of its encoding. The key without parts, one quota for all, is {@code *}. A part that stands in for a missing one
- * starts with {@code @}. None of {@code ~ * @ :} can come from a part's own text.
+ * starts with {@code @}. A part whose kind is told is that, {@code =}, and its text ({@code user=alice}). None of
+ * {@code ~ * @ : =} can come from a part's own text.
  */
 public final class PartitionKey implements Comparable<PartitionKey> {
     /** The longest encoding of a part that is kept as it is. */
@@ -143,6 +144,14 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         /** Adds a part. */
         public Builder add(String part) {
             return append(encoded(part));
+        }
+
+        /**
+         * Adds a part of a kind, such as {@code user} or {@code header.x-api-key}. It equals no part of another kind, and
+         * none that is added without one: a user called like an address is not that address.
+         */
+        public Builder add(String kind, String part) {
+            return append(encoded(kind) + "=" + encoded(part));
         }
 
         /** Adds several parts in their order. */

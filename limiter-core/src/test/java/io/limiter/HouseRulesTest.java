@@ -139,6 +139,7 @@ class HouseRulesTest {
                         "io.limiter.address.IpNetwork",
                         "io.limiter.config.ClientIpSettings",
                         "io.limiter.config.ConfigException",
+                        "io.limiter.config.HttpSettings",
                         "io.limiter.config.KeyPart",
                         "io.limiter.config.LimitText",
                         "io.limiter.config.LimiterConfig",

@@ -118,6 +118,14 @@ class ValuesTest {
                 PartitionKey.of("A"),
                 PartitionKey.of("@a"),
                 PartitionKey.builder().addStandIn("a").build(),
+                PartitionKey.of("k=a"),
+                PartitionKey.builder().add("k", "a").build(),
+                PartitionKey.builder().add("", "a").build(),
+                PartitionKey.builder().add("k", "").build(),
+                PartitionKey.builder().add("k", "=a").build(),
+                PartitionKey.builder().add("k=", "a").build(),
+                PartitionKey.builder().add("k", "x".repeat(65)).build(),
+                PartitionKey.builder().add("k".repeat(65), "x").build(),
                 PartitionKey.of(List.of("a", "b")),
                 PartitionKey.of("a:b"),
                 PartitionKey.of(List.of("a", "")),
@@ -134,7 +142,7 @@ class ValuesTest {
         Set<String> canonical = new HashSet<>();
         for (PartitionKey key : keys) {
             assertTrue(canonical.add(key.canonical()), key + " stands twice");
-            assertTrue(key.canonical().matches("[A-Za-z0-9._%:~@*-]{1,200}"), key.canonical());
+            assertTrue(key.canonical().matches("[A-Za-z0-9._%:~@*=-]{1,200}"), key.canonical());
         }
         assertEquals("%ED%A0%80", PartitionKey.of("\uD800").canonical());
         assertEquals("a%7Db%7Bc%0D%0A%00", PartitionKey.of("a}b{c\r\n\0").canonical());

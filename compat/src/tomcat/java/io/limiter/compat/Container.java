@@ -13,6 +13,7 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.LifecycleState;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.buf.EncodedSolidusHandling;
 
 /** A Tomcat, of the version of the module, with web applications from their files. */
 public final class Container implements AutoCloseable {
@@ -30,12 +31,26 @@ public final class Container implements AutoCloseable {
      * @param webApps WAR files by their context paths
      */
     public static Container start(Path directory, Map<String, Path> webApps) throws IOException {
+        return start(directory, webApps, false);
+    }
+
+    /** The same, but it lets in whatever path it can be told to let in. */
+    public static Container startRelaxed(Path directory, Map<String, Path> webApps) throws IOException {
+        return start(directory, webApps, true);
+    }
+
+    private static Container start(Path directory, Map<String, Path> webApps, boolean relaxed) throws IOException {
         LOG.setLevel(Level.WARNING);
         Container container = new Container();
         container.tomcat.setBaseDir(directory.toString());
         Files.createDirectories(directory.resolve("webapps"));
         container.tomcat.setPort(0);
         container.tomcat.getConnector().setThrowOnFailure(true);
+        if (relaxed) {
+            container.tomcat.getConnector().setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
+            container.tomcat.getConnector().setAllowBackslash(true);
+            container.tomcat.getConnector().setProperty("relaxedPathChars", "\\\"<>[]^`{|}");
+        }
         webApps.forEach(container::deploy);
         try {
             container.tomcat.start();

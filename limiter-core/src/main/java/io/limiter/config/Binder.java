@@ -46,6 +46,7 @@ final class Binder {
                 value(Keys.MAX_STAMPS, DEFAULT_MAX_STAMPS, text -> whole(text, 1, 1L << 40)));
         long instances = value(Keys.INSTANCES, 1L, text -> whole(text, 1, 1_000_000));
         ClientIpSettings clientIp = new ClientIpBinder(this, single, problems).bind();
+        HttpSettings http = new HttpBinder(this, single, problems).bind();
         Map<String, Policy> policies = new LinkedHashMap<>();
         policyEntries.forEach((name, entries) -> {
             Policy policy = policy(name, entries);
@@ -61,7 +62,7 @@ final class Binder {
                 rules.add(rule);
             }
         });
-        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, policies, rules);
+        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules);
     }
 
     /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
@@ -277,7 +278,7 @@ final class Binder {
         return number;
     }
 
-    private static <E extends Enum<E>> E choice(String text, String what, E[] choices) {
+    static <E extends Enum<E>> E choice(String text, String what, E[] choices) {
         List<String> words = Arrays.stream(choices)
                 .map(choice -> choice.name().toLowerCase(Locale.ROOT).replace('_', '-'))
                 .toList();

@@ -21,6 +21,13 @@ final class Keys {
     static final String REDIS_STARTUP_WAIT = "limiter.redis.startup-wait";
     static final String MAX_ENTRIES = "limiter.in-process.max-entries";
     static final String MAX_STAMPS = "limiter.in-process.max-stamps";
+    static final String HTTP_HEADERS = "limiter.http.headers";
+    static final String HTTP_X_RATELIMIT_RESET = "limiter.http.x-ratelimit-reset";
+    static final String HTTP_EXPOSE_HEADERS = "limiter.http.expose-headers";
+    static final String HTTP_IGNORE_CASE = "limiter.http.ignore-case";
+    static final String HTTP_IGNORE_TRAILING_SLASH = "limiter.http.ignore-trailing-slash";
+    static final String HTTP_METHOD_OVERRIDE = "limiter.http.method-override";
+    static final String HTTP_REJECTION_HANDLER = "limiter.http.rejection-handler";
 
     static final String TRUSTED_PROXIES = "limiter.client-ip.trusted-proxies";
     static final String TRUSTED_HOPS = "limiter.client-ip.trusted-hops";
@@ -44,7 +51,14 @@ final class Keys {
             TRUSTED_PROXIES,
             TRUSTED_HOPS,
             CLIENT_HEADER,
-            CLIENT_IPV6_PREFIX);
+            CLIENT_IPV6_PREFIX,
+            HTTP_HEADERS,
+            HTTP_X_RATELIMIT_RESET,
+            HTTP_EXPOSE_HEADERS,
+            HTTP_IGNORE_CASE,
+            HTTP_IGNORE_TRAILING_SLASH,
+            HTTP_METHOD_OVERRIDE,
+            HTTP_REJECTION_HANDLER);
 
     static final String LIMITS = "limits";
     static final String ON_FAILURE = "on-failure";

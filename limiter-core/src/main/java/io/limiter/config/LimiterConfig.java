@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param inProcess the bounds of the state in this JVM
  * @param instances how many instances share the limits, for the local fallback
  * @param clientIp where the address of a client is found
+ * @param http what HTTP says of a decision, and how requests are matched with rules
  * @param policies all policies by name, in the order of the text
  * @param rules the rules in the order of the text
  */
@@ -32,6 +33,7 @@ public record LimiterConfig(
         InProcessSettings inProcess,
         long instances,
         ClientIpSettings clientIp,
+        HttpSettings http,
         Map<String, Policy> policies,
         List<RuleDefinition> rules) {
     /** Copies the collections. */

@@ -45,6 +45,17 @@ final class Breaker {
         }
     }
 
+    /** An answer came that its caller waited for, but later than a master that is well answers: it is not silent. */
+    void answeredSlowly() {
+        if (silences > 0 && state == State.CLOSED) {
+            synchronized (this) {
+                if (state == State.CLOSED) {
+                    silences = 0;
+                }
+            }
+        }
+    }
+
     /**
      * No answer came in time.
      *

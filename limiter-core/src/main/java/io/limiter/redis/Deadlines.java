@@ -45,9 +45,8 @@ final class Deadlines implements AutoCloseable {
     }
 
     /**
-     * The result of some work, or {@link io.limiter.BackendException} when it failed or the deadline has passed. Redisson
-     * gives a command the same time and no second attempt, so what was not sent by then is not sent any more; work of
-     * several steps asks before each of them whether its wait is over.
+     * The result of some work, or {@link io.limiter.BackendException} when it failed or the deadline has passed. What waits
+     * in this JVM by then is not sent any more; work of several steps asks before each of them whether its wait is over.
      *
      * @param longest the deadline
      * @param work starts the work for who waits

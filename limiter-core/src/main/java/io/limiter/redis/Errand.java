@@ -69,7 +69,8 @@ final class Errand {
         }
         try {
             return call.get();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Also an Error: its place in flight must be free again.
             return CompletableFuture.failedFuture(e);
         }
     }
@@ -96,9 +97,11 @@ final class Errand {
             } else if (isAnswer) {
                 lane.answeredLate();
             } else if (waitedFor) {
-                told = lateMicros > Deadlines.STALL_MICROS
-                        ? RedisFailure.overloaded("this JVM stood still")
-                        : lane.silent(this, told);
+                if (lateMicros > Deadlines.STALL_MICROS) {
+                    told = RedisFailure.overloaded("this JVM stood still");
+                } else {
+                    lane.broken();
+                }
             }
             answer.completeExceptionally(told);
         }

@@ -27,6 +27,11 @@ final class Findings {
         byMaster.put(master, Map.copyOf(found));
     }
 
+    /** Whether there is something to be said of a master. */
+    synchronized boolean has(String master) {
+        return !byMaster.getOrDefault(master, Map.of()).isEmpty();
+    }
+
     /** Forgets a server that is no master any more. */
     synchronized void remove(String master) {
         byMaster.remove(master);

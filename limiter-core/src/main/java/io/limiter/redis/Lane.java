@@ -17,6 +17,12 @@ import org.jspecify.annotations.Nullable;
  * outage). Thread-safe.
  */
 final class Lane {
+    /** For so long no probe must be answered before a master is taken for away. */
+    private static final long AWAY_AFTER_MICROS = 250_000;
+
+    /** Between the beginning of a wait and the sending of its call. */
+    private static final long HARDLY_MICROS = 1_000;
+
     /** About what Redis serves within the default deadline; who comes later would wait in vain. */
     static final int WAITING = 2_048;
 
@@ -32,7 +38,7 @@ final class Lane {
     /** Guards itself, the window and what is in flight. */
     private final ArrayDeque<Errand> queue = new ArrayDeque<>();
 
-    private final Window window = new Window();
+    private final Window window;
     private int inFlight;
     /** The size of the queue, to be read without the lock; some more may wait for a moment. */
     private volatile int waiting;
@@ -42,6 +48,11 @@ final class Lane {
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
     private volatile long lastInTimeMicros = Long.MIN_VALUE;
+    /** The longest that anybody has waited for this master. */
+    private volatile long longestMicros;
+
+    private volatile long suspectSinceMicros;
+
     /** How long a master that is too slow took to answer; for ever, when it did not. */
     private volatile long slowMicros = Long.MAX_VALUE;
 
@@ -73,6 +84,7 @@ final class Lane {
         this.name = name;
         this.time = time;
         this.deadlineMicros = deadline.toNanos() / 1_000;
+        this.window = new Window(deadlineMicros);
         this.watch = watch;
     }
 
@@ -86,6 +98,11 @@ final class Lane {
 
     long nowMicros() {
         return time.nowMicros();
+    }
+
+    /** The longest that anybody has waited for this master. */
+    Duration longest() {
+        return Duration.of(longestMicros, ChronoUnit.MICROS);
     }
 
     /** Whether the master answers, as far as is known. */
@@ -105,6 +122,9 @@ final class Lane {
                     RedisFailure.overloaded(WAITING + " calls wait already to be sent to " + name));
         }
         Errand errand = new Errand(this, waiter, call, time.nowMicros());
+        if (errand.longestMicros() > longestMicros) {
+            longestMicros = errand.longestMicros();
+        }
         waiter.add(errand);
         boolean now;
         synchronized (queue) {
@@ -166,7 +186,8 @@ final class Lane {
             }
         } else if (failure.kind() != BackendException.Kind.OVERLOADED && !isClosed()) {
             slowMicros = Long.MAX_VALUE;
-            if (breaker.isAway()) {
+            // A connection that breaks and is made anew is no outage.
+            if (time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS && breaker.isAway()) {
                 watch.away(this);
             }
         }
@@ -181,9 +202,11 @@ final class Lane {
         if (tookMicros <= deadlineMicros) {
             lastInTimeMicros = now;
             isBack(breaker.answered());
+        } else {
+            breaker.answeredSlowly();
         }
         synchronized (queue) {
-            window.answered(now, tookMicros, errand.longestMicros(), !queue.isEmpty());
+            window.answered(now, tookMicros, !queue.isEmpty());
         }
     }
 
@@ -200,34 +223,37 @@ final class Lane {
     BackendException.Kind missed(Errand errand) {
         long now = time.nowMicros();
         long halfway = errand.sinceMicros() + (now - errand.sinceMicros()) / 2;
+        // Who waits for a shorter time than others can't say that it is late; the master still has time to answer.
+        long leftMicros = deadlineMicros - (now - errand.sinceMicros());
         boolean tooMany;
         synchronized (queue) {
             tooMany = !window.isSmallest();
-            window.late(now, errand.longestMicros());
         }
-        if (lastInTimeMicros >= halfway || (tooMany && lastAnswerMicros >= halfway)) {
-            return BackendException.Kind.OVERLOADED;
-        }
-        long leftMicros = deadlineMicros - errand.longestMicros();
-        if (leftMicros > 0) {
-            // Who waits for a shorter time than others can't say that it is silent; the master still has time to
-            // answer.
+        boolean others = lastInTimeMicros >= halfway || (tooMany && lastAnswerMicros >= halfway);
+        if (leftMicros <= HARDLY_MICROS) {
+            late(!others);
+        } else {
             watch.after(Duration.of(leftMicros, ChronoUnit.MICROS), () -> {
                 if (!errand.answer().isDone()) {
-                    silence();
+                    late(!others);
                 }
             });
-        } else {
-            silence();
         }
-        return BackendException.Kind.LATE;
+        return others ? BackendException.Kind.OVERLOADED : BackendException.Kind.LATE;
     }
 
-    /** As {@link #missed}, for a call that failed before anybody gave it up. */
-    BackendException silent(Errand errand, BackendException failure) {
-        return missed(errand) == BackendException.Kind.OVERLOADED
-                ? RedisFailure.overloaded(name + " answers others, this call not")
-                : failure;
+    private void late(boolean isSilence) {
+        synchronized (queue) {
+            window.late(time.nowMicros());
+        }
+        if (isSilence) {
+            silence();
+        }
+    }
+
+    /** The call failed without an answer before anybody gave it up: the connection broke, say. */
+    void broken() {
+        silence();
     }
 
     /** One that waited here leaves. */
@@ -269,6 +295,7 @@ final class Lane {
 
     private void silence() {
         if (breaker.silent()) {
+            suspectSinceMicros = time.nowMicros();
             slowMicros = Long.MAX_VALUE;
             failWaiting(notAsked(Breaker.State.SUSPECT));
             beginProbing();

@@ -36,6 +36,11 @@ final class Masters {
         return cluster;
     }
 
+    /** Whether there is more to be seen than one Redis. */
+    boolean areToldApart() {
+        return connections != null;
+    }
+
     /** The master that has the key. The same object as long as it is the master. */
     Object of(String key) {
         ConnectionManager known = connections;

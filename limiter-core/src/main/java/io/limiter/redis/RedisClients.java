@@ -26,7 +26,7 @@ final class RedisClients {
     /** A connection that a network swallowed is known as dead, and replaced, within this and the next of these times. */
     private static final int PING_MILLIS = 1_000;
 
-    private static final int CONNECT_TIMEOUT_MILLIS = 1_000;
+    private static final int CONNECT_TIMEOUT_MILLIS = 500;
     private static final int TIMEOUT_MILLIS = 1_000;
     /** So that Redis decides again within a second of its return. Redisson's own waits grow to ten. */
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(200);
@@ -86,9 +86,13 @@ final class RedisClients {
         }
     }
 
-    /** An address fit for a message. */
+    /** An address fit for a message: nothing of what stands before the host, whatever it is. */
     static String withoutPassword(String address) {
-        return address.replaceAll("//.*@", "//***@");
+        int host = address.lastIndexOf('@');
+        int scheme = address.indexOf("://");
+        return host < 0
+                ? address
+                : (scheme < 0 ? "" : address.substring(0, scheme + 3)) + "***" + address.substring(host);
     }
 
     private static void mastersOnly(BaseMasterSlaveServersConfig<?> servers) {

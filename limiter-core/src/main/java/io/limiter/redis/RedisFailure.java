@@ -10,11 +10,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
+import org.redisson.client.RedisWrongPasswordException;
 
 /** What went wrong with Redis, in words that are safe to log: without keys and arguments, which hold client data. */
 final class RedisFailure {
@@ -25,11 +27,20 @@ final class RedisFailure {
     private static final Pattern CODE = Pattern.compile(
             "^(?:ERR Error running script[^@]*|ERR (?=@?user_script))?(?:@?user_script: ?\\d+: )*-?([A-Z]{2,})\\b");
 
-    /** What Redis says in front of a reason for which it won't have us, when Redisson tells it. */
-    private static final Pattern LOGIN = Pattern.compile("\\b(WRONGPASS|NOAUTH)\\b|invalid (?:username|password)");
-
     /** Of a script that runs a command which the user may not. */
     private static final String NOT_ALLOWED = "user executing the script can't run this command";
+
+    /** Reasons for which Redis won't have us, in its words and in ours. */
+    private static final String[][] REFUSALS = {
+        {"WRONGPASS", "RL-202 Redis refuses the login: check user and password"},
+        {"NOAUTH", "RL-202 Redis wants a login, and none is configured"},
+        {"invalid username-password", "RL-202 Redis refuses the login: check user and password"},
+        {"invalid password", "RL-202 Redis refuses the login: check user and password"},
+        {"without any password configured", "RL-202 a password is configured, and Redis has none"},
+        {"max number of clients", "RL-201 Redis has as many clients as it may have (maxclients)"},
+        {"DENIED", "RL-201 Redis is in protected mode: it takes connections from its own machine only"},
+        {"cluster support disabled", "RL-207 it is no cluster, and was addressed as one"},
+    };
 
     private static final int DEEPEST_CAUSE = 10;
 
@@ -40,30 +51,38 @@ final class RedisFailure {
             if (cause instanceof BackendException known) {
                 return known;
             }
-            String message = cause.getMessage();
-            if (message != null && LOGIN.matcher(message).find()) {
+            if (cause instanceof RedisWrongPasswordException || cause instanceof RedisAuthRequiredException) {
                 return said("WRONGPASS", failure);
-            }
-            if (message != null && message.contains("cluster support disabled")) {
-                return new BackendException(Kind.FAULT, "RL-207 it is no cluster, and was addressed as one", failure);
             }
             if (isReply(cause)) {
                 return said(code(cause), failure);
             }
         }
         Throwable first = causes(failure)[0];
-        return first instanceof RedisTimeoutException || first instanceof TimeoutException
-                ? new BackendException(Kind.LATE, "RL-220 Redis did not answer in time", failure)
-                : new BackendException(
-                        Kind.UNAVAILABLE,
-                        "RL-220 no connection to Redis: " + first.getClass().getSimpleName(),
-                        failure);
+        // Whether it is away is for a probe to say: a broken connection may be one of many.
+        return new BackendException(
+                Kind.LATE,
+                first instanceof RedisTimeoutException || first instanceof TimeoutException
+                        ? "RL-220 Redis did not answer in time"
+                        : "RL-220 no connection to Redis: " + first.getClass().getSimpleName(),
+                failure);
     }
 
     /** Why there is no connection yet. The message of a network's own exception holds an address and no data of clients. */
     static String whileConnecting(Throwable failure) {
+        for (Throwable cause : causes(failure)) {
+            String said = cause.getMessage() == null ? "" : cause.getMessage();
+            for (String[] reason : REFUSALS) {
+                if (cause instanceof RedisException && said.contains(reason[0])) {
+                    return reason[1];
+                }
+            }
+        }
         BackendException told = of(failure);
         String message = String.valueOf(told.getMessage());
+        if (message.startsWith("RL-223")) {
+            return "RL-201 Redis refuses the connection; set the logger io.limiter to debug to see what it says";
+        }
         if (!message.startsWith("RL-220")) {
             return message;
         }

@@ -1,16 +1,19 @@
 package io.limiter.redis;
 
 import io.limiter.Algorithm;
+import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -32,7 +35,53 @@ final class SelfTest {
     private static final Pattern VERSION = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\b.*");
     private static final int MOST_NAMES = 20_000;
 
-    private SelfTest() {}
+    /** Of a self-test: the first use of everything takes longer than any later one. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    private final Masters masters;
+    private final Evaluator evaluator;
+    private final RedisKeys keys;
+    private final Clock clock;
+
+    SelfTest(Masters masters, Evaluator evaluator, RedisKeys keys, Clock clock) {
+        this.masters = masters;
+        this.evaluator = evaluator;
+        this.keys = keys;
+        this.clock = clock;
+    }
+
+    /**
+     * Runs each script once on a master, and looks at what it is.
+     *
+     * @throws BackendException if it does not answer; errors that it replies are findings
+     */
+    Map<String, String> of(Object master) throws InterruptedException {
+        PartitionKey nobody = keyOn(master, masters, keys);
+        Map<String, String> found = new LinkedHashMap<>();
+        for (Call call : calls(keys, nobody)) {
+            List<Object> reply = ask(call.script(), call.keys(), call.arguments(null), found);
+            try {
+                if (!reply.isEmpty()) {
+                    call.outcomes(reply);
+                }
+            } catch (BackendException error) {
+                add(found, error, call.script());
+            }
+        }
+        List<Object> names = List.of(name(keys, nobody));
+        ask(Script.RESET, names, new Object[0], found);
+        List<Object> reply = ask(Script.SELF_TEST, names, new Object[0], found);
+        if (reply.size() == REPLY_SIZE) {
+            found.putAll(findings(reply, clock, masters.areCluster()));
+        }
+        if (masters.areCluster() && !masters.areToldApart()) {
+            found.put(
+                    "RL-231",
+                    "its masters can't be told apart, because the client is not Redisson's own class but wraps it; so one"
+                            + " that is away keeps its callers waiting for the deadline each time");
+        }
+        return found;
+    }
 
     /** A key of nobody's that lies on the master. */
     static PartitionKey keyOn(Object master, Masters masters, RedisKeys keys) {
@@ -148,6 +197,32 @@ final class SelfTest {
 
     private static long number(Object value) {
         return value instanceof Long number ? number : 0;
+    }
+
+    /** The reply; nothing when it is an error, which is a finding. */
+    private List<Object> ask(Script script, List<Object> names, Object[] arguments, Map<String, String> found)
+            throws InterruptedException {
+        try {
+            return evaluator
+                    .run(Waiter.ofNobody(PATIENCE), script, names, arguments)
+                    .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            BackendException failure = RedisFailure.of(e);
+            if (!RedisFailure.isAnswer(e)) {
+                throw failure;
+            }
+            add(found, failure, script);
+            return List.of();
+        }
+    }
+
+    private static void add(Map<String, String> found, BackendException error, Script script) {
+        String message = String.valueOf(error.getMessage());
+        int space = message.indexOf(' ');
+        found.putIfAbsent(
+                message.substring(0, space), message.substring(space + 1) + " (script " + script.name() + ")");
     }
 
     private static Policy policy(Algorithm... algorithms) {

@@ -2,9 +2,10 @@ package io.limiter.redis;
 
 /**
  * How many calls to a master may be in flight: as many as get their answer in good time, found by trying. One more for each
- * round of quick answers, half as many when an answer is late (the rule of TCP's congestion avoidance, RFC 5681, on
- * latency). So when calls are slow, because they are big or the network is narrow, they wait here, where who waits too long
- * can leave, and not at Redis. Not thread-safe.
+ * round of answers that did not queue, half as many when they did or were late (the rule of TCP's congestion avoidance, RFC
+ * 5681, on latency above that of the way itself, as in TCP Vegas). So when calls are slow, because they are big or the
+ * network is narrow, they wait here, where who waits too long can leave, and not at Redis. A network that is far away is no
+ * reason to send less. Not thread-safe.
  */
 final class Window {
     /** At some 20 us a script Redis serves these in 5 ms; at a round trip of 1 ms they are 250 000 calls a second. */
@@ -12,9 +13,24 @@ final class Window {
 
     static final int LEAST = 2;
     private static final int FIRST = 64;
+    /** How long the quickest answer is remembered as the time of the way: once or twice this. */
+    private static final long REMEMBERED_MICROS = 10_000_000;
 
+    private final long deadlineMicros;
     private double size = FIRST;
     private long nextShrinkMicros = Long.MIN_VALUE;
+    private long quickestMicros = Long.MAX_VALUE;
+    private long quickestBeforeMicros = Long.MAX_VALUE;
+    private long nextForgetMicros = Long.MIN_VALUE;
+
+    /**
+     * A window.
+     *
+     * @param deadlineMicros within which a master that is well answers
+     */
+    Window(long deadlineMicros) {
+        this.deadlineMicros = deadlineMicros;
+    }
 
     int size() {
         return (int) size;
@@ -34,21 +50,27 @@ final class Window {
      * An answer came.
      *
      * @param tookMicros since it was sent
-     * @param longestMicros how long the caller would have waited
      * @param full whether more wanted to be in flight
      */
-    void answered(long nowMicros, long tookMicros, long longestMicros, boolean full) {
-        if (tookMicros > longestMicros / 2) {
-            late(nowMicros, longestMicros);
-        } else if (full && tookMicros <= longestMicros / 4) {
+    void answered(long nowMicros, long tookMicros, boolean full) {
+        if (nowMicros >= nextForgetMicros) {
+            nextForgetMicros = nowMicros + REMEMBERED_MICROS;
+            quickestBeforeMicros = quickestMicros;
+            quickestMicros = Long.MAX_VALUE;
+        }
+        quickestMicros = Math.min(quickestMicros, tookMicros);
+        long queuedMicros = tookMicros - Math.min(quickestMicros, quickestBeforeMicros);
+        if (queuedMicros > deadlineMicros / 2) {
+            late(nowMicros);
+        } else if (full && queuedMicros <= deadlineMicros / 4) {
             size = Math.min(MOST, size + 1 / size);
         }
     }
 
     /** No answer came in time. Halves it, once in the time of a deadline: one delay makes many calls late. */
-    void late(long nowMicros, long longestMicros) {
+    void late(long nowMicros) {
         if (nowMicros >= nextShrinkMicros) {
-            nextShrinkMicros = nowMicros + longestMicros;
+            nextShrinkMicros = nowMicros + deadlineMicros;
             size = Math.max(LEAST, size / 2);
         }
     }

@@ -75,10 +75,12 @@ public final class Wire implements AutoCloseable {
     private void accept() throws IOException {
         while (true) {
             Socket near = listener.accept();
+            near.setTcpNoDelay(true);
             sockets.add(near);
             start("connect", () -> {
                 pass();
                 Socket far = new Socket(InetAddress.getLoopbackAddress(), to);
+                far.setTcpNoDelay(true);
                 sockets.add(far);
                 start("there", () -> copy(near, far));
                 start("back", () -> copy(far, near));

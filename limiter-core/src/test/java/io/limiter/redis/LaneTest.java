@@ -106,6 +106,9 @@ class LaneTest {
     @Test
     void aProbeWithoutAnAnswerIsAnOutageAndOneInTimeEndsIt() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
+        lane.probed(new BackendException(Kind.LATE, "RL-220 no connection", null), 1_000);
+        assertEquals(Kind.LATE, new Asker().failure(), "it may be made anew");
+        time.advance(Duration.ofMillis(250));
         lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
         lane.probed(null, 60_000);
@@ -152,6 +155,7 @@ class LaneTest {
         assertTrue(asker.answer.isDone());
         assertFalse(lane.isClosed(), "for the others it is still too slow");
         assertEquals(Kind.LATE, new Asker().failure());
+        time.advance(Duration.ofMillis(250));
         lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker(patient).failure());
     }
@@ -175,6 +179,44 @@ class LaneTest {
     }
 
     @Test
+    void aShorterDeadlineCountsABrokenConnectionAtOnce() {
+        for (int i = 0; i < 3; i++) {
+            assertTrue(lane.isClosed());
+            new Asker(Duration.ofMillis(5));
+            sent.get(i).completeExceptionally(new RedisConnectionException("refused"));
+        }
+        assertFalse(lane.isClosed());
+        assertEquals(Duration.ofMillis(5), lane.longest());
+    }
+
+    @Test
+    void answersThatTheirCallersWaitedForBreakARowOfSilences() {
+        for (int i = 0; i < 10; i++) {
+            Asker late = new Asker();
+            time.advance(DEADLINE);
+            late.giveUp();
+            new Asker(Duration.ofMillis(500));
+            time.advance(Duration.ofMillis(60));
+            answer(sent.size() - 1);
+        }
+        assertTrue(lane.isClosed());
+    }
+
+    @Test
+    void whatGoesWrongWhileSendingFreesItsPlace() {
+        for (int i = 0; i < 200; i++) {
+            Waiter waiter = new Waiter(DEADLINE, new CompletableFuture<>());
+            CompletableFuture<List<Object>> answer = lane.run(waiter, () -> {
+                throw new OutOfMemoryError("a test");
+            });
+            assertTrue(answer.isCompletedExceptionally());
+            lane.probed(null, 1);
+        }
+        assertFalse(new Asker().answer.isDone());
+        answer(0);
+    }
+
+    @Test
     void anErrorIsAnAnswer() {
         for (int i = 0; i < 10; i++) {
             Asker asker = new Asker();
@@ -185,11 +227,11 @@ class LaneTest {
     }
 
     @Test
-    void aBrokenConnectionIsAnOutageAndCountsAsSilence() {
+    void aBrokenConnectionCountsAsSilenceAndIsNoOutageYet() {
         for (int i = 0; i < 3; i++) {
             Asker asker = new Asker();
             sent.get(i).completeExceptionally(new RedisConnectionException("refused"));
-            assertEquals(Kind.UNAVAILABLE, asker.failure());
+            assertEquals(Kind.LATE, asker.failure());
         }
         assertFalse(lane.isClosed());
     }

@@ -161,12 +161,13 @@ class OutageTest {
         Span later = merged(spans, Time.ONE_SECOND_LATER);
         double share = 100.0 * later.fromRedis / later.calls;
         System.out.printf(
-                "| %s | %s | %s | %s | %s %% | %d by Redis, %d by the share | %d |%n",
-                fault,
+                Locale.ROOT,
+                "| %s | %s | %s | %s | %.2f %% | %d + %d | %d |%n",
+                fault.name().toLowerCase(Locale.ROOT).replace('_', ' '),
                 mode.text(),
                 row(well),
                 row(away),
-                Math.round(share * 100) / 100.0,
+                share,
                 byRedis.get(),
                 bySomebody.get(),
                 errors.get());

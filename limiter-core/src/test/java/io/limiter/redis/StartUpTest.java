@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
@@ -18,11 +21,15 @@ import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
@@ -83,6 +90,80 @@ class StartUpTest {
                     }
                 },
                 "requirepass other");
+    }
+
+    @Test
+    void aPasswordForAServerThatHasNone() {
+        withServer(() -> {
+            RedisBackend.Builder builder =
+                    RedisBackend.builder().address(address(port)).credentials(null, "s3cret");
+            try (RedisBackend backend = builder.build()) {
+                awaitWarning("RL-202 a password is configured, and Redis has none");
+                assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
+            }
+        });
+    }
+
+    @Test
+    void asManyClientsAsThereMayBe() {
+        withServer(() -> {
+            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                redis.configSet("maxclients", "1");
+                try (RedisBackend backend = backend(port)) {
+                    awaitWarning("RL-201 Redis has as many clients as it may have");
+                    redis.configSet("maxclients", "100");
+                    assertTrue(backend.awaitConnected(LONG));
+                }
+            }
+        });
+    }
+
+    /** A disk that is full and a Redis that is away must not add up. */
+    @Test
+    void aLogThatBlocksHoldsUpNobodyButWhoWritesIt() throws InterruptedException {
+        RedisServer server = RedisServers.start(port);
+        long pid = RedisServers.pid(port);
+        AppenderBase<ILoggingEvent> slow = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                if (event.getLevel() == Level.WARN) {
+                    LockSupport.parkNanos(Duration.ofSeconds(2).toNanos());
+                }
+            }
+        };
+        Logger logger = (Logger) LoggerFactory.getLogger("io.limiter");
+        try (RedisBackend backend =
+                        RedisBackend.builder().address(address(port)).build();
+                RateLimiter limiter = limiter(backend)) {
+            assertTrue(backend.awaitConnected(LONG));
+            slow.start();
+            logger.addAppender(slow);
+            RedisServers.signal("STOP", pid);
+            AtomicInteger heldUp = new AtomicInteger();
+            List<Thread> threads = new ArrayList<>();
+            for (int t = 0; t < 16; t++) {
+                Thread thread = new Thread(() -> {
+                    long longest = 0;
+                    for (int i = 0; i < 100; i++) {
+                        long start = System.nanoTime();
+                        limiter.tryAcquire(DENY, KEY, 1);
+                        longest = Math.max(longest, System.nanoTime() - start);
+                    }
+                    heldUp.addAndGet(longest > Duration.ofSeconds(1).toNanos() ? 1 : 0);
+                });
+                threads.add(thread);
+                thread.start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            // One line for each kind of failure: late, overload, away.
+            assertTrue(heldUp.get() <= 3, heldUp + " of 16 threads were held up by the log");
+        } finally {
+            logger.detachAppender(slow);
+            RedisServers.signal("CONT", pid);
+            RedisServers.stop(server);
+        }
     }
 
     @Test

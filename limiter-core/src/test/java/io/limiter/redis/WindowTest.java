@@ -7,24 +7,25 @@ import org.junit.jupiter.api.Test;
 
 class WindowTest {
     private static final long DEADLINE = 50_000;
+    private static final long MINUTE = 60_000_000;
 
-    private final Window window = new Window();
+    private final Window window = new Window(DEADLINE);
 
     @Test
     void oneDelayHalvesItOnceHoweverManyCallsItMadeLate() {
         int before = window.size();
         for (int i = 0; i < 100; i++) {
-            window.late(1_000 + i, DEADLINE);
+            window.late(1_000 + i);
         }
         assertEquals(before / 2, window.size());
-        window.late(1_000 + DEADLINE, DEADLINE);
+        window.late(1_000 + DEADLINE);
         assertEquals(before / 4, window.size());
     }
 
     @Test
     void itNeverGetsSmallerThanTheLeastAndSaysSo() {
         for (long now = 0; now < 20 * DEADLINE; now += DEADLINE) {
-            window.late(now, DEADLINE);
+            window.late(now);
         }
         assertEquals(Window.LEAST, window.size());
         assertTrue(window.isSmallest());
@@ -36,24 +37,57 @@ class WindowTest {
     void aRoundOfQuickAnswersMakesItOneLargerWhereMoreWaitUpToTheMost() {
         int before = window.size();
         for (int i = 0; i < before + 1; i++) {
-            window.answered(i, 100, DEADLINE, true);
+            window.answered(i, 100, true);
         }
         assertEquals(before + 1, window.size());
         for (int i = 0; i < 100_000; i++) {
-            window.answered(i, 100, DEADLINE, true);
+            window.answered(i, 100, true);
         }
         assertEquals(Window.MOST, window.size());
     }
 
     @Test
-    void itDoesNotGrowUnusedOrOnSlowAnswers() {
+    void itDoesNotGrowUnusedOrOnAnswersThatQueuedAndShrinksWhenTheyQueuedLong() {
         int before = window.size();
+        window.answered(0, 100, false);
         for (int i = 0; i < 1_000; i++) {
-            window.answered(i, 100, DEADLINE, false);
-            window.answered(i, DEADLINE / 3, DEADLINE, true);
+            window.answered(i, 100, false);
+            window.answered(i, DEADLINE / 3, true);
         }
         assertEquals(before, window.size());
-        window.answered(5_000, DEADLINE / 2 + 1, DEADLINE, true);
+        window.answered(5_000, 100 + DEADLINE / 2 + 1, true);
         assertEquals(before / 2, window.size());
+    }
+
+    @Test
+    void aNetworkFarAwayIsNoReasonToSendLess() {
+        int before = window.size();
+        for (int i = 0; i < 10_000; i++) {
+            window.answered(i * 1_000L, 45_000 + i % 5_000, true);
+        }
+        assertTrue(window.size() > before, "it is " + window.size());
+    }
+
+    @Test
+    void afterSomeHiccupsItGrowsAgain() {
+        for (int i = 0; i < 8; i++) {
+            window.answered(i * 1_000_000L, 15_000, true);
+            window.answered(i * 1_000_000L, 45_000, true);
+        }
+        int small = window.size();
+        for (int i = 0; i < 1_000; i++) {
+            window.answered(10_000_000, 15_000, true);
+        }
+        assertTrue(window.size() > 2 * small, small + " became " + window.size());
+    }
+
+    @Test
+    void aWayThatBecameLongerIsLearned() {
+        window.answered(0, 1_000, true);
+        int before = window.size();
+        for (long now = 0; now < MINUTE; now += 10_000) {
+            window.answered(now, 20_000, true);
+        }
+        assertTrue(window.size() > before, "it is " + window.size());
     }
 }

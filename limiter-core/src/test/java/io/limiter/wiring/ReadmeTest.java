@@ -70,7 +70,14 @@ class ReadmeTest {
                 "`limiter.client-ip.trusted-proxies` | ",
                 "`limiter.client-ip.trusted-hops` | ",
                 "`limiter.client-ip.header` | `X-Forwarded-For`",
-                "`limiter.client-ip.ipv6-prefix` | `" + defaults.clientIp().ipv6PrefixBits() + "`");
+                "`limiter.client-ip.ipv6-prefix` | `" + defaults.clientIp().ipv6PrefixBits() + "`",
+                "`limiter.http.headers` | `draft-10` |",
+                "`limiter.http.x-ratelimit-reset` | `epoch` |",
+                "`limiter.http.expose-headers` | `" + defaults.http().exposeHeaders() + "` |",
+                "`limiter.http.ignore-case` | `" + defaults.http().ignoreCase() + "` |",
+                "`limiter.http.ignore-trailing-slash` | `" + defaults.http().ignoreTrailingSlash() + "` |",
+                "`limiter.http.method-override` | `declared` |",
+                "`limiter.http.rejection-handler` | ");
         for (String row : rows) {
             assertTrue(Files.readString(README).contains("| " + row), "README.md lacks the row " + row);
         }

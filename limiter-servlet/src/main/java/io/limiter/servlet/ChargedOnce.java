@@ -1,33 +1,56 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import jakarta.servlet.ServletRequest;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What one request was charged already, kept as its attribute. A container brings a request through the filter again when
- * it forwards it, takes it up after asynchronous work, or when the filter is mapped twice; it is one request all the same.
- * Used by the one thread that has the request.
+ * What one request was charged already by one filter, kept as its attribute. A container brings a request through the
+ * filter again when it forwards it, takes it up after asynchronous work, or when the filter is mapped twice; it is one
+ * request all the same. Two filters count apart, but know of each other. Used by the one thread that has the request.
  */
 final class ChargedOnce {
+    /**
+     * Not a plain name: a request can be forwarded from one application into another, which has these classes from
+     * another class loader.
+     */
+    private static final String ATTRIBUTE = ChargedOnce.class.getName() + "." + UUID.randomUUID();
+
     private record Charged(String policy, PartitionKey key) {}
 
+    private final Object owner;
+    private final @Nullable ChargedOnce earlier;
     private final Set<HttpRule> rules = new HashSet<>();
     private final Set<Charged> charged = new HashSet<>();
+    private long leastShown = Long.MAX_VALUE;
+    private boolean exposed;
 
-    private ChargedOnce() {}
+    private ChargedOnce(Object owner, @Nullable ChargedOnce earlier) {
+        this.owner = owner;
+        this.earlier = earlier;
+    }
 
-    /** What the request was charged under this attribute name. */
-    static ChargedOnce of(ServletRequest request, String attribute) {
-        if (request.getAttribute(attribute) instanceof ChargedOnce known) {
-            return known;
+    /**
+     * What the request was charged by a filter.
+     *
+     * @param owner the filter
+     */
+    static ChargedOnce of(ServletRequest request, Object owner) {
+        ChargedOnce latest = request.getAttribute(ATTRIBUTE) instanceof ChargedOnce known ? known : null;
+        for (ChargedOnce one = latest; one != null; one = one.earlier) {
+            if (one.owner == owner) {
+                return one;
+            }
         }
-        ChargedOnce fresh = new ChargedOnce();
-        request.setAttribute(attribute, fresh);
+        ChargedOnce fresh = new ChargedOnce(owner, latest);
+        request.setAttribute(ATTRIBUTE, fresh);
         return fresh;
     }
 
@@ -40,10 +63,50 @@ final class ChargedOnce {
     List<Charge> due(List<Charge> charges) {
         List<Charge> due = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
-            if (charged.add(new Charged(charge.policy().name(), charge.key()))) {
+            if (charged.add(of(charge))) {
                 due.add(charge);
             }
         }
         return due;
+    }
+
+    /** The policy of one of the charges that another filter has charged for the same key before; null when there is none. */
+    @Nullable
+    String chargedByAnother(List<Charge> charges) {
+        for (ChargedOnce one = earlier; one != null; one = one.earlier) {
+            for (Charge charge : charges) {
+                if (one.charged.contains(of(charge))) {
+                    return charge.policy().name();
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Whether the outcome is nearer to its end than all that the answer to this request tells yet; it tells it then. */
+    boolean isClosest(LimitOutcome outcome) {
+        long least = leastShown;
+        for (ChargedOnce one = earlier; one != null; one = one.earlier) {
+            least = Math.min(least, one.leastShown);
+        }
+        if (outcome.allowed() && outcome.remaining() >= least) {
+            return false;
+        }
+        leastShown = outcome.remaining();
+        return true;
+    }
+
+    /** Whether the answer to this request does not say yet what scripts may read; it does from now on. */
+    boolean isFirstToExpose() {
+        boolean first = !exposed;
+        for (ChargedOnce one = earlier; one != null; one = one.earlier) {
+            first &= !one.exposed;
+        }
+        exposed = true;
+        return first;
+    }
+
+    private static Charged of(Charge charge) {
+        return new Charged(charge.policy().name(), charge.key());
     }
 }

@@ -45,8 +45,8 @@ final class ConfigText {
             return builder.environment(System.getenv()).build();
         } catch (IOException unreadable) {
             throw new ServletException(
-                    "RL-108 " + here() + ": can't read its configuration" + (name == null ? "" : " " + name.strip()) + ": "
-                            + unreadable,
+                    "RL-108 " + here() + ": can't read its configuration" + (name == null ? "" : " " + name.strip())
+                            + ": " + unreadable,
                     unreadable);
         }
     }
@@ -85,7 +85,8 @@ final class ConfigText {
                             + " (on its class path) or file:/etc/limiter.properties (a file of the machine)");
         }
         if (bytes == null) {
-            throw new ServletException("RL-108 " + here() + ": init-param " + PARAM + " = " + name + ": there is no such file "
+            throw new ServletException("RL-108 " + here() + ": init-param " + PARAM + " = " + name
+                    + ": there is no such file "
                     + (name.startsWith("/") ? "in the web application" : "on the class path of the web application")
                     + "; add it, or correct the name");
         }
@@ -108,8 +109,8 @@ final class ConfigText {
                     missing);
         } catch (IllegalArgumentException malformed) {
             throw new ServletException(
-                    "RL-104 " + here() + ": init-param " + PARAM + " = " + name + ": is no file name (" + malformed.getMessage()
-                            + "); write file:/etc/limiter.properties",
+                    "RL-104 " + here() + ": init-param " + PARAM + " = " + name + ": is no file name ("
+                            + malformed.getMessage() + "); write file:/etc/limiter.properties",
                     malformed);
         }
     }

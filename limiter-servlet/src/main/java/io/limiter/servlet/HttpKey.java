@@ -9,19 +9,37 @@ import jakarta.servlet.http.HttpSession;
 import java.security.Principal;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Whose quota a request uses. A part that is missing, empty or ambiguous is replaced by the client's address, so that
- * leaving out a header or a login never switches a rule off. Immutable.
+ * leaving out a header or a login never switches a rule off. Every part but the address says of what kind it is: rules
+ * can share a policy, and a header that says {@code 203.0.113.7} must not use up what the client of that address has.
+ * Immutable.
  */
 final class HttpKey {
-    private final List<KeyPart> parts;
+    private final List<Part> parts;
     private final ClientAddressResolver clients;
     private final int ipv6PrefixBits;
 
+    /**
+     * One part of the key.
+     *
+     * @param label its kind, and its name after a dot, as it stands in keys
+     */
+    private record Part(KeyPart.Kind kind, String name, String label) {
+        static Part of(KeyPart part) {
+            KeyPart.Kind kind = part.kind();
+            String name = part.name() == null ? "" : part.name();
+            // One header has many spellings; cookies and variables have one.
+            String shown = kind == KeyPart.Kind.HEADER ? name.toLowerCase(Locale.ROOT) : name;
+            return new Part(kind, name, kind.isNamed() ? kind.text() + "." + shown : kind.text());
+        }
+    }
+
     HttpKey(List<KeyPart> parts, ClientAddressResolver clients, int ipv6PrefixBits) {
-        this.parts = List.copyOf(parts);
+        this.parts = parts.stream().map(Part::of).toList();
         this.clients = clients;
         this.ipv6PrefixBits = ipv6PrefixBits;
     }
@@ -32,7 +50,7 @@ final class HttpKey {
             return PartitionKey.global();
         }
         PartitionKey.Builder key = PartitionKey.builder();
-        for (KeyPart part : parts) {
+        for (Part part : parts) {
             if (part.kind() == KeyPart.Kind.IP) {
                 key.add(address(visit));
                 continue;
@@ -41,27 +59,31 @@ final class HttpKey {
             if (text == null || text.isEmpty()) {
                 key.addStandIn(address(visit));
             } else {
-                key.add(text);
+                key.add(part.label(), text);
             }
         }
         return key.build();
     }
 
-    private @Nullable String text(KeyPart part, Visit visit, String path, PathPattern pattern) {
+    private @Nullable String text(Part part, Visit visit, String path, PathPattern pattern) {
         HttpServletRequest request = visit.request();
-        String name = part.name() == null ? "" : part.name();
         return switch (part.kind()) {
             case IP -> address(visit);
             case USER -> user(request);
             case SESSION -> session(request);
-            case HEADER -> header(request, name);
-            case COOKIE -> cookie(request, name);
-            case PATH -> pattern.variable(path, name);
+            case HEADER -> header(request, part.name());
+            case COOKIE -> cookie(request, part.name());
+            case PATH -> variable(pattern.variable(path, part.name()));
         };
     }
 
     private String address(Visit visit) {
         return visit.client(clients).text(ipv6PrefixBits);
+    }
+
+    /** Spaces and control characters at its ends are nothing to the rule, so they make no other key. */
+    private static @Nullable String variable(@Nullable String segment) {
+        return segment == null ? null : segment.trim();
     }
 
     private static @Nullable String user(HttpServletRequest request) {

@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Policy;
+import io.limiter.config.HttpSettings;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -16,8 +17,10 @@ final class HttpRule implements Rule<Visit> {
     private final HttpKey key;
     private final Policy policy;
 
-    HttpRule(RuleDefinition definition, ClientAddressResolver clients) {
-        this.patterns = definition.paths().stream().map(PathPattern::of).toArray(PathPattern[]::new);
+    HttpRule(RuleDefinition definition, HttpSettings settings, ClientAddressResolver clients) {
+        this.patterns = definition.paths().stream()
+                .map(path -> PathPattern.of(path, settings))
+                .toArray(PathPattern[]::new);
         this.methods = definition.methods();
         this.key = new HttpKey(definition.key(), clients, definition.ipv6PrefixBits());
         this.policy = definition.policy();
@@ -28,16 +31,12 @@ final class HttpRule implements Rule<Visit> {
         if (!isForMethod(visit)) {
             return null;
         }
-        Charge charge = charge(visit, visit.path());
-        String folder = visit.folder();
-        return charge == null && folder != null ? charge(visit, folder) : charge;
-    }
-
-    private @Nullable Charge charge(Visit visit, String path) {
-        for (PathPattern pattern : patterns) {
-            if (pattern.matches(path)) {
-                // Once, also when the key is another one by now, because somebody has logged in within the request.
-                return visit.charged().isFirst(this) ? new Charge(policy, key.of(visit, path, pattern), 1) : null;
+        for (String path : visit.paths()) {
+            for (PathPattern pattern : patterns) {
+                if (pattern.matches(path)) {
+                    // Once, also when the key is another one by now, because somebody has logged in within the request.
+                    return visit.charged().isFirst(this) ? new Charge(policy, key.of(visit, path, pattern), 1) : null;
+                }
             }
         }
         return null;
@@ -50,7 +49,7 @@ final class HttpRule implements Rule<Visit> {
         }
         return methods.isEmpty()
                 ? !isPreflight(visit.request(), method)
-                : method.equals("HEAD") && methods.contains("GET");
+                : (method.equals("HEAD") && methods.contains("GET")) || visit.claims(methods);
     }
 
     /** A question of the browser's own (CORS preflight), which the page that is limited can't help. */

@@ -2,7 +2,9 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.RuleSet;
@@ -18,8 +20,11 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.Clock;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.UUID;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,8 +49,9 @@ import org.slf4j.LoggerFactory;
  * first two are looked for. Init-params that begin with {@code limiter.} go over the file, variables of the environment
  * over both. Text with a mistake stops the start of the application, and one message lists all mistakes.
  *
- * <p>Paths of rules are matched with the path inside the application that the container routes by, and methods so that
- * GET means HEAD too; a CORS preflight is not limited unless a rule lists OPTIONS. A request is charged once by a
+ * <p>Paths of rules are matched with the path inside the application that the container routes by, and with every other
+ * one that the request line could mean; methods so that GET means HEAD too, and a POST that claims to be another method
+ * (an override) is one of both; a CORS preflight is not limited unless a rule lists OPTIONS. A request is charged once by a
  * rule, and once for a policy and a key, however often the container brings it here: a FORWARD or ASYNC dispatch is
  * charged by the rules that it has not met before (the path it is forwarded to may have one of its own), an INCLUDE or
  * ERROR dispatch nothing. Two filters count apart; on one Redis give each a {@code limiter.redis.prefix} of its own, or
@@ -53,28 +59,31 @@ import org.slf4j.LoggerFactory;
  * address of a client is the peer of its TCP connection; headers that claim another one are read only from proxies that
  * {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
  *
- * <p>A denied request is answered here with 429 (RFC 6585), {@code Retry-After} in whole seconds (RFC 9110; absent when
- * the request can never pass) and a problem document (RFC 9457) of the type {@code quota-exceeded} of
- * draft-ietf-httpapi-ratelimit-headers-10. Where the backend can't answer and the policy says so, it is 503 and
- * {@code temporary-reduced-capacity}. A response that is committed is left as it is.
+ * <p>Every request that was charged is told its quota, before the application sees it: {@code RateLimit} and
+ * {@code RateLimit-Policy} of draft-ietf-httpapi-ratelimit-headers-10, or what {@code limiter.http.headers} says. A denied
+ * request is answered here with 429 (RFC 6585), {@code Retry-After} in whole seconds (RFC 9110; absent when the request
+ * can never pass) and a problem document (RFC 9457) of that draft's type {@code quota-exceeded}, or plain text or HTML
+ * where its Accept header asks for them. Where the backend can't answer and the policy says so, it is 503 and
+ * {@code temporary-reduced-capacity}. A {@link RejectionHandler} can answer instead. A response that is committed is left
+ * as it is.
  */
 public final class RateLimitFilter implements Filter {
     private static final Logger LOG = LoggerFactory.getLogger(RateLimitFilter.class);
-    private static final String NO_RULES = "the configuration has no rule, so nothing would be limited; add"
+    private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
-    /**
-     * Of this instance alone: two filters count apart. Not a number, which would start again with each class loader: a
-     * request can be forwarded from one application into another.
-     */
-    private final String attribute = RateLimitFilter.class.getName() + ".charged." + UUID.randomUUID();
-
+    private final Findings findings = new Findings();
     private final boolean configured;
     private @Nullable Limiter owned;
     private volatile @Nullable Active active;
 
     /** What a request meets; set whole. */
-    private record Active(RateLimiter limiter, RuleSet<Visit> rules) {}
+    private record Active(
+            RateLimiter limiter,
+            RuleSet<Visit> rules,
+            List<RuleDefinition> definitions,
+            HttpSettings settings,
+            Answers answers) {}
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -85,23 +94,45 @@ public final class RateLimitFilter implements Filter {
      * A filter with the rules and the policies of this limiter, to be registered in code. It has no init-params. The
      * limiter stays the caller's to close, after the filter is out of use.
      *
-     * @throws IllegalArgumentException if the limiter's configuration has no rules
+     * @throws IllegalArgumentException if the limiter's configuration has no rules, or names a rejection handler that
+     *     can't be made
      */
     public RateLimitFilter(Limiter limiter) {
-        this(limiter.rateLimiter(), limiter.config());
+        this(
+                limiter.rateLimiter(),
+                limiter.config(),
+                handler(limiter.config().http(), ofThisThread()),
+                Clock.systemUTC());
     }
 
-    RateLimitFilter(RateLimiter limiter, LimiterConfig config) {
+    /**
+     * The same, with a handler that answers denied requests; it goes over one that the configuration names.
+     *
+     * @throws IllegalArgumentException if the limiter's configuration has no rules
+     */
+    public RateLimitFilter(Limiter limiter, RejectionHandler handler) {
+        this(limiter.rateLimiter(), limiter.config(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
+    }
+
+    RateLimitFilter(RateLimiter limiter, LimiterConfig config, RejectionHandler handler, Clock clock) {
         this.configured = true;
-        this.active = active(limiter, config);
+        this.active = active(limiter, config, handler, clock);
     }
 
     @Override
     public void init(FilterConfig filterConfig) throws ServletException {
+        start(filterConfig);
+        Active now = active;
+        if (now != null) {
+            MethodFilters.check(filterConfig.getServletContext(), now.settings(), now.definitions(), findings);
+        }
+    }
+
+    private void start(FilterConfig filterConfig) throws ServletException {
         if (configured) {
             if (filterConfig.getInitParameterNames().hasMoreElements()) {
                 throw failed(
-                        "filter '" + filterConfig.getFilterName()
+                        "RL-110 filter '" + filterConfig.getFilterName()
                                 + "' was made with a limiter and takes no init-param '"
                                 + filterConfig.getInitParameterNames().nextElement()
                                 + "'; write it into that limiter's configuration",
@@ -111,18 +142,20 @@ public final class RateLimitFilter implements Filter {
         }
         if (owned != null) {
             throw failed(
-                    "filter '" + filterConfig.getFilterName() + "': this instance is in service already, under"
+                    "RL-110 filter '" + filterConfig.getFilterName() + "': this instance is in service already, under"
                             + " another name; register the class, or an instance for each name",
                     null);
         }
         try {
             LimiterConfig config = new ConfigText(filterConfig).load();
             if (config.rules().isEmpty()) {
-                throw new IllegalArgumentException("filter '" + filterConfig.getFilterName() + "': " + NO_RULES);
+                throw new IllegalArgumentException(NO_RULES + " (filter '" + filterConfig.getFilterName() + "')");
             }
+            RejectionHandler handler =
+                    handler(config.http(), filterConfig.getServletContext().getClassLoader());
             Limiter limiter = Limiter.start(config);
             owned = limiter;
-            active = active(limiter.rateLimiter(), config);
+            active = active(limiter.rateLimiter(), config, handler, Clock.systemUTC());
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
                     filterConfig.getFilterName(),
@@ -138,12 +171,10 @@ public final class RateLimitFilter implements Filter {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        if (request instanceof HttpServletRequest httpRequest && response instanceof HttpServletResponse httpResponse) {
-            Decision decision = decide(httpRequest);
-            if (decision != null && !decision.allowed()) {
-                Rejection.write(decision, httpRequest, httpResponse);
-                return;
-            }
+        if (request instanceof HttpServletRequest httpRequest
+                && response instanceof HttpServletResponse httpResponse
+                && !mayPass(httpRequest, httpResponse)) {
+            return;
         }
         chain.doFilter(request, response);
     }
@@ -158,35 +189,64 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    /** Null when there is nothing to decide. */
-    private @Nullable Decision decide(HttpServletRequest request) {
+    /** Decides, and tells the client; a request that may not pass is answered. */
+    private boolean mayPass(HttpServletRequest request, HttpServletResponse response) throws IOException {
         DispatcherType dispatch = request.getDispatcherType();
         if (dispatch == DispatcherType.INCLUDE || dispatch == DispatcherType.ERROR) {
-            return null;
+            return true;
         }
         Active now = active;
         if (now == null) {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
-        Visit visit = new Visit(request, attribute);
+        Visit visit = new Visit(request, this, now.settings(), findings);
         List<Charge> charges = now.rules().charges(visit);
         if (charges.isEmpty()) {
-            return null;
+            return true;
         }
-        List<Charge> due = visit.charged().due(charges);
-        return due.isEmpty() ? null : now.limiter().tryAcquire(due);
+        ChargedOnce charged = visit.charged();
+        List<Charge> due = charged.due(charges);
+        if (due.isEmpty()) {
+            return true;
+        }
+        String policy = charged.chargedByAnother(due);
+        if (policy != null) {
+            findings.countedByAnotherFilter(policy);
+        }
+        Decision decision = now.limiter().tryAcquire(due);
+        now.answers().tell(decision, charged, response);
+        if (!decision.allowed()) {
+            now.answers().reject(decision, request, response);
+        }
+        return decision.allowed();
     }
 
-    private static Active active(RateLimiter limiter, LimiterConfig config) {
-        if (config.rules().isEmpty()) {
+    private Active active(RateLimiter limiter, LimiterConfig config, RejectionHandler handler, Clock clock) {
+        List<RuleDefinition> rules = config.rules();
+        if (rules.isEmpty()) {
             throw new IllegalArgumentException(NO_RULES);
         }
+        Map<String, Policy> policies = new LinkedHashMap<>();
+        rules.forEach(rule -> policies.put(rule.policy().name(), rule.policy()));
         ClientAddressResolver clients = ClientAddressResolver.of(config.clientIp());
         return new Active(
                 limiter,
-                new RuleSet<>(config.rules().stream()
-                        .map(rule -> new HttpRule(rule, clients))
-                        .toList()));
+                new RuleSet<>(rules.stream()
+                        .map(rule -> new HttpRule(rule, config.http(), clients))
+                        .toList()),
+                rules,
+                config.http(),
+                new Answers(config.http(), policies.values(), handler, findings, clock));
+    }
+
+    static RejectionHandler handler(HttpSettings settings, ClassLoader loader) {
+        String name = settings.rejectionHandler();
+        return name == null ? Rejection::writeTo : HandlerClass.make(name, loader);
+    }
+
+    static ClassLoader ofThisThread() {
+        ClassLoader ofApplication = Thread.currentThread().getContextClassLoader();
+        return ofApplication == null ? RateLimitFilter.class.getClassLoader() : ofApplication;
     }
 
     private static String names(LimiterConfig config) {
@@ -195,7 +255,7 @@ public final class RateLimitFilter implements Filter {
     }
 
     private static ServletException failed(@Nullable String message, @Nullable Throwable cause) {
-        LOG.error("the limiter does not start: {}", message);
+        LOG.error("{} (so the limiter does not start)", message);
         return new ServletException(message, cause);
     }
 }

@@ -7,6 +7,7 @@ import io.limiter.ManualTime;
 import io.limiter.servlet.WebServer.Answer;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -166,6 +167,71 @@ class HttpKeyTest {
         assertEquals(429, server.get("/users/7").statusCode());
         assertEquals(429, server.get("/people/7/friends").statusCode());
         assertEquals(200, server.get("/people/8").statusCode());
+    }
+
+    @Test
+    void spacesAtTheEndsOfAPathVariableMakeNoQuotaOfTheirOwn() {
+        start("/users/{id}", "path:id");
+        assertEquals(200, server.get("/users/ann").statusCode());
+        for (String spelling : List.of("ann%20", "%20ann", "ann%09", "%61nn", "ann;x", "x/../ann")) {
+            assertEquals(429, server.get("/users/" + spelling).statusCode(), spelling);
+        }
+        assertEquals(200, server.get("/users/Ann").statusCode());
+        // Nothing else but spaces is nothing: the address stands in.
+        assertEquals(200, server.get("/users/%20").statusCode());
+        assertEquals(429, server.get("/users/%20%20").statusCode());
+    }
+
+    /** Rules of one policy with keys of other kinds: what one says can't be another's. */
+    @Test
+    void oneTextOfTwoKindsIsTwoCallers() {
+        List<String> keys = List.of("ip", "user", "header:Key", "header:Other", "cookie:key", "cookie:Key", "path:id");
+        StringBuilder rules = new StringBuilder("limiter.policies.p.limits = 1/1h\n");
+        for (int i = 0; i < keys.size(); i++) {
+            rules.append("limiter.rules.r%d.path = /r%d/{id}\n".formatted(i, i))
+                    .append("limiter.rules.r%d.policy = p\n".formatted(i))
+                    .append("limiter.rules.r%d.key = %s\n".formatted(i, keys.get(i)));
+        }
+        server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(new ManualTime(), rules.toString()))
+                .servlet("/", Answer.text("ok"))
+                .start();
+        String same = "203.0.113.7";
+        for (int i = 0; i < keys.size(); i++) {
+            for (int expected : new int[] {200, 429}) {
+                HttpResponse<String> answer = server.get(
+                        "/r" + i + "/" + same,
+                        "Test-Address",
+                        same,
+                        "Test-User",
+                        same,
+                        "key",
+                        same,
+                        "Other",
+                        same,
+                        "Cookie",
+                        "key=" + same + "; Key=" + same);
+                assertEquals(expected, answer.statusCode(), keys.get(i));
+            }
+        }
+    }
+
+    @Test
+    void oneHeaderInTwoSpellingsIsOneCaller() {
+        server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(new ManualTime(), """
+                                limiter.policies.p.limits = 1/1h
+                                limiter.rules.a.path = /a
+                                limiter.rules.a.policy = p
+                                limiter.rules.a.key = header:X-Key
+                                limiter.rules.b.path = /b
+                                limiter.rules.b.policy = p
+                                limiter.rules.b.key = header:x-key
+                                """))
+                .servlet("/", Answer.text("ok"))
+                .start();
+        assertEquals(200, server.get("/a", "X-Key", "k").statusCode());
+        assertEquals(429, server.get("/b", "X-Key", "k").statusCode());
     }
 
     @Test

@@ -112,7 +112,7 @@ class StartTest {
     @Test
     void noConfiguration() {
         assertEquals(
-                "filter 'limiter' has no configuration: there is neither /WEB-INF/limiter.properties in the web"
+                "RL-108 filter 'limiter' has no configuration: there is neither /WEB-INF/limiter.properties in the web"
                         + " application nor limiter.properties on its class path; add one of them, or name a file by the"
                         + " init-param config",
                 failure());
@@ -121,7 +121,7 @@ class StartTest {
     @Test
     void aFileThatIsNotThere() {
         assertEquals(
-                "filter 'limiter': init-param config = /WEB-INF/limits.properties: there is no such file in the web"
+                "RL-108 filter 'limiter': init-param config = /WEB-INF/limits.properties: there is no such file in the web"
                         + " application; add it, or correct the name",
                 failure("config", "/WEB-INF/limits.properties"));
     }
@@ -129,7 +129,7 @@ class StartTest {
     @Test
     void aClassPathFileThatIsNotThere() {
         assertEquals(
-                "filter 'limiter': init-param config = classpath:limits.properties: there is no such file on the class"
+                "RL-108 filter 'limiter': init-param config = classpath:limits.properties: there is no such file on the class"
                         + " path of the web application; add it, or correct the name",
                 failure("config", "classpath:limits.properties"));
     }
@@ -138,7 +138,7 @@ class StartTest {
     void aFileOfTheMachineThatIsNotThere() {
         Path file = directory.resolve("limits.properties").toAbsolutePath();
         assertEquals(
-                "filter 'limiter': init-param config = file:" + file + ": there is no file " + file
+                "RL-108 filter 'limiter': init-param config = file:" + file + ": there is no file " + file
                         + "; add it, or correct the name",
                 failure("config", "file:" + file));
     }
@@ -146,7 +146,7 @@ class StartTest {
     @Test
     void aNameThatSaysNotWhere() {
         assertEquals(
-                "filter 'limiter': init-param config = limiter.properties: says not where to look; write"
+                "RL-104 filter 'limiter': init-param config = limiter.properties: says not where to look; write"
                         + " /WEB-INF/limiter.properties (a file of the web application), classpath:limiter.properties"
                         + " (on its class path) or file:/etc/limiter.properties (a file of the machine)",
                 failure("config", "limiter.properties"));
@@ -156,7 +156,7 @@ class StartTest {
     void anUnknownInitParam() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), ONE);
         assertEquals(
-                "filter 'limiter': there is no init-param conifg (its value is 'x'); write config to name a file, or a"
+                "RL-101 filter 'limiter': there is no init-param conifg (its value is 'x'); write config to name a file, or a"
                         + " property that begins with limiter.",
                 failure("conifg", "x"));
     }
@@ -165,7 +165,8 @@ class StartTest {
     void aFileThatIsAFolderIsNamed() {
         String message = failure("config", "file:" + directory);
         assertTrue(
-                message.startsWith("filter 'limiter': can't read its configuration file:" + directory + ": "), message);
+                message.startsWith("RL-108 filter 'limiter': can't read its configuration file:" + directory + ": "),
+                message);
     }
 
     @Test
@@ -180,7 +181,7 @@ class StartTest {
                 assertThrows(ServletException.class, () -> filter.init(config)).getMessage();
 
         assertEquals(
-                "filter 'limiter': this instance is in service already, under another name; register the class, or an"
+                "RL-110 filter 'limiter': this instance is in service already, under another name; register the class, or an"
                         + " instance for each name",
                 message);
         filter.destroy();
@@ -193,8 +194,8 @@ class StartTest {
     void noRules() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), "limiter.policies.vote.limits = 3/10s\n");
         assertEquals(
-                "filter 'limiter': the configuration has no rule, so nothing would be limited; add"
-                        + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m",
+                "RL-109 the configuration has no rule, so nothing would be limited; add"
+                        + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m (filter 'limiter')",
                 failure());
     }
 
@@ -267,7 +268,7 @@ class StartTest {
         try (Limiter limiter = Limiter.start(WebServer.config("limiter.policies.vote.limits = 3/10s"))) {
             String message = assertThrows(IllegalArgumentException.class, () -> new RateLimitFilter(limiter))
                     .getMessage();
-            assertTrue(message.startsWith("the configuration has no rule"), message);
+            assertTrue(message.startsWith("RL-109 the configuration has no rule"), message);
         }
     }
 
@@ -279,7 +280,7 @@ class StartTest {
             String message = assertThrows(ServletException.class, () -> filter.init(config))
                     .getMessage();
             assertEquals(
-                    "filter 'limiter' was made with a limiter and takes no init-param 'config'; write it into that"
+                    "RL-110 filter 'limiter' was made with a limiter and takes no init-param 'config'; write it into that"
                             + " limiter's configuration",
                     message);
         }

@@ -57,9 +57,14 @@ class WallsTest {
             .doNotHaveFullyQualifiedName(ClientAddressResolver.class.getName())
             .and()
             .doNotHaveFullyQualifiedName(ClientAddress.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(RejectionHandler.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(Rejection.class.getName())
             .should()
             .notBePublic()
-            .because("what is public is kept for ever; a user names the filter, asks for an address, or answers as the filter does");
+            .because(
+                    "what is public is kept for ever; a user names the filter, what answers in its place, or an address");
 
     @ArchTest
     static final ArchRule NO_DEFAULT_CHARSET = noClasses()

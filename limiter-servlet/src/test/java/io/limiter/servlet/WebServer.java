@@ -13,16 +13,22 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Principal;
+import java.time.Clock;
 import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -87,7 +93,11 @@ final class WebServer implements AutoCloseable {
 
     /** A filter with these rules that asks this limiter. */
     static RateLimitFilter limiter(RateLimiter limiter, String rules) {
-        return new RateLimitFilter(limiter, config(rules));
+        return limiter(limiter, rules, Rejection::writeTo);
+    }
+
+    static RateLimitFilter limiter(RateLimiter limiter, String rules, RejectionHandler handler) {
+        return new RateLimitFilter(limiter, config(rules), handler, Clock.systemUTC());
     }
 
     /** Adds a filter for all paths and all ways to get there. */
@@ -157,6 +167,21 @@ final class WebServer implements AutoCloseable {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** The status of a request that is sent as these lines, octet by octet. */
+    int rawStatus(String... lines) throws IOException {
+        String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
+        try (Socket socket = new Socket(
+                InetAddress.getLoopbackAddress(), tomcat.getConnector().getLocalPort())) {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+            // The first line alone: a server that waits for the rest of a body has answered all the same.
+            String line = new BufferedReader(
+                            new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1))
+                    .readLine();
+            return Integer.parseInt(line.substring("HTTP/1.1 ".length(), "HTTP/1.1 200".length()));
         }
     }
 

@@ -60,7 +60,8 @@ public @interface RateLimited {
     /**
      * Whose quota. Unless given, the client's address in a web request; a call outside of one then throws an
      * {@link IllegalStateException}. A list is a key of several parts: {@code {ip, #account}}. {@code global} is one quota for
-     * all. A part that is null or empty is replaced by the client's address, or outside a request by one quota for all of
+     * all. {@code ip} and {@code user} are the keys of the filter's rules; every other part is of a kind of its own ({@code
+     * key=...}), so that no text is taken for an address. A part that is null or empty is replaced by the client's address, or outside a request by one quota for all of
      * those.
      */
     String key() default "";

@@ -260,12 +260,15 @@ class AttributesTest {
 
             for (int i = 0; i < 3; i++) {
                 assertThrows(IllegalStateException.class, () -> failing.failTwo(free));
-                assertEquals(1, app.left("one", "1/10s", PartitionKey.of("two")), "given back");
-                assertEquals(
-                        2 - i, app.left("three", "3/10s", PartitionKey.of("two")), "its annotation does not say so");
+                assertEquals(1, app.left("one", "1/10s", key("two")), "given back");
+                assertEquals(2 - i, app.left("three", "3/10s", key("two")), "its annotation does not say so");
                 assertEquals(9, app.left("shadowed", "9/10s", PartitionKey.global()), "also what only counts");
             }
         }
+    }
+
+    private static PartitionKey key(String text) {
+        return PartitionKey.builder().add("key", text).build();
     }
 
     private static Object run(Runnable call) {

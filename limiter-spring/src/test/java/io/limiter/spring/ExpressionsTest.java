@@ -29,21 +29,21 @@ class ExpressionsTest {
         UUID id = new UUID(1, 2);
         Map<Object, PartitionKey> keys = Map.of(
                 "a:b",
-                PartitionKey.of("a:b"),
+                key("a:b"),
                 42,
-                PartitionKey.of("42"),
+                key("42"),
                 id,
-                PartitionKey.of(id.toString()),
+                key(id.toString()),
                 Thread.State.NEW,
-                PartitionKey.of("NEW"),
+                key("NEW"),
                 (Principal) () -> "alice",
-                PartitionKey.of("alice"),
+                key("alice"),
                 Optional.of("some"),
-                PartitionKey.of("some"),
+                key("some"),
                 PartitionKey.of(List.of("x", "y")),
                 PartitionKey.of(List.of("x", "y")),
                 List.of("p", 7),
-                PartitionKey.of(List.of("p", "7")));
+                key("p", "7"));
         try (App app = App.of(ONE, OfAnything.class)) {
             keys.forEach((value, key) -> {
                 assertEquals(1, app.left("one", "1/10s", key));
@@ -54,6 +54,9 @@ class ExpressionsTest {
     }
 
     static class Parts {
+        @RateLimited("one")
+        public void ofClient() {}
+
         @RateLimited(value = "one", key = "#user")
         public void ofUser(String user) {}
 
@@ -67,6 +70,10 @@ class ExpressionsTest {
             Parts parts = app.bean(Parts.class);
             assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser(null))));
             assertEquals(0, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser(""))));
+            assertEquals(
+                    1,
+                    passes(9, "192.0.2.1", null, () -> run(parts::ofClient)),
+                    "nor did they use up the client's own");
             assertEquals(1, passes(9, "192.0.2.2", null, () -> run(() -> parts.ofUser(null))));
             assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser("192.0.2.1"))));
             assertEquals(1, passes(9, () -> run(() -> parts.ofUser(null))), "outside of a request all share one");
@@ -101,10 +108,24 @@ class ExpressionsTest {
             assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofIp)));
             assertEquals(0, app.left("one", "1/10s", PartitionKey.of("192.0.2.1")));
             assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofUser)));
-            assertEquals(0, app.left("one", "1/10s", PartitionKey.of("u")));
+            assertEquals(
+                    0,
+                    app.left(
+                            "one",
+                            "1/10s",
+                            PartitionKey.builder().add("user", "u").build()));
             assertEquals(1, passes(2, "192.0.2.1", null, () -> run(words::ofUser)), "not logged in: the client");
             assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofAll)));
-            assertEquals(0, app.left("one", "1/10s", PartitionKey.of(List.of("p", "u", "192.0.2.1"))));
+            assertEquals(
+                    0,
+                    app.left(
+                            "one",
+                            "1/10s",
+                            PartitionKey.builder()
+                                    .add("key", "p")
+                                    .add("key", "u")
+                                    .add("192.0.2.1")
+                                    .build()));
             assertEquals(9, passes(9, "192.0.2.1", "admin", () -> run(words::guests)));
             assertEquals(1, passes(9, "192.0.2.1", "guest", () -> run(words::guests)));
         }
@@ -228,6 +249,14 @@ class ExpressionsTest {
                 assertEquals(1, passes(2, () -> run(() -> hot.call(customer))));
             }
         }
+    }
+
+    private static PartitionKey key(String... parts) {
+        PartitionKey.Builder key = PartitionKey.builder();
+        for (String part : parts) {
+            key.add("key", part);
+        }
+        return key.build();
     }
 
     private static Object run(Runnable call) {

@@ -5,15 +5,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.eclipse.jetty.ee10.webapp.WebAppContext;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.ContextHandlerCollection;
 
 /** A Jetty with web applications from their files. */
 public final class Container implements AutoCloseable {
-    private final Server server = new Server(0);
+    private final Server server = new Server();
+    private final ServerConnector connector;
 
-    private Container() {}
+    private Container(UriCompliance compliance) {
+        HttpConfiguration configuration = new HttpConfiguration();
+        configuration.setUriCompliance(compliance);
+        connector = new ServerConnector(server, new HttpConnectionFactory(configuration));
+        server.addConnector(connector);
+    }
 
     /**
      * Starts on a free port.
@@ -22,7 +31,17 @@ public final class Container implements AutoCloseable {
      * @param webApps WAR files by their context paths
      */
     public static Container start(Path directory, Map<String, Path> webApps) throws IOException {
-        Container container = new Container();
+        return start(directory, webApps, UriCompliance.DEFAULT);
+    }
+
+    /** The same, but it lets in whatever path it can be told to let in. */
+    public static Container startRelaxed(Path directory, Map<String, Path> webApps) throws IOException {
+        return start(directory, webApps, UriCompliance.UNSAFE);
+    }
+
+    private static Container start(Path directory, Map<String, Path> webApps, UriCompliance compliance)
+            throws IOException {
+        Container container = new Container(compliance);
         ContextHandlerCollection contexts = new ContextHandlerCollection();
         for (Map.Entry<String, Path> webApp : webApps.entrySet()) {
             WebAppContext context = new WebAppContext();
@@ -45,7 +64,7 @@ public final class Container implements AutoCloseable {
 
     /** The port it listens on. */
     public int port() {
-        return ((ServerConnector) server.getConnectors()[0]).getLocalPort();
+        return connector.getLocalPort();
     }
 
     @Override

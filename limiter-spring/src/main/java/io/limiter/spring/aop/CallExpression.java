@@ -1,5 +1,7 @@
 package io.limiter.spring.aop;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +15,7 @@ import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpDec;
 import org.springframework.expression.spel.ast.OpInc;
@@ -67,6 +70,26 @@ final class CallExpression {
         CallExpression expression = new CallExpression(site, attribute, text, parsed);
         expression.check(parsed.getAST(), true);
         return expression;
+    }
+
+    /**
+     * The words that the parts of a key are, each null where it is something else: of {@code {ip, #account}} the first is
+     * {@code ip}.
+     */
+    List<@Nullable String> words() {
+        SpelNode root = ((SpelExpression) expression).getAST();
+        if (!(root instanceof InlineList)) {
+            return Collections.singletonList(word(root));
+        }
+        List<@Nullable String> words = new ArrayList<>();
+        for (int i = 0; i < root.getChildCount(); i++) {
+            words.add(word(root.getChild(i)));
+        }
+        return words;
+    }
+
+    private static @Nullable String word(SpelNode node) {
+        return node instanceof PropertyOrFieldReference reference ? reference.getName() : null;
     }
 
     /** What it is for this call. */

@@ -3,6 +3,7 @@ package io.limiter.spring.aop;
 import io.limiter.PartitionKey;
 import java.security.Principal;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +33,13 @@ final class MethodKey {
     private final MethodSite site;
     private final Kind kind;
     private final @Nullable CallExpression expression;
+    private final List<@Nullable String> words;
 
     private MethodKey(MethodSite site, Kind kind, @Nullable CallExpression expression) {
         this.site = site;
         this.kind = kind;
         this.expression = expression;
+        this.words = expression == null ? List.of() : expression.words();
     }
 
     /**
@@ -90,24 +93,37 @@ final class MethodKey {
             if (parts.isEmpty()) {
                 throw expression.unusable("an empty list", "give at least one part, or key = \"global\"");
             }
+            int i = 0;
             for (Object part : parts) {
-                add(part, key, call, expression);
+                add(part, i < words.size() ? words.get(i) : null, key, call, expression);
+                i++;
             }
         } else {
-            add(value, key, call, expression);
+            add(value, words.get(0), key, call, expression);
         }
         return key.build();
     }
 
-    /** A part that is missing never switches a limit off: the client's address stands in, or what all of those share. */
-    private void add(@Nullable Object part, PartitionKey.Builder key, MethodCall call, CallExpression of) {
+    /**
+     * Adds a part as the filter's rules do: an address as it is, everything else with its kind, so that who calls himself
+     * like an address does not use up what its client has. A part that is missing never switches a limit off: the
+     * client's address stands in, or outside of a request what all of those share.
+     */
+    private void add(
+            @Nullable Object part,
+            @Nullable String word,
+            PartitionKey.Builder key,
+            MethodCall call,
+            CallExpression of) {
         String text = text(part, of);
-        if (!text.isEmpty()) {
+        if (text.isEmpty()) {
+            Caller caller = call.caller(site.callers());
+            key.addStandIn(caller == null ? "" : caller.address());
+        } else if ("ip".equals(word)) {
             key.add(text);
-            return;
+        } else {
+            key.add("user".equals(word) ? "user" : "key", text);
         }
-        Caller caller = call.caller(site.callers());
-        key.addStandIn(caller == null ? "" : caller.address());
     }
 
     private static String text(@Nullable Object part, CallExpression of) {

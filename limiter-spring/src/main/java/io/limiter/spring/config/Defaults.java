@@ -1,6 +1,8 @@
 package io.limiter.spring.config;
 
 import io.limiter.config.LimiterConfig;
+import io.limiter.servlet.RejectionHandler;
+import io.limiter.servlet.Rejections;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
@@ -81,9 +83,16 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoa
             define(
                     "rateLimitExceededAdvice",
                     RateLimitExceededAdvice.class,
-                    () -> new RateLimitExceededAdvice(factory.getBean(Limiter.class)),
+                    () -> new RateLimitExceededAdvice(rejections(factory)),
                     registry);
         }
+    }
+
+    private static Rejections rejections(ConfigurableListableBeanFactory factory) {
+        LimiterConfig config = factory.getBean(Limiter.class).config();
+        RejectionHandler handler =
+                factory.getBeanProvider(RejectionHandler.class).getIfAvailable();
+        return handler == null ? Rejections.of(config) : Rejections.of(config, handler);
     }
 
     @Override

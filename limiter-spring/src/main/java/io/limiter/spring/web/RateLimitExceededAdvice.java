@@ -2,7 +2,6 @@ package io.limiter.spring.web;
 
 import io.limiter.servlet.Rejections;
 import io.limiter.spring.RateLimitExceededException;
-import io.limiter.wiring.Limiter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -12,7 +11,8 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 
 /**
- * Answers a request whose controller, or what it called, was denied: as the filter of limiter-servlet does. Thread-safe.
+ * Answers a request whose controller, or what it called, was denied: as the filter of limiter-servlet does, with the same status, fields and
+ * body. A bean of type {@link io.limiter.servlet.RejectionHandler} writes another body. Thread-safe.
  *
  * <p>It comes before an advice without an order, so that one for all exceptions does not make 500 of it. To answer otherwise,
  * write an {@code @ExceptionHandler(RateLimitExceededException.class)}: in a controller it goes first anyway, and with one in
@@ -23,9 +23,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 public class RateLimitExceededAdvice {
     private final Rejections rejections;
 
-    /** With the answers that the limiter's configuration says. */
-    public RateLimitExceededAdvice(Limiter limiter) {
-        this.rejections = Rejections.of(limiter.config());
+    /** With these answers. */
+    public RateLimitExceededAdvice(Rejections rejections) {
+        this.rejections = rejections;
     }
 
     /** Writes the answer. */

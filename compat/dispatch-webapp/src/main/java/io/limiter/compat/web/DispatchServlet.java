@@ -10,7 +10,18 @@ import java.io.IOException;
 
 /** Brings a request from where it comes in to another path of this servlet, in the way that its path says. */
 @WebServlet(
-        urlPatterns = {"/forward/*", "/include/*", "/async/*", "/error/*", "/front", "/behind", "/closed/*"},
+        urlPatterns = {
+            "/forward/*",
+            "/include/*",
+            "/async/*",
+            "/error/*",
+            "/front",
+            "/behind",
+            "/closed/*",
+            "/foo/*",
+            "/bar",
+            "/x"
+        },
         asyncSupported = true)
 public final class DispatchServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;

@@ -1,0 +1,60 @@
+package io.limiter.config;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What HTTP says of a decision, and how requests are matched with rules. Immutable.
+ *
+ * @param headers which fields tell a client its quota
+ * @param reset what {@code X-RateLimit-Reset} counts; means nothing with other headers
+ * @param exposeHeaders whether scripts of other origins may read those fields (CORS)
+ * @param ignoreCase whether {@code /Login} is {@code /login} to a rule
+ * @param ignoreTrailingSlash whether {@code /login/} is {@code /login} to a rule
+ * @param methodOverride what counts as a request of another method than the one it is sent by
+ * @param rejectionHandler the class that answers denied requests, with a public constructor without parameters; null for
+ *     the standard answer
+ */
+public record HttpSettings(
+        Headers headers,
+        Reset reset,
+        boolean exposeHeaders,
+        boolean ignoreCase,
+        boolean ignoreTrailingSlash,
+        MethodOverride methodOverride,
+        @Nullable String rejectionHandler) {
+    /** What holds where nothing is written: a rule is rather for more requests than for fewer. */
+    public static final HttpSettings DEFAULT =
+            new HttpSettings(Headers.DRAFT_10, Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null);
+
+    /** Which fields tell a client its quota. */
+    public enum Headers {
+        /** {@code RateLimit-Policy: "api";q=100;w=60} and {@code RateLimit: "api";r=99;t=60}. */
+        DRAFT_10,
+        /** {@code RateLimit-Policy: 100;w=60} and {@code RateLimit: limit=100, remaining=99, reset=60}. */
+        DRAFT_7,
+        /** {@code RateLimit-Limit: 100} and its siblings. */
+        DRAFT_6,
+        /** {@code X-RateLimit-Limit: 100} and its siblings. */
+        X_RATELIMIT,
+        /** None. */
+        NONE
+    }
+
+    /** What {@code X-RateLimit-Reset} counts. */
+    public enum Reset {
+        /** Seconds since 1970. */
+        EPOCH,
+        /** Seconds from now. */
+        DELTA
+    }
+
+    /** What counts as a request of another method than the one it is sent by. */
+    public enum MethodOverride {
+        /** Nothing. */
+        NONE,
+        /** A POST that names another method in a header or in its query. */
+        DECLARED,
+        /** That, and every POST of a form, which may name another method in its body. */
+        FORMS
+    }
+}

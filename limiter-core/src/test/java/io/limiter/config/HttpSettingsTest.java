@@ -1,0 +1,110 @@
+package io.limiter.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.config.HttpSettings.Headers;
+import io.limiter.config.HttpSettings.MethodOverride;
+import io.limiter.config.HttpSettings.Reset;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class HttpSettingsTest {
+    @Test
+    void everythingIsReadAsWritten() throws IOException {
+        assertEquals(
+                new HttpSettings(
+                        Headers.X_RATELIMIT,
+                        Reset.DELTA,
+                        true,
+                        false,
+                        false,
+                        MethodOverride.FORMS,
+                        "com.example.Site$Rejections"),
+                parse("""
+                        limiter.http.headers = x-ratelimit
+                        limiter.http.x-ratelimit-reset = delta
+                        limiter.http.expose-headers = true
+                        limiter.http.ignore-case = false
+                        limiter.http.ignore-trailing-slash = false
+                        limiter.http.method-override = forms
+                        limiter.http.rejection-handler = com.example.Site$Rejections
+                        """));
+    }
+
+    @Test
+    void whatIsNotWrittenHasItsDefault() throws IOException {
+        assertEquals(
+                new HttpSettings(Headers.DRAFT_10, Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null),
+                parse(""));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"draft-10, DRAFT_10", "Draft-7, DRAFT_7", "draft-6, DRAFT_6", "x-ratelimit, X_RATELIMIT", "none, NONE"})
+    void formsOfHeaders(String text, Headers headers) throws IOException {
+        assertEquals(headers, parse("limiter.http.headers = " + text).headers());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "limiter.http.headers = draft-8 | no form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none",
+                "limiter.http.header = none | did you mean 'limiter.http.headers'?",
+                "limiter.http.x-ratelimit-reset = delta | only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this line",
+                "limiter.http.expose-headers = yes | neither yes nor no; write true or false",
+                "limiter.http.ignore-case = | neither yes nor no; write true or false",
+                "limiter.http.ignore-trailing-slash = 1 | neither yes nor no",
+                "limiter.http.method-override = header | no kind of override; write none or declared or forms",
+                "limiter.http.rejection-handler = my-handler | no name of a class; write it with its package",
+                "limiter.http.rejection-handler = com..Handler | no name of a class",
+            })
+    void aMistakeIsToldWithItsRemedy(String line, String words) {
+        String message = String.valueOf(
+                assertThrows(ConfigException.class, () -> parse("\n" + line)).getMessage());
+        assertTrue(
+                message.matches("(?s).*line 2: RL-10\\d " + Pattern.quote(line.strip()) + ".*")
+                        && message.contains(words),
+                message);
+    }
+
+    @Test
+    void allMistakesAreToldAtOnce() {
+        ConfigException mistakes = assertThrows(ConfigException.class, () -> parse("""
+                        limiter.http.headers = draft
+                        limiter.http.ignore-case = no
+                        limiter.http.x-ratelimit-reset = soon
+                        """));
+        assertEquals(
+                List.of("line 1", "line 2", "line 3", "line 3"),
+                mistakes.problems().stream()
+                        .map(line -> line.substring(0, line.indexOf(':')))
+                        .toList());
+    }
+
+    @Test
+    void variablesOfTheEnvironmentGoOverTheFile() throws IOException {
+        assertEquals(
+                Headers.DRAFT_6,
+                LimiterConfig.builder()
+                        .text("f", new StringReader("limiter.http.headers = none"))
+                        .environment(Map.of("LIMITER_HTTP_HEADERS", "draft-6"))
+                        .build()
+                        .http()
+                        .headers());
+    }
+
+    private static HttpSettings parse(String text) throws IOException {
+        return LimiterConfig.builder()
+                .text("limiter.properties", new StringReader(text))
+                .build()
+                .http();
+    }
+}

@@ -1,0 +1,97 @@
+package io.limiter.servlet;
+
+import io.limiter.config.HttpSettings.MethodOverride;
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The methods that a POST asks to be taken for, by a header or by the parameter {@code _method} of its query. Whether the
+ * application listens is not known here, so a rule for such a method counts the request too. The body is not read: that is
+ * the application's, and comes after the limit. Immutable.
+ */
+final class ClaimedMethods {
+    private static final List<String> HEADERS = List.of("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override");
+    private static final String PARAMETER = "_method";
+    private static final List<String> FORMS = List.of("application/x-www-form-urlencoded", "multipart/form-data");
+    private static final int MOST = 16;
+    private static final int LONGEST = 64;
+    private static final ClaimedMethods NONE = new ClaimedMethods(Set.of(), false);
+
+    private final Set<String> methods;
+    private final boolean any;
+
+    private ClaimedMethods(Set<String> methods, boolean any) {
+        this.methods = methods;
+        this.any = any;
+    }
+
+    /**
+     * What the request claims.
+     *
+     * @param method of the request, in upper case
+     */
+    static ClaimedMethods of(HttpServletRequest request, String method, MethodOverride mode) {
+        if (mode == MethodOverride.NONE || !method.equals("POST")) {
+            return NONE;
+        }
+        if (mode == MethodOverride.FORMS && isForm(request.getContentType())) {
+            return new ClaimedMethods(Set.of(), true);
+        }
+        Set<String> claimed = new HashSet<>();
+        for (String header : HEADERS) {
+            Enumeration<String> values = request.getHeaders(header);
+            while (values != null && values.hasMoreElements() && claimed.size() <= MOST) {
+                claim(values.nextElement(), claimed);
+            }
+        }
+        readQuery(request.getQueryString(), claimed);
+        // Nobody means so many. Which one the application takes is not known, so it may be any.
+        return new ClaimedMethods(claimed, claimed.size() > MOST);
+    }
+
+    /** Whether one of the methods is claimed; HEAD is GET, as with real ones. */
+    boolean claim(Set<String> ofRule) {
+        return any
+                || (!methods.isEmpty()
+                        && (!Collections.disjoint(methods, ofRule)
+                                || (methods.contains("HEAD") && ofRule.contains("GET"))));
+    }
+
+    private static void claim(String text, Set<String> claimed) {
+        if (text.length() <= LONGEST) {
+            claimed.add(text.strip().toUpperCase(Locale.ROOT));
+        }
+    }
+
+    private static boolean isForm(@Nullable String contentType) {
+        if (contentType == null) {
+            return false;
+        }
+        int end = contentType.indexOf(';');
+        String type = (end < 0 ? contentType : contentType.substring(0, end)).strip();
+        return FORMS.stream().anyMatch(type::equalsIgnoreCase);
+    }
+
+    private static void readQuery(@Nullable String query, Set<String> claimed) {
+        int start = 0;
+        while (query != null && start < query.length() && claimed.size() <= MOST) {
+            int end = query.indexOf('&', start);
+            end = end < 0 ? query.length() : end;
+            int equals = query.indexOf('=', start);
+            // Encoded, each character is three. A longer pair is none of ours, and is not decoded.
+            if (equals >= 0
+                    && equals < end
+                    && end - start <= 3 * (PARAMETER.length() + LONGEST)
+                    && PercentText.decoded(query.substring(start, equals)).equals(PARAMETER)) {
+                claim(PercentText.decoded(query.substring(equals + 1, end).replace('+', ' ')), claimed);
+            }
+            start = end + 1;
+        }
+    }
+}

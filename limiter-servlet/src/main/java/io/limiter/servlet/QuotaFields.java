@@ -1,0 +1,26 @@
+package io.limiter.servlet;
+
+import io.limiter.Decision;
+import io.limiter.Policy;
+import io.limiter.config.HttpSettings;
+import jakarta.servlet.http.HttpServletResponse;
+import java.time.Clock;
+import java.util.Collection;
+
+/** The response fields that tell a client its quota, in one of their forms. Thread-safe. */
+interface QuotaFields {
+    /** Tells what a decision with exact numbers says, and nothing that was not decided. */
+    void add(Decision decision, ChargedOnce charged, HttpServletResponse response);
+
+    /** The names of the fields, as a list; empty when there are none. */
+    String names();
+
+    /** The form that is configured. All text that does not depend on a decision is made here. */
+    static QuotaFields of(HttpSettings settings, Collection<Policy> policies, Published published, Clock clock) {
+        return switch (settings.headers()) {
+            case DRAFT_10 -> new EveryLimitFields(policies, published);
+            case DRAFT_7, DRAFT_6, X_RATELIMIT -> new ClosestLimitFields(settings, policies, clock);
+            case NONE -> new NoFields();
+        };
+    }
+}

@@ -1,0 +1,77 @@
+package io.limiter.servlet;
+
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The paths that a request could mean inside the application. The container's own comes first; nearly always it is the
+ * only one. Where the request line has another spelling, what that means is a reading too: a container can be told to let
+ * encoded slashes in, a framework may match the raw text with its parameters cut off and its dots left in (Spring's
+ * {@code PathPattern}), and a welcome file stands for the folder that was asked for. A rule that matches any reading
+ * counts; so no spelling that is read in one of these ways gets around it.
+ */
+final class Readings {
+    private Readings() {}
+
+    static List<String> of(HttpServletRequest request, Findings findings) {
+        String raw = orEmpty(request.getRequestURI());
+        String prefix = orEmpty(request.getContextPath());
+        String routed;
+        try {
+            routed = orEmpty(request.getServletPath()) + orEmpty(request.getPathInfo());
+        } catch (IllegalArgumentException ambiguous) {
+            // Jetty, told to let ambiguous paths in, will not say what such a one is.
+            findings.pathRefused();
+            routed = "";
+        }
+        if (isPlain(raw, prefix, routed)) {
+            return List.of(routed);
+        }
+        List<String> readings = new ArrayList<>(5);
+        readings.add(routed);
+        addInside(RawPath.whole(prefix), RawPath.whole(raw), readings);
+        addInside(RawPath.whole(prefix), RawPath.bySegment(raw), readings);
+        // The prefix with its dots as well: Tomcat gives it as it was sent.
+        addInside(RawPath.wholeWithDots(prefix), RawPath.wholeWithDots(raw), readings);
+        addInside(RawPath.wholeWithDots(prefix), RawPath.bySegmentWithDots(raw), readings);
+        return readings;
+    }
+
+    /** Whether what was sent is, letter by letter, what the container routes by, and can be read in one way only. */
+    private static boolean isPlain(String raw, String prefix, String routed) {
+        if (raw.length() != prefix.length() + routed.length()
+                || !raw.startsWith(prefix)
+                || !raw.startsWith(routed, prefix.length())) {
+            return false;
+        }
+        for (int i = 0; i < raw.length(); i++) {
+            char c = raw.charAt(i);
+            if (c == '%' || c == ';' || c == '\\' || (c == '.' && i > 0 && raw.charAt(i - 1) == '/')) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Adds the part of a path that lies inside the application, if it does. */
+    private static void addInside(String prefix, String path, List<String> readings) {
+        String inside;
+        if (prefix.equals("/")) {
+            inside = path;
+        } else if (path.startsWith(prefix)
+                && (path.length() == prefix.length() || path.charAt(prefix.length()) == '/')) {
+            inside = path.substring(prefix.length());
+        } else {
+            return;
+        }
+        if (!readings.contains(inside)) {
+            readings.add(inside);
+        }
+    }
+
+    private static String orEmpty(@Nullable String text) {
+        return text == null ? "" : text;
+    }
+}

@@ -1,0 +1,155 @@
+package io.limiter.servlet;
+
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintWriter;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A request and its response without a container, for tests that need very many of them. Whatever the filter calls that
+ * is not here is an error.
+ */
+final class FakeExchange {
+    String method = "GET";
+    String path = "/";
+    String requestUri = "/";
+    String query;
+    String contentType;
+    String address = "192.0.2.1";
+    DispatcherType dispatch = DispatcherType.REQUEST;
+    Cookie[] cookies;
+    final Map<String, List<String>> sent = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    final Map<String, Object> attributes = new HashMap<>();
+
+    int status = 200;
+    boolean committed;
+    final Map<String, List<String>> received = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+
+    private final HttpServletRequest request = (HttpServletRequest) proxy(HttpServletRequest.class, this::requestCall);
+    private final HttpServletResponse response =
+            (HttpServletResponse) proxy(HttpServletResponse.class, this::responseCall);
+
+    FakeExchange header(String name, String value) {
+        sent.computeIfAbsent(name, n -> new ArrayList<>()).add(value);
+        return this;
+    }
+
+    HttpServletRequest request() {
+        return request;
+    }
+
+    HttpServletResponse response() {
+        return response;
+    }
+
+    List<String> all(String name) {
+        return received.getOrDefault(name, List.of());
+    }
+
+    String body() {
+        return body.toString(StandardCharsets.UTF_8);
+    }
+
+    private static Object proxy(Class<?> type, Call call) {
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+            try {
+                return call.answer(method.getName(), arguments);
+            } catch (UnsupportedOperationException unexpected) {
+                return ofObject(unexpected, method, arguments);
+            }
+        });
+    }
+
+    private static Object ofObject(UnsupportedOperationException unexpected, Method method, Object[] arguments)
+            throws IllegalAccessException, InvocationTargetException {
+        if (method.getDeclaringClass() != Object.class) {
+            throw unexpected;
+        }
+        return method.invoke(unexpected, arguments);
+    }
+
+    private Object requestCall(String name, Object[] arguments) {
+        return switch (name) {
+            case "getMethod" -> method;
+            case "getServletPath" -> path;
+            case "getPathInfo" -> null;
+            case "getContextPath" -> "";
+            case "getRequestURI" -> requestUri;
+            case "getQueryString" -> query;
+            case "getContentType" -> contentType;
+            case "getRemoteAddr" -> address;
+            case "getDispatcherType" -> dispatch;
+            case "getCookies" -> cookies;
+            case "getUserPrincipal", "getSession" -> null;
+            case "getHeader" ->
+                sent.getOrDefault((String) arguments[0], List.of()).stream()
+                        .findFirst()
+                        .orElse(null);
+            case "getHeaders" -> Collections.enumeration(sent.getOrDefault((String) arguments[0], List.of()));
+            case "getAttribute" -> attributes.get((String) arguments[0]);
+            case "setAttribute" -> attributes.put((String) arguments[0], arguments[1]);
+            default -> throw new UnsupportedOperationException(name);
+        };
+    }
+
+    private Object responseCall(String name, Object[] arguments) {
+        switch (name) {
+            case "isCommitted" -> {
+                return committed;
+            }
+            case "setStatus" -> status = (Integer) arguments[0];
+            case "resetBuffer" -> body.reset();
+            case "setHeader" -> received.put((String) arguments[0], new ArrayList<>(List.of((String) arguments[1])));
+            case "addHeader" ->
+                received.computeIfAbsent((String) arguments[0], n -> new ArrayList<>())
+                        .add((String) arguments[1]);
+            case "setContentType" -> received.put("Content-Type", List.of((String) arguments[0]));
+            case "setContentLength" -> received.put("Content-Length", List.of(arguments[0].toString()));
+            case "getOutputStream" -> {
+                return new Body();
+            }
+            case "getWriter" -> {
+                return new PrintWriter(new Body(), true, StandardCharsets.UTF_8);
+            }
+            default -> throw new UnsupportedOperationException(name);
+        }
+        return null;
+    }
+
+    @FunctionalInterface
+    private interface Call {
+        Object answer(String name, Object[] arguments);
+    }
+
+    private final class Body extends ServletOutputStream {
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public void setWriteListener(WriteListener listener) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void write(int octet) {
+            body.write(octet);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.doReturn;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import io.limiter.ManualTime;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is wrong around a filter is told once, with a code that the documentation knows. */
+class FindingsTest {
+    private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h\n";
+
+    @FunctionalInterface
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    /** The codes that are logged meanwhile. */
+    private static List<String> codes(Step step) throws Exception {
+        return Pattern.compile("(?m)^.* - (RL-[0-9]+) ")
+                .matcher(log(step))
+                .results()
+                .map(match -> match.group(1))
+                .toList();
+    }
+
+    private static synchronized String log(Step step) throws Exception {
+        PrintStream usual = System.err;
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+        try {
+            step.run();
+        } finally {
+            System.setErr(usual);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    private static void call(RateLimitFilter filter, HttpServletRequest request, FakeExchange exchange)
+            throws Exception {
+        filter.doFilter(request, exchange.response(), (in, out) -> {});
+    }
+
+    @Test
+    void twoFiltersThatChargeOnePolicyForOneKey() throws Exception {
+        RateLimitFilter one = WebServer.limiter(new ManualTime(), ALL);
+        RateLimitFilter other = WebServer.limiter(new ManualTime(), ALL);
+        assertEquals(List.of("RL-320"), codes(() -> {
+            for (int i = 0; i < 2; i++) {
+                FakeExchange exchange = new FakeExchange();
+                call(one, exchange.request(), exchange);
+                call(other, exchange.request(), exchange);
+            }
+        }));
+    }
+
+    @Test
+    void twoBandsAreNoFinding() throws Exception {
+        RateLimitFilter early = WebServer.limiter(new ManualTime(), ALL);
+        RateLimitFilter late =
+                WebServer.limiter(new ManualTime(), ALL.replace(".all.", ".late.") + "limiter.rules.late.key = user\n");
+        RateLimitFilter otherKey =
+                WebServer.limiter(new ManualTime(), ALL + "limiter.rules.all.key = header:Api-Key\n");
+        assertEquals(List.of(), codes(() -> {
+            FakeExchange exchange = new FakeExchange().header("Api-Key", "k");
+            call(early, exchange.request(), exchange);
+            call(early, exchange.request(), exchange);
+            call(late, exchange.request(), exchange);
+            call(otherKey, exchange.request(), exchange);
+        }));
+    }
+
+    @Test
+    void aResponseThatIsCommitted() throws Exception {
+        RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
+        assertEquals(List.of("RL-321"), codes(() -> {
+            for (int i = 0; i < 4; i++) {
+                FakeExchange exchange = new FakeExchange();
+                exchange.committed = true;
+                call(filter, exchange.request(), exchange);
+            }
+        }));
+    }
+
+    @Test
+    void aHandlerThatFails() throws Exception {
+        RateLimitFilter filter = WebServer.limiter(
+                io.limiter.RateLimiter.on(
+                        io.limiter.inprocess.InProcessBackend.builder().build()),
+                ALL.replace("2/1h", "0/1h"),
+                (rejection, request, response) -> {
+                    throw new IllegalStateException("no template");
+                });
+        assertEquals(List.of("RL-322"), codes(() -> {
+            for (int i = 0; i < 3; i++) {
+                FakeExchange exchange = new FakeExchange();
+                call(filter, exchange.request(), exchange);
+                assertEquals(429, exchange.status);
+            }
+        }));
+    }
+
+    @Test
+    void aPathThatTheContainerWillNotDecode() throws Exception {
+        RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
+        String secret = "no-client-text-in-logs";
+        String log = log(() -> {
+            for (int i = 0; i < 3; i++) {
+                FakeExchange exchange = new FakeExchange();
+                exchange.requestUri = "/" + secret + "%2F";
+                call(
+                        filter,
+                        new HttpServletRequestWrapper(exchange.request()) {
+                            @Override
+                            public String getServletPath() {
+                                throw new IllegalArgumentException("Ambiguous URI encoding");
+                            }
+                        },
+                        exchange);
+            }
+        });
+        assertEquals(1, log.lines().filter(line -> line.contains("RL-323")).count());
+        assertTrue(!log.contains(secret), log);
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    org.springframework.web.filter.HiddenHttpMethodFilter, DELETE, declared, 1
+                    org.springframework.web.filter.HiddenHttpMethodFilter, DELETE, none,     1
+                    org.springframework.web.filter.HiddenHttpMethodFilter, DELETE, forms,    0
+                    org.springframework.web.filter.HiddenHttpMethodFilter, '',     declared, 0
+                    com.example.OtherFilter,                               DELETE, declared, 0
+                    """)
+    void aFilterThatTakesMethodsFromBodies(String filterClass, String methods, String mode, int told) throws Exception {
+        FilterRegistration registration = mock(FilterRegistration.class);
+        when(registration.getClassName()).thenReturn(filterClass);
+        ServletContext webApp = mock(ServletContext.class);
+        doReturn(Map.of("hidden", registration)).when(webApp).getFilterRegistrations();
+        RateLimitFilter filter = WebServer.limiter(
+                new ManualTime(),
+                ALL + "limiter.http.method-override = " + mode + "\n"
+                        + (methods.isEmpty() ? "" : "limiter.rules.all.methods = " + methods));
+        assertEquals(told == 0 ? List.of() : List.of("RL-324"), codes(() -> {
+            filter.init(new InitParams(webApp));
+            filter.init(new InitParams(webApp));
+        }));
+    }
+
+    @Test
+    void everyCodeOfThisFileHasItsSectionAndTheOtherWayRound() throws IOException {
+        TreeSet<String> inSource = new TreeSet<>();
+        try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+                addAll("\"(RL-3[23][0-9])[ \"]", Files.readString(file), inSource);
+            }
+        }
+        TreeSet<String> documented = new TreeSet<>();
+        String page = Files.readString(Path.of("../docs/diagnostics.md"));
+        addAll("(?m)^### (RL-3[23][0-9]) \\S.*\n\nCause: (?s:.+?)\n\nRemedy: \\S", page, documented);
+        assertEquals(inSource, documented);
+        assertEquals(5, inSource.size());
+    }
+
+    private static void addAll(String pattern, String text, Set<String> found) {
+        Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map((MatchResult match) -> match.group(1))
+                .forEach(found::add);
+    }
+}

@@ -1,0 +1,145 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.ManualTime;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A POST that an application takes for another method. Every rule here denies all. */
+class MethodOverrideTest {
+    private static final String RULE = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 0/1h\n";
+
+    @TempDir
+    Path directory;
+
+    private static int status(String methods, String mode, String method, String header, String query, String type)
+            throws Exception {
+        RateLimitFilter filter = WebServer.limiter(
+                new ManualTime(),
+                RULE + "limiter.rules.r.methods = " + methods.replace('+', ',') + "\nlimiter.http.method-override = "
+                        + mode);
+        FakeExchange exchange = new FakeExchange();
+        exchange.method = method;
+        exchange.query = query;
+        exchange.contentType = type;
+        if (header != null) {
+            String[] field = header.split("=", 2);
+            for (String value : field[1].split("/", -1)) {
+                exchange.header(field[0], value);
+            }
+        }
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        return exchange.status;
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    DELETE,     POST,   X-HTTP-Method-Override=DELETE,   ,                        429
+                    DELETE,     post,   x-http-method-override=delete,   ,                        429
+                    DELETE,     POST,   'X-HTTP-Method= DELETE ',        ,                        429
+                    DELETE,     POST,   X-Method-Override=DELETE,        ,                        429
+                    DELETE,     POST,   X-Method-Override=PUT/DELETE,    ,                        429
+                    DELETE,     POST,   X-Method-Override=PUT,           ,                        200
+                    DELETE+PUT, POST,   X-Method-Override=PUT,           ,                        429
+                    GET,        POST,   X-Method-Override=HEAD,          ,                        429
+                    HEAD,       POST,   X-Method-Override=GET,           ,                        200
+                    POST,       POST,   X-Method-Override=DELETE,        ,                        429
+                    DELETE,     POST,   ,                                _method=DELETE,          429
+                    DELETE,     POST,   ,                                a=b&_method=delete&c,    429
+                    DELETE,     POST,   ,                                %5Fme%74hod=%44ELETE,    429
+                    DELETE,     POST,   ,                                _method=+DELETE+,        429
+                    DELETE,     POST,   ,                                _method=PUT&_method=DELETE, 429
+                    DELETE,     POST,   ,                                _method=PUT,             200
+                    DELETE,     POST,   ,                                _methods=DELETE,         200
+                    DELETE,     POST,   ,                                _method,                 200
+                    DELETE,     POST,   ,                                &&=&%=%&_method=%,       200
+                    DELETE,     POST,   ,                                ,                        200
+                    POST,       GET,    X-HTTP-Method-Override=POST,     _method=POST,            200
+                    DELETE,     PUT,    X-HTTP-Method-Override=DELETE,   _method=DELETE,          200
+                    """)
+    void isForBothMethods(String methods, String method, String header, String query, int expected) throws Exception {
+        assertEquals(expected, status(methods, "declared", method, header, query, null));
+        boolean byItself = methods.equalsIgnoreCase(method);
+        assertEquals(byItself ? 429 : 200, status(methods, "none", method, header, query, null));
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    application/x-www-form-urlencoded,                 429
+                    Application/X-WWW-Form-URLencoded; charset=UTF-8,  429
+                    multipart/form-data; boundary=x,                   429
+                    application/json,                                  200
+                    ,                                                  200
+                    """)
+    void aFormMayHoldAnyMethod(String type, int expected) throws Exception {
+        assertEquals(expected, status("DELETE", "forms", "POST", null, null, type));
+        assertEquals(200, status("DELETE", "forms", "PUT", null, null, type));
+        assertEquals(200, status("DELETE", "declared", "POST", null, null, type));
+        assertEquals(429, status("DELETE", "forms", "POST", null, "_method=DELETE", type));
+    }
+
+    @Test
+    void aClaimMayBeEncodedFromEndToEnd() throws Exception {
+        StringBuilder query = new StringBuilder();
+        "_method=VERSION-CONTROL-AND-MORE"
+                .chars()
+                .forEach(c -> query.append(c == '=' ? "=" : "%" + Integer.toHexString(c)));
+        assertEquals(429, status("VERSION-CONTROL-AND-MORE", "declared", "POST", null, query.toString(), null));
+    }
+
+    @Test
+    void whoClaimsVeryManyMethodsClaimsAll() throws Exception {
+        StringBuilder query = new StringBuilder();
+        for (int i = 0; i < 17; i++) {
+            query.append("&_method=M").append(i);
+        }
+        assertEquals(429, status("DELETE", "declared", "POST", null, query.toString(), null));
+        assertEquals(200, status("DELETE", "declared", "POST", null, query.substring(0, query.length() - 12), null));
+    }
+
+    @Test
+    void theBodyIsTheApplications() {
+        try (WebServer server = new WebServer(directory)
+                .filter(
+                        "limiter",
+                        WebServer.limiter(
+                                new ManualTime(),
+                                RULE.replace("0/1h", "9/1h") + "limiter.rules.r.methods = DELETE\n"
+                                        + "limiter.http.method-override = forms"))
+                .servlet(
+                        "/*",
+                        (request, response) -> response.getWriter()
+                                .write(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8)))
+                .start()) {
+            HttpResponse<String> answer = WebServer.send(server.request("/page")
+                    .header("Content-Type", "application/x-www-form-urlencoded")
+                    .POST(BodyPublishers.ofString("_method=DELETE&x=1")));
+            assertEquals("_method=DELETE&x=1", answer.body());
+            assertEquals(
+                    "\"r\";r=8;t=3600", answer.headers().firstValue("RateLimit").orElseThrow());
+        }
+    }
+
+    @Test
+    void aDenialDoesNotWaitForTheBody() throws Exception {
+        try (WebServer server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(new ManualTime(), RULE))
+                .servlet("/*", WebServer.Answer.text("served"))
+                .start()) {
+            assertEquals(
+                    429,
+                    server.rawStatus(
+                            "POST /page HTTP/1.1",
+                            "Host: h",
+                            "Content-Type: application/x-www-form-urlencoded",
+                            "Content-Length: 1000000"));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.WebServer.Answer;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
+
+/** The fields of a response where a request meets more than one decision, or less than an exact one. */
+class QuotaFieldsTest {
+    private static final List<String> ALL = List.of(
+            "RateLimit",
+            "RateLimit-Policy",
+            "RateLimit-Limit",
+            "RateLimit-Remaining",
+            "RateLimit-Reset",
+            "X-RateLimit-Limit",
+            "X-RateLimit-Remaining",
+            "X-RateLimit-Reset");
+
+    @TempDir
+    Path directory;
+
+    private final ManualTime time = new ManualTime();
+    private WebServer server;
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    private void start(String... filters) {
+        server = new WebServer(directory);
+        for (int i = 0; i < filters.length; i++) {
+            server.filter("limiter" + i, WebServer.limiter(time, filters[i]));
+        }
+        server.servlet("/", Answer.text("ok"))
+                .servlet("/flush", (request, response) -> {
+                    response.getWriter().write("sent");
+                    response.flushBuffer();
+                })
+                .servlet(
+                        "/front",
+                        (request, response) ->
+                                request.getRequestDispatcher("/behind").forward(request, response))
+                .servlet("/async", (request, response) -> request.startAsync().dispatch("/page"))
+                .start();
+    }
+
+    private static List<String> all(HttpResponse<String> response, String name) {
+        return response.headers().allValues(name);
+    }
+
+    @Test
+    void anAllowedAnswerTellsItsQuotaBeforeTheApplicationCommitsIt() {
+        start("limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 3/10s, 9/1d fixed name day");
+        HttpResponse<String> answer = server.get("/flush");
+        assertEquals("sent", answer.body());
+        assertEquals(List.of("\"vote-10s\";q=3;w=10, \"day\";q=9;w=86400"), all(answer, "RateLimit-Policy"));
+        assertEquals(List.of("\"vote-10s\";r=2;t=10, \"day\";r=8;t=86400"), all(answer, "RateLimit"));
+        assertEquals(List.of(), all(answer, "Retry-After"));
+        assertEquals(List.of(), all(answer, "Cache-Control"));
+    }
+
+    @Test
+    void whatIsNotLimitedIsToldNothing() {
+        start("limiter.rules.vote.path = /vote\nlimiter.rules.vote.limits = 3/10s\nlimiter.http.expose-headers = true");
+        HttpResponse<String> answer = server.get("/page");
+        ALL.forEach(name -> assertEquals(List.of(), all(answer, name)));
+        assertEquals(List.of(), all(answer, "Access-Control-Expose-Headers"));
+    }
+
+    @Test
+    void twoFiltersAddTheirItems() {
+        start(
+                "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 3/10s",
+                "limiter.rules.b.path = /*\nlimiter.rules.b.limits = 1/10s");
+        HttpResponse<String> answer = server.get("/page");
+        assertEquals(List.of("\"a\";r=2;t=10", "\"b\";r=0;t=10"), all(answer, "RateLimit"));
+        HttpResponse<String> denied = server.get("/page");
+        assertEquals(List.of("\"a\";r=1;t=10", "\"b\";r=0;t=10"), all(denied, "RateLimit"));
+        assertEquals(List.of("\"a\";q=3;w=10", "\"b\";q=1;w=10"), all(denied, "RateLimit-Policy"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"3/10s 9/10s", "9/10s 3/10s"})
+    void ofTwoFiltersTheOldFormsTellTheClosest(String limits) {
+        String text = "limiter.rules.NAME.path = /*\nlimiter.http.headers = draft-6\nlimiter.rules.NAME.limits = ";
+        start(
+                text.replace("NAME", "a") + limits.split(" ", -1)[0],
+                text.replace("NAME", "b") + limits.split(" ", -1)[1]);
+        HttpResponse<String> answer = server.get("/page");
+        assertEquals(List.of("3"), all(answer, "RateLimit-Limit"));
+        assertEquals(List.of("2"), all(answer, "RateLimit-Remaining"));
+    }
+
+    @Test
+    void aForwardIntoAnotherRuleAddsItsItems() {
+        start("""
+                limiter.rules.front.path = /front
+                limiter.rules.front.limits = 3/10s
+                limiter.rules.behind.path = /behind
+                limiter.rules.behind.limits = 1/10s
+                """);
+        assertEquals(List.of("\"front\";r=2;t=10", "\"behind\";r=0;t=10"), all(server.get("/front"), "RateLimit"));
+        HttpResponse<String> denied = server.get("/front");
+        assertEquals(429, denied.statusCode());
+        assertEquals(List.of("\"front\";r=1;t=10", "\"behind\";r=0;t=10"), all(denied, "RateLimit"));
+    }
+
+    @Test
+    void anAsyncDispatchTellsNothingTwice() {
+        start("limiter.rules.a.path = /*\nlimiter.rules.a.limits = 3/10s\nlimiter.http.expose-headers = true");
+        HttpResponse<String> answer = server.get("/async");
+        assertEquals("ok", answer.body());
+        assertEquals(List.of("\"a\";r=2;t=10"), all(answer, "RateLimit"));
+        assertEquals(List.of("RateLimit, RateLimit-Policy, Retry-After"), all(answer, "Access-Control-Expose-Headers"));
+    }
+
+    @Test
+    void aPolicyThatIsChargedForTwoKeysStandsOnceWithTheFewerLeft() {
+        start("""
+                limiter.policies.p.limits = 5/10s, 9/1m fixed name minute
+                limiter.policies.other.limits = 4/1s
+                limiter.rules.a.path = /*
+                limiter.rules.a.policy = p
+                limiter.rules.o.path = /*
+                limiter.rules.o.policy = other
+                limiter.rules.b.path = /*
+                limiter.rules.b.policy = p
+                limiter.rules.b.key = header:Who
+                """);
+        server.get("/page", "Who", "ann");
+        server.get("/page", "Who", "bob");
+        HttpResponse<String> answer = server.get("/page", "Who", "cid");
+        assertEquals(
+                List.of("\"p-10s\";q=5;w=10, \"minute\";q=9;w=60, \"other\";q=4;w=1"), all(answer, "RateLimit-Policy"));
+        assertEquals(List.of("\"p-10s\";r=2;t=10, \"minute\";r=6;t=60, \"other\";r=1;t=1"), all(answer, "RateLimit"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"draft-10", "draft-7", "draft-6", "x-ratelimit", "none"})
+    void scriptsOfOtherOriginsMayReadWhatIsSent(String form) {
+        start("limiter.rules.a.path = /*\nlimiter.rules.a.limits = 1/10s\nlimiter.http.expose-headers = true\n"
+                + "limiter.http.headers = " + form);
+        HttpResponse<String> allowed = server.get("/page");
+        HttpResponse<String> denied = server.get("/page");
+        List<String> sent = new ArrayList<>(
+                ALL.stream().filter(name -> !all(denied, name).isEmpty()).toList());
+        sent.add("Retry-After");
+        for (HttpResponse<String> answer : List.of(allowed, denied)) {
+            List<String> exposed = List.of(String.join(", ", all(answer, "Access-Control-Expose-Headers"))
+                    .split(", ", -1));
+            assertEquals(
+                    sent.stream().sorted().toList(), exposed.stream().sorted().toList());
+        }
+    }
+
+    @Test
+    void theDecisionIsAskedForOnce() throws Exception {
+        Backend backend = InProcessBackend.builder().timeSource(time).build();
+        AtomicInteger asked = new AtomicInteger();
+        Backend counting = Mockito.mock(Backend.class, call -> {
+            asked.incrementAndGet();
+            return call.getMethod().invoke(backend, call.getArguments());
+        });
+        RateLimitFilter filter = WebServer.limiter(
+                RateLimiter.on(counting), "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 1/10s, 9/1h");
+        for (int i = 1; i <= 3; i++) {
+            FakeExchange exchange = new FakeExchange();
+            filter.doFilter(exchange.request(), exchange.response(), (request, response) -> {});
+            assertEquals(i == 1 ? 200 : 429, exchange.status);
+            assertEquals(1, exchange.all("RateLimit").size());
+            assertEquals(i, asked.get());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Decision.Source.class)
+    void aGuessIsNotTold(Decision.Source source) {
+        LimiterConfig config = WebServer.config("limiter.policies.p.limits = 5/10s");
+        Policy policy = config.policies().get("p");
+        Charge charge = new Charge(policy, PartitionKey.of("x"), 1);
+        for (boolean allowed : new boolean[] {true, false}) {
+            Decision decision = Decision.of(
+                    source,
+                    List.of(charge),
+                    List.of(new LimitOutcome(
+                            charge, policy.limits().get(0), allowed, 0, allowed ? 0 : 7_000_000, 7_000_000, 9, 0)));
+            FakeExchange answer = HeaderVectorsTest.answered(config, decision, Clock.systemUTC());
+            for (String name : ALL) {
+                boolean told = source.isExact() && (name.equals("RateLimit") || name.equals("RateLimit-Policy"));
+                assertEquals(told ? 1 : 0, answer.all(name).size(), source + " " + name);
+            }
+            assertEquals(allowed ? 200 : source == Decision.Source.FAILED_CLOSED ? 503 : 429, answer.status);
+            assertEquals(allowed ? List.of() : List.of("7"), answer.all("Retry-After"));
+        }
+    }
+
+    @Test
+    void nothingIsWrittenOntoACommittedResponse() throws Exception {
+        RateLimitFilter filter = WebServer.limiter(
+                time,
+                "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 1/10s\n" + "limiter.http.expose-headers = true");
+        AtomicInteger passed = new AtomicInteger();
+        for (int i = 0; i < 2; i++) {
+            FakeExchange exchange = new FakeExchange();
+            exchange.committed = true;
+            filter.doFilter(exchange.request(), exchange.response(), (request, response) -> passed.incrementAndGet());
+            assertTrue(exchange.received.isEmpty(), exchange.received.toString());
+            assertEquals("", exchange.body());
+        }
+        assertEquals(1, passed.get());
+    }
+}

@@ -1,0 +1,208 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.wiring.Limiter;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RejectionHandlerTest {
+    private static final String CLOSED =
+            "limiter.rules.closed.path = /*\nlimiter.rules.closed.limits = 1/10s fixed, 0/1d name never\n";
+    private static final String ONCE = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/10s fixed\n";
+
+    @TempDir
+    Path directory;
+
+    private WebServer server;
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    /** Answers in its own words. */
+    public static final class Brief implements RejectionHandler {
+        @Override
+        public void reject(Rejection rejection, HttpServletRequest request, HttpServletResponse response)
+                throws IOException {
+            response.setContentType("text/x-brief");
+            response.getWriter()
+                    .write(rejection.status() + " " + rejection.retryAfterSeconds() + " "
+                            + rejection.violatedPolicies() + " "
+                            + rejection.decision().allowed());
+        }
+    }
+
+    /** Can't be made. */
+    public static final class Failing implements RejectionHandler {
+        public Failing() {
+            throw new IllegalStateException("no template");
+        }
+
+        @Override
+        public void reject(Rejection rejection, HttpServletRequest request, HttpServletResponse response) {}
+    }
+
+    /** Has no constructor without parameters. */
+    public record Wanting(String what) implements RejectionHandler {
+        @Override
+        public void reject(Rejection rejection, HttpServletRequest request, HttpServletResponse response) {}
+    }
+
+    private HttpResponse<String> denied(String rules, RejectionHandler handler) {
+        try (Limiter limiter = Limiter.start(WebServer.config(rules))) {
+            server = new WebServer(directory)
+                    .filter("limiter", new RateLimitFilter(limiter, handler))
+                    .servlet("/", WebServer.Answer.text("served"))
+                    .start();
+            if (rules.equals(ONCE)) {
+                assertEquals("served", server.get("/page").body());
+            }
+            return server.get("/page");
+        }
+    }
+
+    @Test
+    void aHandlerWritesTheBodyAndTheRestIsSet() {
+        HttpResponse<String> denied = denied(ONCE, new Brief());
+        assertEquals(429, denied.statusCode());
+        assertEquals("429 OptionalLong[10] [r] false", denied.body());
+        assertEquals(
+                "text/x-brief",
+                denied.headers().firstValue("Content-Type").orElseThrow().split(";", 2)[0]);
+        assertEquals(List.of("no-store"), denied.headers().allValues("Cache-Control"));
+        assertEquals(List.of("10"), denied.headers().allValues("Retry-After"));
+        assertEquals(List.of("\"r\";r=0;t=10"), denied.headers().allValues("RateLimit"));
+    }
+
+    @Test
+    void whatCanNeverPassHasNoTime() {
+        assertEquals(
+                "429 OptionalLong.empty [never] false",
+                denied(CLOSED, new Brief()).body());
+    }
+
+    @Test
+    void aHandlerMayTakeAnotherStatusAndTheStandardBody() {
+        HttpResponse<String> denied = denied(ONCE, (rejection, request, response) -> {
+            response.setStatus(420);
+            rejection.writeTo(request, response);
+        });
+        assertEquals(420, denied.statusCode());
+        assertTrue(denied.body().startsWith("{\"type\""), denied.body());
+    }
+
+    @Test
+    void aHandlerThatWritesNothingSendsTheHead() {
+        HttpResponse<String> denied = denied(ONCE, (rejection, request, response) -> {});
+        assertEquals(429, denied.statusCode());
+        assertEquals("", denied.body());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"runtime", "servlet", "io"})
+    void aHandlerThatFailsIsReplacedAndNothingPasses(String kind) {
+        HttpResponse<String> denied = denied(ONCE, (rejection, request, response) -> {
+            response.setStatus(200);
+            response.getWriter().write("half of a page");
+            switch (kind) {
+                case "runtime" -> throw new IllegalStateException("no template");
+                case "servlet" -> throw new ServletException("no template");
+                default -> throw new IOException("no template");
+            }
+        });
+        assertEquals(429, denied.statusCode());
+        assertEquals(List.of("10"), denied.headers().allValues("Retry-After"));
+        assertTrue(denied.body().startsWith("{\"type\"") && denied.body().endsWith("[\"r\"]}"), denied.body());
+        assertEquals(
+                denied.body().length(),
+                denied.headers().firstValueAsLong("Content-Length").orElseThrow());
+    }
+
+    @Test
+    void aHandlerThatFailsAfterItHasSentSomethingEndsTheConnection() {
+        AtomicInteger answered = new AtomicInteger();
+        // A body that stops in its middle; the client sees that it is not whole.
+        assertThrows(
+                UncheckedIOException.class,
+                () -> denied(ONCE, (rejection, request, response) -> {
+                    answered.incrementAndGet();
+                    response.getWriter().write("sent");
+                    response.flushBuffer();
+                    throw new IllegalStateException("no more");
+                }));
+        assertEquals(1, answered.get());
+    }
+
+    @Test
+    void aClassIsNamedInTheConfiguration() throws IOException {
+        Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
+        Files.writeString(webInf.resolve("limiter.properties"), CLOSED);
+        FilterDef definition = new FilterDef();
+        definition.setFilterName("limiter");
+        definition.setFilterClass(RateLimitFilter.class.getName());
+        definition.addInitParameter("limiter.http.rejection-handler", Brief.class.getName());
+        server = new WebServer(directory)
+                .filter(definition)
+                .servlet("/", WebServer.Answer.text("served"))
+                .start();
+        assertEquals("429 OptionalLong.empty [never] false", server.get("/page").body());
+    }
+
+    @Test
+    void aClassIsNamedInTheConfigurationOfALimiter() {
+        try (Limiter limiter =
+                Limiter.start(WebServer.config(CLOSED + "limiter.http.rejection-handler = " + Brief.class.getName()))) {
+            server = new WebServer(directory)
+                    .filter("limiter", new RateLimitFilter(limiter))
+                    .servlet("/", WebServer.Answer.text("served"))
+                    .start();
+            assertEquals(
+                    "429 OptionalLong.empty [never] false", server.get("/page").body());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "com.example.Nobody | there is no such class on the class path of the web application",
+                "java.lang.String | is no io.limiter.servlet.RejectionHandler; let it implement that interface",
+                "io.limiter.servlet.RejectionHandlerTest$Failing | its constructor failed: java.lang.IllegalStateException: no template",
+                "io.limiter.servlet.RejectionHandlerTest$Wanting | make it a public class with a public constructor without parameters",
+                "io.limiter.servlet.RejectionHandler | make it a public class with a public constructor without parameters",
+            })
+    void aClassThatCantBeUsedStopsTheStart(String name, String words) throws IOException {
+        Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
+        Files.writeString(webInf.resolve("limiter.properties"), CLOSED);
+        server = new WebServer(directory)
+                .servlet("/", WebServer.Answer.text("served"))
+                .start();
+        InitParams config =
+                new InitParams(server.context().getServletContext(), "limiter.http.rejection-handler", name);
+        String message = assertThrows(ServletException.class, () -> new RateLimitFilter().init(config))
+                .getMessage();
+        assertTrue(message.startsWith("RL-114 limiter.http.rejection-handler = " + name + ": "), message);
+        assertTrue(message.contains(words), message);
+    }
+}
