@@ -94,6 +94,9 @@ class ExpressionsTest {
         @RateLimited(value = "one", key = "user")
         public void ofUser() {}
 
+        @RateLimited(value = "one", key = "principal")
+        public void ofPrincipal() {}
+
         @RateLimited(value = "one", key = "{'p', principal?.name, ip}")
         public void ofAll() {}
 
@@ -114,6 +117,7 @@ class ExpressionsTest {
                             "one",
                             "1/10s",
                             PartitionKey.builder().add("user", "u").build()));
+            assertEquals(0, passes(2, "192.0.2.1", "u", () -> run(words::ofPrincipal)), "the same user");
             assertEquals(1, passes(2, "192.0.2.1", null, () -> run(words::ofUser)), "not logged in: the client");
             assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofAll)));
             assertEquals(

@@ -7,16 +7,20 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.util.ClassUtils;
 
 /** How a method answers, and so how its calls are decided. Immutable. */
 interface Answer {
+    /** Whether {@link ReactorAnswer} can be loaded. */
+    boolean REACTOR_IS_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux", Answer.class.getClassLoader());
+
     /** Asks, and calls the method when it may be called. */
     @Nullable
     Object call(LimitedMethod.Question question) throws Throwable;
 
     /** A value, or none: the caller waits for the decision as for the method. */
     Answer VALUE = question -> {
-        Taken taken = null;
+        Taken taken;
         if (question.isFree()) {
             taken = question.taken(null);
         } else {
@@ -53,7 +57,7 @@ interface Answer {
         if (type == Future.class) {
             return new FutureAnswer();
         }
-        if (ReactorAnswer.isPresent() && ReactorAnswer.makes(type)) {
+        if (REACTOR_IS_PRESENT && ReactorAnswer.makes(type)) {
             return ReactorAnswer.of(type);
         }
         if (Future.class.isAssignableFrom(type)

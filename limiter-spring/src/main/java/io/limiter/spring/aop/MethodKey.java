@@ -122,7 +122,7 @@ final class MethodKey {
         } else if ("ip".equals(word)) {
             key.add(text);
         } else {
-            key.add("user".equals(word) ? "user" : "key", text);
+            key.add("user".equals(word) || "principal".equals(word) ? "user" : "key", text);
         }
     }
 

@@ -4,26 +4,15 @@ import io.limiter.Decision;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * A Mono or a Flux: whose key it is and what it costs is known when the method is called, and it is decided each time that
- * somebody subscribes.
+ * somebody subscribes. Reactor is optional, so where it is missing nothing of this class may be touched.
  */
 final class ReactorAnswer {
     private ReactorAnswer() {}
-
-    /** Whether Reactor is on the class path; else nothing else of this class may be touched. */
-    static boolean isPresent() {
-        return Presence.REACTOR;
-    }
-
-    private static final class Presence {
-        static final boolean REACTOR =
-                ClassUtils.isPresent("reactor.core.publisher.Flux", ReactorAnswer.class.getClassLoader());
-    }
 
     static boolean makes(Class<?> type) {
         return type == Mono.class || type == Flux.class || type == Publisher.class;

@@ -10,8 +10,13 @@ import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import io.limiter.redis.RedisBackend;
+import io.limiter.servlet.Rejection;
+import io.limiter.servlet.RejectionHandler;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Component;
 import org.springframework.stereotype.Service;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -241,6 +247,37 @@ class WebTest {
         try (Site site = Site.start(folder, another, closed, Own.class, Votes.class)) {
             assertEquals(200, site.call("GET", "/vote").statusCode());
             assertEquals("calm down for 3600", site.call("GET", "/vote").body());
+        }
+    }
+
+    @RestController
+    static class WithLimits {
+        @GetMapping("/own")
+        @RateLimited(limits = "1/10s, 0/1d fixed name daily")
+        public String own() {
+            return "done";
+        }
+    }
+
+    @Component
+    static class Slower implements RejectionHandler {
+        @Override
+        public void reject(Rejection rejection, HttpServletRequest request, HttpServletResponse response)
+                throws IOException {
+            response.setContentType("text/plain");
+            response.getWriter().write("slower: " + rejection.violatedPolicies());
+        }
+    }
+
+    @Test
+    void limitsOfItsOwnAreToldAndAHandlerWritesTheBody() throws Exception {
+        try (Site site = Site.start(folder, inThisJvm, "", WithLimits.class, Slower.class)) {
+            HttpResponse<String> denied = site.call("GET", "/own");
+            assertEquals(429, denied.statusCode());
+            assertEquals("slower: [daily]", denied.body());
+            assertEquals(
+                    "\"WithLimits.own-10s\";q=1;w=10, \"daily\";q=0;w=86400",
+                    denied.headers().firstValue("RateLimit-Policy").orElseThrow());
         }
     }
 
