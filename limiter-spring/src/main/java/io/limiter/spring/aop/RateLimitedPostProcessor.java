@@ -39,7 +39,7 @@ public final class RateLimitedPostProcessor
                 AopInfrastructureBean {
     private final Proxies proxies = new Proxies();
     private @Nullable BeanFactory beanFactory;
-    private @Nullable RateLimiting rateLimiting;
+    private volatile @Nullable RateLimiting rateLimiting;
 
     /** Makes proxies of the interfaces of a bean where it has some. */
     public RateLimitedPostProcessor() {}
@@ -74,17 +74,19 @@ public final class RateLimitedPostProcessor
 
     @Override
     public void destroy() {
-        RateLimiting used;
-        synchronized (this) {
-            used = rateLimiting;
-        }
+        RateLimiting used = rateLimiting;
         if (used != null) {
             used.close();
         }
     }
 
     /** Made when the first bean needs it: the limiter is a bean too. */
-    private synchronized LimitedMethods methods() {
+    private LimitedMethods methods() {
+        RateLimiting used = rateLimiting;
+        return (used == null ? make() : used).methods();
+    }
+
+    private synchronized RateLimiting make() {
         RateLimiting used = rateLimiting;
         if (used == null) {
             BeanFactory factory = factory();
@@ -94,7 +96,7 @@ public final class RateLimitedPostProcessor
                     new BeansOfSpring(factory));
             rateLimiting = used;
         }
-        return used.methods();
+        return used;
     }
 
     private BeanFactory factory() {

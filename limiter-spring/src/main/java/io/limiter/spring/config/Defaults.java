@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
@@ -123,7 +124,7 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoa
     }
 
     private static boolean isMissing(Class<?> type, ConfigurableListableBeanFactory factory) {
-        return factory.getBeanNamesForType(type, true, false).length == 0;
+        return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, type, true, false).length == 0;
     }
 
     /** Whether an advice of the application names the exception. One for all exceptions does not count as such. */

@@ -30,6 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -217,6 +220,87 @@ class EnableRateLimitingTest {
                 }
                 return answer;
             }));
+        }
+    }
+
+    @Configuration
+    @EnableCaching
+    static class Cached {
+        @Bean
+        ConcurrentMapCacheManager cacheManager() {
+            return new ConcurrentMapCacheManager();
+        }
+
+        @Bean
+        Slow slow() {
+            return new Slow();
+        }
+    }
+
+    static class Slow {
+        private int ran;
+
+        @Cacheable("answers")
+        @RateLimited(limits = "2/1h", key = "global")
+        public int answer(int question) {
+            return ++ran;
+        }
+    }
+
+    @Test
+    void anAnswerFromACacheIsCounted() {
+        try (App app = App.of("", Cached.class)) {
+            Slow slow = app.bean(Slow.class);
+            assertEquals(1, slow.answer(7));
+            assertEquals(1, slow.answer(7), "from the cache");
+            assertThrows(RateLimitExceededException.class, () -> slow.answer(7));
+        }
+    }
+
+    @Configuration
+    static class Clients {
+        @Bean
+        Greeting client() {
+            return (Greeting) Proxy.newProxyInstance(
+                    Greeting.class.getClassLoader(),
+                    new Class<?>[] {Remote.class},
+                    (proxy, method, arguments) -> method.getName().equals("greet") ? "from afar" : method.getName());
+        }
+    }
+
+    interface Remote extends Greeting {
+        @Override
+        @RateLimited(limits = "2/1h", key = "global")
+        String greet();
+    }
+
+    @Test
+    void aBeanThatIsAProxyOfAnInterfaceItself() {
+        for (boolean ofClasses : new boolean[] {false, true}) {
+            try (App app = ofClasses ? App.ofClasses("", Clients.class) : App.of("", Clients.class)) {
+                assertEquals(2, App.passes(5, app.bean(Greeting.class)::greet));
+            }
+        }
+    }
+
+    @Configuration
+    @EnableRateLimiting
+    static class Child {
+        @Bean
+        Service service() {
+            return new Service();
+        }
+    }
+
+    @Test
+    void aContextUsesTheLimiterOfItsParent() {
+        try (App parent = App.of("limiter.policies.one.limits = 1/1h\n");
+                AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
+            child.setParent(parent.context());
+            child.register(Child.class);
+            child.refresh();
+            assertEquals(1, App.passes(3, child.getBean(Service.class)::call));
+            assertEquals(0, parent.left("one", "1/1h", PartitionKey.global()));
         }
     }
 
