@@ -1,7 +1,6 @@
 package io.limiter.spring.aop;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -78,12 +77,10 @@ final class CallExpression {
      */
     List<@Nullable String> words() {
         SpelNode root = ((SpelExpression) expression).getAST();
-        if (!(root instanceof InlineList)) {
-            return Collections.singletonList(word(root));
-        }
+        boolean several = root instanceof InlineList;
         List<@Nullable String> words = new ArrayList<>();
-        for (int i = 0; i < root.getChildCount(); i++) {
-            words.add(word(root.getChild(i)));
+        for (int i = 0; i < (several ? root.getChildCount() : 1); i++) {
+            words.add(word(several ? root.getChild(i) : root));
         }
         return words;
     }

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A future that can only be waited for: the caller gets one at once. Whether it failed is known when somebody asks for its
  * value, so what it took comes back then.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
 final class FutureAnswer implements Answer {
     @Override
     public Object call(LimitedMethod.Question question) throws Throwable {

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A stage: the caller gets one at once, and the method is called when the decision is there, on the thread that brings it.
  * Where the decision is known at once, that is the caller's, and the stage is the method's own.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
 final class StageAnswer implements Answer {
     @Override
     public @Nullable Object call(LimitedMethod.Question question) throws Throwable {
