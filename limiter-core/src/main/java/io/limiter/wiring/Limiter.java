@@ -72,6 +72,16 @@ public final class Limiter implements AutoCloseable {
         return new Limiter(config, rateLimiter);
     }
 
+    /**
+     * The policies of a configuration on a rate limiter that the caller made: on a backend of its own, or in a test with a
+     * time that stands still. What the configuration says about backends means nothing here. Closing it closes the rate
+     * limiter.
+     */
+    public static Limiter of(LimiterConfig config, RateLimiter rateLimiter) {
+        return new Limiter(
+                Objects.requireNonNull(config, "config"), Objects.requireNonNull(rateLimiter, "rateLimiter"));
+    }
+
     /** What was configured. */
     public LimiterConfig config() {
         return config;

@@ -6,13 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +32,24 @@ class LimiterTest {
         try (Limiter limiter = Limiter.start(config(VOTE, Map.of()))) {
             assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
         }
+    }
+
+    @Test
+    void policiesOnARateLimiterOfTheCallers() throws IOException {
+        ManualTime time = new ManualTime();
+        RateLimiter rateLimiter =
+                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+        try (Limiter limiter = Limiter.of(config(VOTE, Map.of()), rateLimiter)) {
+            assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
+            time.advance(Duration.ofHours(1));
+            assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
+        }
+        assertEquals(
+                Decision.Source.FAILED_CLOSED,
+                rateLimiter
+                        .tryAcquire(Policy.of("vote", Limit.slidingList(3, Duration.ofHours(1))), KEY, 1)
+                        .source(),
+                "closing it closes the rate limiter");
     }
 
     @Test

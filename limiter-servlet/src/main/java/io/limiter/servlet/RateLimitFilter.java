@@ -250,12 +250,12 @@ public final class RateLimitFilter implements Filter {
                 new Answers(config.http(), policies.values(), handler, findings, clock));
     }
 
-    private static RejectionHandler handler(HttpSettings settings, ClassLoader loader) {
+    static RejectionHandler handler(HttpSettings settings, ClassLoader loader) {
         String name = settings.rejectionHandler();
         return name == null ? Rejection::writeTo : HandlerClass.make(name, loader);
     }
 
-    private static ClassLoader ofThisThread() {
+    static ClassLoader ofThisThread() {
         ClassLoader ofApplication = Thread.currentThread().getContextClassLoader();
         return ofApplication == null ? RateLimitFilter.class.getClassLoader() : ofApplication;
     }

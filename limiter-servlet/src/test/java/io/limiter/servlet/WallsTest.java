@@ -52,6 +52,8 @@ class WallsTest {
             .and()
             .doNotHaveFullyQualifiedName(RateLimitFilter.class.getName())
             .and()
+            .doNotHaveFullyQualifiedName(Rejections.class.getName())
+            .and()
             .doNotHaveFullyQualifiedName(ClientAddressResolver.class.getName())
             .and()
             .doNotHaveFullyQualifiedName(ClientAddress.class.getName())

@@ -1,0 +1,182 @@
+package io.limiter.benchmark;
+
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.config.EnableRateLimiting;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.io.StringReader;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * What the annotation costs beside the decision: a proxy that asks the limiter itself, with the policy and the key at hand,
+ * against proxies and woven methods that find both by their annotation.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(3)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 10, time = 1)
+public class AnnotatedMethodBenchmark {
+    private static final String USER = "alice";
+    private static final Policy POLICY = Policy.of("many", Limit.fixedWindow(Limit.MAX_PERMITS, Duration.ofDays(1)));
+
+    private RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
+    private Plain plain = new Plain();
+    private Plain bareProxy = plain;
+    private Plain byHand = plain;
+    private Annotated annotated = new Annotated();
+    private Woven woven = new Woven();
+    private AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+    /** Without limits. */
+    public static class Plain {
+        /** Does nothing. */
+        public int call(String user) {
+            return user.length();
+        }
+    }
+
+    /** Where the annotations of a bean stand: on an interface the weaver does not see them, so its proxy is alone. */
+    public interface Limited {
+        /** One quota for all. */
+        @RateLimited(value = "many", key = "global")
+        int global(String user);
+
+        /** The quota of a parameter. */
+        @RateLimited(value = "many", key = "#user")
+        int ofUser(String user);
+    }
+
+    /** A bean with limits. */
+    public static class Annotated implements Limited {
+        @Override
+        public int global(String user) {
+            return user.length();
+        }
+
+        @Override
+        public int ofUser(String user) {
+            return user.length();
+        }
+    }
+
+    /** Woven, and no bean. */
+    public static class Woven {
+        /** One quota for all. */
+        @RateLimited(value = "many", key = "global")
+        public int global(String user) {
+            return user.length();
+        }
+
+        /** The quota of a parameter. */
+        @RateLimited(value = "many", key = "#user")
+        public int ofUser(String user) {
+            return user.length();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting(proxyTargetClass = true)
+    static class Limits {}
+
+    /** Makes the proxies. */
+    @Setup
+    public void start() throws IOException {
+        LimiterConfig config = LimiterConfig.builder()
+                .text(
+                        "benchmark",
+                        new StringReader("limiter.policies.many.limits = " + Limit.MAX_PERMITS + "/1d fixed\n"))
+                .build();
+        context.registerBean(Limiter.class, () -> Limiter.of(config, rateLimiter));
+        context.register(Limits.class, Annotated.class);
+        context.refresh();
+        annotated = context.getBean(Annotated.class);
+        bareProxy = proxy(invocation -> invocation.proceed());
+        byHand = proxy(invocation -> {
+            String user = (String) Objects.requireNonNull(invocation.getArguments()[0]);
+            Decision decision = rateLimiter.tryAcquire(
+                    POLICY, PartitionKey.builder().add("key", user).build(), 1);
+            return decision.allowed() ? invocation.proceed() : -1;
+        });
+    }
+
+    /** Ends the context, and with it the limiter. */
+    @TearDown
+    public void stop() {
+        context.close();
+    }
+
+    /** A proxy whose advice does nothing. */
+    @Benchmark
+    public int aBareProxy() {
+        return bareProxy.call(USER);
+    }
+
+    /** The decision alone. */
+    @Benchmark
+    public Decision bDecision() {
+        return rateLimiter.tryAcquire(
+                POLICY, PartitionKey.builder().add("key", USER).build(), 1);
+    }
+
+    /** A proxy whose advice asks the limiter. */
+    @Benchmark
+    public int cProxyByHand() {
+        return byHand.call(USER);
+    }
+
+    /** The annotation, with a key that needs no expression. */
+    @Benchmark
+    public int dProxyGlobal() {
+        return annotated.global(USER);
+    }
+
+    /** The annotation, with a key of a parameter. */
+    @Benchmark
+    public int eProxyOfUser() {
+        return annotated.ofUser(USER);
+    }
+
+    /** Woven, with a key that needs no expression. */
+    @Benchmark
+    public int fWovenGlobal() {
+        return woven.global(USER);
+    }
+
+    /** Woven, with a key of a parameter. */
+    @Benchmark
+    public int gWovenOfUser() {
+        return woven.ofUser(USER);
+    }
+
+    private Plain proxy(MethodInterceptor advice) {
+        ProxyFactory factory = new ProxyFactory(plain);
+        factory.addAdvice(advice);
+        return (Plain) factory.getProxy();
+    }
+}

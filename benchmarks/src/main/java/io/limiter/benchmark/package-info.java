@@ -1,0 +1,5 @@
+/** Benchmarks, to be run by hand. */
+@NullMarked
+package io.limiter.benchmark;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,65 @@
+package io.limiter.spring;
+
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * A call of a limited method was denied. It has no stack trace: who is flooded makes one for each call. Its message holds
+ * no keys, which are client data.
+ */
+public final class RateLimitExceededException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Decision decision;
+
+    /**
+     * Of a denial.
+     *
+     * @throws IllegalArgumentException if the decision allows
+     */
+    public RateLimitExceededException(Decision decision) {
+        super(null, null, false, false);
+        if (decision.allowed()) {
+            throw new IllegalArgumentException("the decision allows the call: " + decision);
+        }
+        this.decision = decision;
+    }
+
+    /** What was decided. Null in a copy that came from another JVM: decisions are not sent. */
+    public Decision decision() {
+        return decision;
+    }
+
+    /** As {@link Decision#retryAfter()}. */
+    public Optional<Duration> retryAfter() {
+        return decision.retryAfter();
+    }
+
+    /** Made when somebody asks. */
+    @Override
+    public String getMessage() {
+        if (Objects.isNull(decision)) {
+            return "denied";
+        }
+        String when = decision.retryAfter()
+                .map(duration -> "would pass in " + duration.toMillis() + " ms")
+                .orElse("can never pass");
+        if (decision.outcomes().isEmpty()) {
+            return "denied because nobody could count; " + when;
+        }
+        return "denied by "
+                + decision.violated().stream()
+                        .map(RateLimitExceededException::name)
+                        .distinct()
+                        .collect(Collectors.joining(", "))
+                + "; " + when;
+    }
+
+    private static String name(LimitOutcome outcome) {
+        return outcome.charge().policy().name() + "/" + outcome.limit().name();
+    }
+}

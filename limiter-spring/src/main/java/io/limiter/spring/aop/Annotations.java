@@ -1,0 +1,68 @@
+package io.limiter.spring.aop;
+
+import io.limiter.spring.RateLimited;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.List;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
+
+/** Finds the annotations that are for a method. */
+final class Annotations {
+    private Annotations() {}
+
+    /**
+     * The nearest: of the method itself, else of a method that it overrides or implements, else of its class, of what that
+     * extends or implements, or of the interface that it is called by. Meta-annotations are merged with what stands on them.
+     *
+     * @param specific the method that runs
+     * @param called the method that is called, of an interface perhaps
+     */
+    static List<MergedAnnotation<RateLimited>> of(Method specific, Method called) {
+        List<MergedAnnotation<RateLimited>> found = nearest(specific);
+        if (found.isEmpty() && isOfItsClass(specific)) {
+            found = nearest(specific.getDeclaringClass());
+            if (found.isEmpty() && !called.equals(specific)) {
+                found = nearest(called.getDeclaringClass());
+            }
+        }
+        return found;
+    }
+
+    /** The method of the class that runs when this one is called. */
+    static Method specific(Method called, Class<?> target) {
+        return BridgeMethodResolver.findBridgedMethod(
+                BridgeMethodResolver.findBridgedMethod(ClassUtils.getMostSpecificMethod(called, target)));
+    }
+
+    /** Whether annotations of its class are for a method: they are for what a class offers. */
+    private static boolean isOfItsClass(Method method) {
+        return Modifier.isPublic(method.getModifiers()) && !method.isSynthetic() && !isOfObject(method);
+    }
+
+    private static boolean isOfObject(Method method) {
+        return switch (method.getName()) {
+            case "toString", "hashCode" -> method.getParameterCount() == 0;
+            case "equals" -> method.getParameterCount() == 1 && method.getParameterTypes()[0] == Object.class;
+            default -> method.getDeclaringClass() == Object.class;
+        };
+    }
+
+    private static List<MergedAnnotation<RateLimited>> nearest(AnnotatedElement element) {
+        List<MergedAnnotation<RateLimited>> all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(
+                        RateLimited.class)
+                .toList();
+        if (all.size() < 2) {
+            return all;
+        }
+        int level =
+                all.stream().mapToInt(MergedAnnotation::getAggregateIndex).min().orElseThrow();
+        return all.stream()
+                .filter(annotation -> annotation.getAggregateIndex() == level)
+                .toList();
+    }
+}

@@ -1,0 +1,206 @@
+package io.limiter.spring.aop;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/**
+ * An expression of an annotation: parsed once, every name in it looked up before the first call, and compiled to byte
+ * code when it is used much. Thread-safe.
+ */
+final class CallExpression {
+    /** What the language's root knows: see {@link CallFacts.Words}. */
+    private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
+
+    private final MethodSite site;
+    private final String attribute;
+    private final String text;
+    private final Expression expression;
+
+    private CallExpression(MethodSite site, String attribute, String text, Expression expression) {
+        this.site = site;
+        this.attribute = attribute;
+        this.text = text;
+        this.expression = expression;
+    }
+
+    /**
+     * The expression of an attribute.
+     *
+     * @throws IllegalStateException if it does not parse, or names what is not there; the message says what to write
+     */
+    static CallExpression parse(MethodSite site, String attribute, String text) {
+        // MIXED: what the compiler can't do, or a type that changes between calls, is interpreted.
+        SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
+                SpelCompilerMode.MIXED, site.method().getDeclaringClass().getClassLoader()));
+        SpelExpression parsed;
+        try {
+            parsed = parser.parseRaw(text);
+        } catch (ParseException | IllegalStateException broken) {
+            throw Wrong.at(
+                    Wrong.NO_EXPRESSION,
+                    site.toString(),
+                    attribute + " = \"" + text + "\" is no expression (" + broken.getMessage()
+                            + "); write one such as #user, or a text in quotes: 'all'",
+                    broken);
+        }
+        CallExpression expression = new CallExpression(site, attribute, text, parsed);
+        expression.check(parsed.getAST(), true);
+        return expression;
+    }
+
+    /**
+     * The words that the parts of a key are, each null where it is something else: of {@code {ip, #account}} the first is
+     * {@code ip}.
+     */
+    List<@Nullable String> words() {
+        SpelNode root = ((SpelExpression) expression).getAST();
+        boolean several = root instanceof InlineList;
+        List<@Nullable String> words = new ArrayList<>();
+        for (int i = 0; i < (several ? root.getChildCount() : 1); i++) {
+            words.add(word(several ? root.getChild(i) : root));
+        }
+        return words;
+    }
+
+    private static @Nullable String word(SpelNode node) {
+        return node instanceof PropertyOrFieldReference reference ? reference.getName() : null;
+    }
+
+    /** What it is for this call. */
+    @Nullable
+    Object value(MethodCall call) {
+        try {
+            return expression.getValue(call.facts(site));
+        } catch (RuntimeException failed) {
+            for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+                // The language wraps what a word threw; that names the method and the remedy already.
+                if (cause instanceof IllegalStateException wrong
+                        && String.valueOf(wrong.getMessage()).startsWith(Wrong.NO_KEY)) {
+                    throw wrong;
+                }
+            }
+            throw Wrong.at(
+                    Wrong.VALUE,
+                    site.toString(),
+                    attribute + " = \"" + text + "\" failed ("
+                            + failed.getClass().getSimpleName()
+                            + "); write it so that it has a value for every call, for example #user?.name",
+                    failed);
+        }
+    }
+
+    /** An exception for a value that can't be used. */
+    IllegalStateException unusable(String found, String remedy) {
+        return Wrong.at(Wrong.VALUE, site.toString(), attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
+    }
+
+    /** Looks at every name. At the root, names without a sign are words; further in they belong to what stands before. */
+    private void check(SpelNode node, boolean atRoot) {
+        if (node instanceof TypeReference || node instanceof ConstructorReference) {
+            throw forbidden(node, "names a type");
+        }
+        if (node instanceof Assign || node instanceof OpInc || node instanceof OpDec) {
+            throw forbidden(node, "changes something");
+        }
+        if (node instanceof FunctionReference) {
+            throw forbidden(node, "calls a function, and there are none");
+        }
+        if (node instanceof VariableReference) {
+            checkVariable(node.toStringAST().substring(1), atRoot);
+        } else if (node instanceof BeanReference) {
+            checkBean(node.toStringAST());
+        } else if (atRoot && node instanceof PropertyOrFieldReference word) {
+            checkWord(word.getName());
+        } else if (atRoot && node instanceof MethodReference method) {
+            throw unknown(method.getName() + "(...)", "belongs to nothing; call methods of parameters or beans");
+        }
+        boolean compound = node instanceof CompoundExpression;
+        for (int i = 0; i < node.getChildCount(); i++) {
+            SpelNode child = node.getChild(i);
+            if (compound && i > 0) {
+                checkStep(child);
+            } else {
+                check(child, atRoot && !isNested(node));
+            }
+        }
+    }
+
+    /** A property, a method or an index of what stands before it; its arguments are expressions of their own. */
+    private void checkStep(SpelNode step) {
+        for (int i = 0; i < step.getChildCount(); i++) {
+            check(step.getChild(i), !isNested(step));
+        }
+    }
+
+    private static boolean isNested(SpelNode node) {
+        return node instanceof Projection || node instanceof Selection;
+    }
+
+    private void checkVariable(String name, boolean atRoot) {
+        boolean known = site.position(name) != null || (!atRoot && name.equals("this"));
+        if (!known) {
+            throw unknown("#" + name, "is no parameter; " + site.parameters());
+        }
+    }
+
+    private void checkBean(String reference) {
+        String name = reference.substring(reference.lastIndexOf('@') + 1).replace("'", "");
+        if (site.beans() == Beans.NONE) {
+            throw unknown("@" + name, "is a bean, and there is no Spring context; use parameters");
+        }
+        if (!site.beans().has(name)) {
+            throw unknown("@" + name, "is no bean of this context; correct its name, or define it");
+        }
+    }
+
+    private void checkWord(String name) {
+        if (!WORDS.contains(name)) {
+            String remedy = site.parameterNames().contains(name)
+                    ? "is no word; for the parameter write #" + name
+                    : "is none of the words " + String.join(", ", WORDS) + "; for a text write '" + name
+                            + "' in quotes, for a parameter #" + name;
+            throw unknown(name, remedy);
+        }
+        if (!name.equals("global") && !site.isInRequests()) {
+            throw Wrong.at(
+                    Wrong.NO_KEY,
+                    site.toString(),
+                    attribute + " = \"" + text + "\": '" + name + "' is of a web request, and here is none; "
+                            + MethodKey.HOW_TO_HAVE_REQUESTS);
+        }
+    }
+
+    private IllegalStateException forbidden(SpelNode node, String what) {
+        return unknown(
+                node.toStringAST(),
+                what + ", which is not allowed here; put it into a bean, and call that: @"
+                        + site.method().getDeclaringClass().getSimpleName().toLowerCase(Locale.ROOT) + "Keys.of(#p0)");
+    }
+
+    private IllegalStateException unknown(String name, String what) {
+        return Wrong.at(Wrong.UNKNOWN_NAME, site.toString(), attribute + " = \"" + text + "\": '" + name + "' " + what);
+    }
+}

@@ -1,0 +1,109 @@
+package io.limiter.spring.aop;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.RateLimiter;
+import io.limiter.spring.RateLimitExceededException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** Everything that is known of a limited method before it is called. Thread-safe. */
+final class LimitedMethod {
+    private final MethodSite site;
+    private final RateLimiter limiter;
+    private final Shadow shadow;
+    private final LimitedMethods.Rules rules;
+    private final @Nullable Fallback fallback;
+    private final Answer answer;
+
+    LimitedMethod(
+            MethodSite site,
+            RateLimiter limiter,
+            Shadow shadow,
+            LimitedMethods.Rules rules,
+            @Nullable Fallback fallback,
+            Answer answer) {
+        this.site = site;
+        this.limiter = limiter;
+        this.shadow = shadow;
+        this.rules = rules;
+        this.fallback = fallback;
+        this.answer = answer;
+    }
+
+    MethodSite site() {
+        return site;
+    }
+
+    /** Calls the method if it may be called, in the way of what it returns. */
+    @Nullable
+    Object call(MethodCall call) throws Throwable {
+        List<Charge> charges = rules.set().charges(call);
+        List<Charge> counted = rules.shadows().isEmpty() ? List.of() : shadows(call);
+        if (charges.isEmpty() && counted.isEmpty()) {
+            return call.proceed();
+        }
+        return answer.call(new Question(call, charges, counted));
+    }
+
+    private List<Charge> shadows(MethodCall call) {
+        List<Charge> counted = new ArrayList<>();
+        for (MethodRule rule : rules.shadows()) {
+            Charge charge = rule.charge(call);
+            if (charge != null) {
+                counted.add(charge);
+            }
+        }
+        return counted;
+    }
+
+    /** A call with what it costs: asked once for each time that it is made. */
+    final class Question {
+        private final MethodCall call;
+        private final List<Charge> charges;
+        private final List<Charge> counted;
+
+        private Question(MethodCall call, List<Charge> charges, List<Charge> counted) {
+            this.call = call;
+            this.charges = charges;
+            this.counted = counted;
+        }
+
+        MethodCall call() {
+            return call;
+        }
+
+        /** Whether nothing can deny it. */
+        boolean isFree() {
+            return charges.isEmpty();
+        }
+
+        Decision ask() {
+            return limiter.tryAcquire(charges);
+        }
+
+        CompletionStage<Decision> askAsync() {
+            return limiter.tryAcquireAsync(charges);
+        }
+
+        /** What the call has taken, from the moment that it may be made. */
+        Taken taken(@Nullable Decision decision) {
+            List<CompletionStage<Decision>> shadows = new ArrayList<>(counted.size());
+            for (Charge charge : counted) {
+                shadows.add(shadow.count(charge, site));
+            }
+            return new Taken(limiter, rules, decision, shadows);
+        }
+
+        /** Instead of the call. */
+        @Nullable
+        Object denied(Decision decision) throws Throwable {
+            if (fallback != null) {
+                return fallback.answer(call, decision);
+            }
+            throw new RateLimitExceededException(decision);
+        }
+    }
+}

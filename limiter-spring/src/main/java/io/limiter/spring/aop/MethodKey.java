@@ -1,0 +1,149 @@
+package io.limiter.spring.aop;
+
+import io.limiter.PartitionKey;
+import java.security.Principal;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Whose quota a call uses. Immutable. */
+final class MethodKey {
+    static final String HOW_TO_HAVE_REQUESTS = "give a key of parameters, such as key = \"#user\", or key = \"global\""
+            + " for one quota of all callers (requests are known in Spring MVC, or from a CallerSource)";
+
+    /** Whether a class says what its objects are. Those that do not would be a new client with each object. */
+    private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            try {
+                return type.getMethod("toString").getDeclaringClass() != Object.class;
+            } catch (NoSuchMethodException impossible) {
+                return false;
+            }
+        }
+    };
+
+    private enum Kind {
+        CLIENT,
+        GLOBAL,
+        EXPRESSION
+    }
+
+    private final MethodSite site;
+    private final Kind kind;
+    private final @Nullable CallExpression expression;
+    private final List<@Nullable String> words;
+
+    private MethodKey(MethodSite site, Kind kind, @Nullable CallExpression expression) {
+        this.site = site;
+        this.kind = kind;
+        this.expression = expression;
+        this.words = expression == null ? List.of() : expression.words();
+    }
+
+    /**
+     * The key that the attribute says. The words {@code ip} and {@code global} alone, and no text, evaluate nothing.
+     *
+     * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
+     */
+    static MethodKey of(MethodSite site, String text) {
+        String word = text.strip();
+        if (word.equals("global")) {
+            return new MethodKey(site, Kind.GLOBAL, null);
+        }
+        if (word.isEmpty() && !site.isInRequests()) {
+            throw noRequest(site);
+        }
+        boolean client = word.isEmpty() || (word.equals("ip") && site.isInRequests());
+        return client
+                ? new MethodKey(site, Kind.CLIENT, null)
+                : new MethodKey(site, Kind.EXPRESSION, CallExpression.parse(site, "key", text));
+    }
+
+    static IllegalStateException noRequest(MethodSite site) {
+        return Wrong.at(
+                Wrong.NO_KEY,
+                site.toString(),
+                "the key is the client's address, and the call belongs to no web request; " + HOW_TO_HAVE_REQUESTS);
+    }
+
+    /**
+     * The key of a call.
+     *
+     * @throws IllegalStateException if there is none: outside of a request, or what the expression gives is no text
+     */
+    PartitionKey of(MethodCall call) {
+        if (kind == Kind.GLOBAL) {
+            return PartitionKey.global();
+        }
+        if (kind == Kind.CLIENT || expression == null) {
+            Caller caller = call.caller(site.callers());
+            if (caller == null) {
+                throw noRequest(site);
+            }
+            return PartitionKey.of(caller.address());
+        }
+        Object value = expression.value(call);
+        if (value instanceof PartitionKey key) {
+            return key;
+        }
+        PartitionKey.Builder key = PartitionKey.builder();
+        if (value instanceof Collection<?> parts) {
+            if (parts.isEmpty()) {
+                throw expression.unusable("an empty list", "give at least one part, or key = \"global\"");
+            }
+            int i = 0;
+            for (Object part : parts) {
+                add(part, i < words.size() ? words.get(i) : null, key, call, expression);
+                i++;
+            }
+        } else {
+            add(value, words.get(0), key, call, expression);
+        }
+        return key.build();
+    }
+
+    /**
+     * Adds a part as the filter's rules do: an address as it is, everything else with its kind, so that who calls himself
+     * like an address does not use up what its client has. A part that is missing never switches a limit off: the
+     * client's address stands in, or outside of a request what all of those share.
+     */
+    private void add(
+            @Nullable Object part,
+            @Nullable String word,
+            PartitionKey.Builder key,
+            MethodCall call,
+            CallExpression of) {
+        String text = text(part, of);
+        if (text.isEmpty()) {
+            Caller caller = call.caller(site.callers());
+            key.addStandIn(caller == null ? "" : caller.address());
+        } else if ("ip".equals(word)) {
+            key.add(text);
+        } else {
+            key.add("user".equals(word) || "principal".equals(word) ? "user" : "key", text);
+        }
+    }
+
+    private static String text(@Nullable Object part, CallExpression of) {
+        if (part instanceof String known) {
+            return known;
+        }
+        if (part == null) {
+            return "";
+        }
+        if (part instanceof Principal principal) {
+            return text(principal.getName(), of);
+        }
+        if (part instanceof Optional<?> optional) {
+            return text(optional.orElse(null), of);
+        }
+        if (part instanceof PartitionKey || part instanceof Collection || !HAS_TEXT.get(part.getClass())) {
+            throw of.unusable(
+                    "a part of type " + part.getClass().getName(),
+                    "give a text, a number or something else that has one text: #order.id, not #order");
+        }
+        return part.toString();
+    }
+}

@@ -1,0 +1,96 @@
+package io.limiter.spring.aop;
+
+import org.aspectj.lang.ProceedingJoinPoint;
+import org.aspectj.lang.annotation.Around;
+import org.aspectj.lang.annotation.Aspect;
+import org.aspectj.lang.annotation.Pointcut;
+import org.aspectj.lang.reflect.MethodSignature;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Limits methods where their code is, for AspectJ to weave into classes when they are compiled or loaded: also private,
+ * static and self-called ones. Its limiter is the one of {@link RateLimiting}. A Spring context needs no weaving, and no
+ * bean of this type. Thread-safe.
+ *
+ * <p>Annotations of interfaces are not seen here, and of meta-annotations two levels.
+ */
+@Aspect
+public final class RateLimitAspect {
+    private static final RateLimitAspect ONLY = new RateLimitAspect();
+
+    /** AspectJ makes one itself where it weaves this class; others use {@link #aspectOf}. */
+    public RateLimitAspect() {}
+
+    /**
+     * What woven code calls. The compiler of AspectJ would write it, and a jar that only javac has seen would lack it.
+     */
+    public static RateLimitAspect aspectOf() {
+        return ONLY;
+    }
+
+    /** What woven code may call before {@link #aspectOf}. */
+    public static boolean hasAspect() {
+        return true;
+    }
+
+    @Pointcut("execution(@io.limiter.spring.RateLimited * *(..))"
+            + " || execution(@io.limiter.spring.RateLimited.List * *(..))"
+            + " || execution(@(@io.limiter.spring.RateLimited *) * *(..))"
+            + " || execution(@(@io.limiter.spring.RateLimited.List *) * *(..))"
+            + " || execution(@(@(@io.limiter.spring.RateLimited *) *) * *(..))")
+    void annotatedMethod() {}
+
+    @Pointcut("execution(public * (@io.limiter.spring.RateLimited *).*(..))"
+            + " || execution(public * (@io.limiter.spring.RateLimited.List *).*(..))"
+            + " || execution(public * (@(@io.limiter.spring.RateLimited *) *).*(..))"
+            + " || execution(public * (@(@io.limiter.spring.RateLimited.List *) *).*(..))")
+    void methodOfAnnotatedClass() {}
+
+    /** Proxies of the JDK, which a loader may weave as well, and of which annotations are made. */
+    @Pointcut("within(java.lang.reflect.Proxy+)")
+    void proxy() {}
+
+    /** Decides a call of a woven method, unless a proxy has. */
+    @Around("(annotatedMethod() || methodOfAnnotatedClass()) && !proxy()")
+    public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
+        MethodSignature signature = (MethodSignature) point.getSignature();
+        if (Proxied.isDecided(signature.getMethod(), point.getThis())) {
+            return point.proceed();
+        }
+        LimitedMethod method = RateLimiting.woven(point.getStaticPart(), signature.getMethod());
+        return method == null ? point.proceed() : method.call(new WovenCall(point));
+    }
+
+    /** A call of a woven method. */
+    private static final class WovenCall extends MethodCall {
+        private final ProceedingJoinPoint point;
+
+        WovenCall(ProceedingJoinPoint point) {
+            this.point = point;
+        }
+
+        @Override
+        @Nullable
+        Object target() {
+            return point.getThis();
+        }
+
+        @Override
+        @Nullable
+        Object[] arguments() {
+            return point.getArgs();
+        }
+
+        @Override
+        @Nullable
+        Object proceed() throws Throwable {
+            return point.proceed();
+        }
+
+        @Override
+        @Nullable
+        Object proceedAgain() throws Throwable {
+            return point.proceed();
+        }
+    }
+}

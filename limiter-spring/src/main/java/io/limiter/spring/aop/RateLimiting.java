@@ -1,0 +1,97 @@
+package io.limiter.spring.aop;
+
+import io.limiter.wiring.Limiter;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The one place where methods that AspectJ has woven find their limiter. A Spring context with
+ * {@code @EnableRateLimiting} sets it by itself; a program without Spring says it at its start:
+ *
+ * <pre>{@code
+ * Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")));
+ * RateLimiting.use(limiter);
+ * }</pre>
+ *
+ * <p>Without one a woven call throws an {@link IllegalStateException}. Where several are in use at once, the last one counts,
+ * and when that is closed the one before it. Thread-safe.
+ */
+public final class RateLimiting implements AutoCloseable {
+    private static final List<RateLimiting> IN_USE = new ArrayList<>();
+    private static volatile @Nullable RateLimiting last;
+
+    private final LimitedMethods methods;
+    private final Map<Object, Optional<LimitedMethod>> woven = new ConcurrentHashMap<>();
+
+    private RateLimiting(LimitedMethods methods) {
+        this.methods = methods;
+    }
+
+    /** Woven methods use this limiter from now on. No call belongs to a request, so each annotation needs a key. */
+    public static RateLimiting use(Limiter limiter) {
+        return use(limiter, null, Beans.NONE);
+    }
+
+    /** The same, with a way to know whose request a thread works for. */
+    public static RateLimiting use(Limiter limiter, CallerSource callers) {
+        return use(limiter, Objects.requireNonNull(callers, "callers"), Beans.NONE);
+    }
+
+    static RateLimiting use(Limiter limiter, @Nullable CallerSource callers, Beans beans) {
+        RateLimiting used =
+                new RateLimiting(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), callers, beans));
+        synchronized (IN_USE) {
+            IN_USE.add(used);
+            last = used;
+        }
+        return used;
+    }
+
+    /** Woven methods no longer use it. The limiter stays its owner's to close. */
+    @Override
+    public void close() {
+        synchronized (IN_USE) {
+            IN_USE.remove(this);
+            last = IN_USE.isEmpty() ? null : IN_USE.get(IN_USE.size() - 1);
+        }
+    }
+
+    LimitedMethods methods() {
+        return methods;
+    }
+
+    /** The limits of a woven method, which is found by the place where it was woven; null when it has none. */
+    static @Nullable LimitedMethod woven(Object place, Method method) {
+        RateLimiting used = last;
+        if (used == null) {
+            if (isGenerated(method)) {
+                return null;
+            }
+            throw Wrong.at(
+                    Wrong.NO_LIMITER,
+                    MethodSite.described(method),
+                    "it is woven, and nobody has said which limiter to use; call RateLimiting.use(limiter) when the program"
+                            + " starts, or write @EnableRateLimiting in a Spring context");
+        }
+        Optional<LimitedMethod> limited = used.woven.get(place);
+        if (limited == null) {
+            limited = isGenerated(method)
+                    ? Optional.empty()
+                    : Optional.ofNullable(used.methods.of(method, method.getDeclaringClass()));
+            used.woven.put(place, limited);
+        }
+        return limited.orElse(null);
+    }
+
+    /** Of a proxy that Spring made while classes are woven: it calls what is limited. */
+    private static boolean isGenerated(Method method) {
+        return method.getDeclaringClass().getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
+    }
+}

@@ -1,0 +1,67 @@
+package io.limiter.spring.aop;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.RateLimiter;
+import io.limiter.TimeSource;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Counts for annotations that deny nothing, without waiting, and tells what they would deny. Thread-safe. */
+final class Shadow {
+    private static final Logger LOG = LoggerFactory.getLogger(io.limiter.spring.RateLimited.class);
+    private static final long TELL_EVERY_MICROS = 60_000_000;
+
+    private final RateLimiter limiter;
+    private final Map<String, Tally> tallies = new ConcurrentHashMap<>();
+
+    /** What one policy would have denied, and when to tell it again. */
+    private static final class Tally {
+        private final AtomicLong denied = new AtomicLong();
+        private final AtomicLong nextMicros = new AtomicLong(Long.MIN_VALUE);
+    }
+
+    Shadow(RateLimiter limiter) {
+        this.limiter = limiter;
+    }
+
+    /** Counts; whatever comes of it is no matter of the call. */
+    CompletionStage<Decision> count(Charge charge, MethodSite site) {
+        try {
+            CompletionStage<Decision> counted = limiter.tryAcquireAsync(List.of(charge));
+            counted.whenComplete((decision, failure) -> {
+                if (failure != null) {
+                    LOG.debug("a shadow policy was not counted", failure);
+                } else if (!decision.allowed()) {
+                    tell(charge.policy().name(), site);
+                }
+            });
+            return counted;
+        } catch (RuntimeException failed) {
+            LOG.debug("a shadow policy was not counted", failed);
+            return CompletableFuture.failedStage(failed);
+        }
+    }
+
+    private void tell(String policy, MethodSite site) {
+        Tally tally = tallies.computeIfAbsent(policy, name -> new Tally());
+        long denied = tally.denied.incrementAndGet();
+        long now = TimeSource.system().nowMicros();
+        long due = tally.nextMicros.get();
+        if (now >= due && tally.nextMicros.compareAndSet(due, now + TELL_EVERY_MICROS)) {
+            LOG.warn(
+                    "{} the shadow policy '{}' would have denied a call of {}, {} times so far; told again in a minute at"
+                            + " the earliest",
+                    Wrong.SHADOW,
+                    policy,
+                    site,
+                    denied);
+        }
+    }
+}

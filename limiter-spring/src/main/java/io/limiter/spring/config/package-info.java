@@ -1,0 +1,5 @@
+/** Limited methods switched on in a Spring context without Boot. */
+@NullMarked
+package io.limiter.spring.config;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Limited methods in a web request: who calls, and the denied call as an HTTP response. */
+@NullMarked
+package io.limiter.spring.web;
+
+import org.jspecify.annotations.NullMarked;

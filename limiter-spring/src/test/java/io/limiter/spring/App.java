@@ -1,0 +1,181 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.spring.aop.Caller;
+import io.limiter.spring.aop.CallerSource;
+import io.limiter.spring.config.EnableRateLimiting;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.security.Principal;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.reactivestreams.Publisher;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Flux;
+
+/** A Spring context with limited beans, whose time stands still and whose requests are made up. */
+public final class App implements AutoCloseable {
+    private static final ThreadLocal<Caller> CALLER = new ThreadLocal<>();
+
+    public final ManualTime time = new ManualTime();
+    public final RateLimiter rateLimiter;
+    private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting
+    static class OfInterfaces {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting(proxyTargetClass = true)
+    static class OfClasses {}
+
+    private App(RateLimiter rateLimiter, String config, Class<?>... classes) {
+        this.rateLimiter = rateLimiter == null
+                ? RateLimiter.on(InProcessBackend.builder().timeSource(time).build())
+                : rateLimiter;
+        context.registerBean(Limiter.class, () -> Limiter.of(config(config), this.rateLimiter));
+        context.registerBean(CallerSource.class, () -> CALLER::get);
+        context.register(classes);
+        try {
+            context.refresh();
+        } catch (RuntimeException failed) {
+            context.close();
+            throw failed;
+        }
+    }
+
+    /** Beans of these classes, which have no dependencies, with policies of a configuration. */
+    public static App of(String config, Class<?>... beans) {
+        return new App(null, config, with(OfInterfaces.class, beans));
+    }
+
+    /** The same, with proxies that are subclasses. */
+    public static App ofClasses(String config, Class<?>... beans) {
+        return new App(null, config, with(OfClasses.class, beans));
+    }
+
+    /** The same, on another rate limiter, which it closes. */
+    public static App on(RateLimiter rateLimiter, String config, Class<?>... beans) {
+        return new App(rateLimiter, config, with(OfInterfaces.class, beans));
+    }
+
+    /** What the start of such an application says when it fails. */
+    public static String failure(String config, Class<?>... beans) {
+        Throwable failure =
+                assertThrows(RuntimeException.class, () -> of(config, beans).close());
+        while (failure.getCause() != null
+                && !String.valueOf(failure.getMessage()).startsWith("RL-")) {
+            failure = failure.getCause();
+        }
+        return failure.getMessage();
+    }
+
+    public <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
+    public AnnotationConfigApplicationContext context() {
+        return context;
+    }
+
+    /** Whether a call passes, and what it returns does; any other failure is one of the test. */
+    public static boolean passes(Callable<?> call) {
+        Throwable failure;
+        try {
+            Object result = call.call();
+            if (result instanceof CompletionStage<?> stage) {
+                stage.toCompletableFuture().get();
+            } else if (result instanceof Future<?> future) {
+                future.get();
+            } else if (result instanceof Publisher<?> publisher) {
+                Flux.from(publisher).blockLast();
+            }
+            return true;
+        } catch (ExecutionException failed) {
+            failure = failed.getCause();
+        } catch (Exception failed) {
+            failure = failed;
+        }
+        if (failure instanceof RateLimitExceededException) {
+            return false;
+        }
+        throw new AssertionError(failure);
+    }
+
+    /** How many of so many calls pass. */
+    public static int passes(int calls, Callable<?> call) {
+        int passed = 0;
+        for (int i = 0; i < calls; i++) {
+            passed += passes(call) ? 1 : 0;
+        }
+        return passed;
+    }
+
+    /** How many of so many calls pass in a request of a client; of somebody who is logged in, unless user is null. */
+    public static int passes(int calls, String client, String user, Callable<?> call) {
+        CALLER.set(caller(client, user));
+        try {
+            return passes(calls, call);
+        } finally {
+            CALLER.remove();
+        }
+    }
+
+    /** How much of a policy a key has left. */
+    public long left(String policy, String limits, PartitionKey key) {
+        return rateLimiter
+                .peek(
+                        config("limiter.policies." + policy + ".limits = " + limits)
+                                .policies()
+                                .get(policy),
+                        key)
+                .remaining();
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+
+    private static Caller caller(String client, String user) {
+        return new Caller() {
+            @Override
+            public String address() {
+                return client;
+            }
+
+            @Override
+            public Principal principal() {
+                return user == null ? null : () -> user;
+            }
+        };
+    }
+
+    public static LimiterConfig config(String text) {
+        try {
+            return LimiterConfig.builder()
+                    .text("limiter.properties", new StringReader(text))
+                    .build();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Class<?>[] with(Class<?> configuration, Class<?>[] beans) {
+        Class<?>[] all = new Class<?>[beans.length + 1];
+        all[0] = configuration;
+        System.arraycopy(beans, 0, all, 1, beans.length);
+        return all;
+    }
+}

@@ -1,0 +1,270 @@
+package io.limiter.spring;
+
+import static io.limiter.spring.App.passes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import java.security.Principal;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What expressions can see and do, and what they can't. */
+class ExpressionsTest {
+    private static final String ONE = "limiter.policies.one.limits = 1/10s\n";
+
+    static class OfAnything {
+        @RateLimited(value = "one", key = "#any")
+        public void call(Object any) {}
+    }
+
+    @Test
+    void valuesThatHaveATextAreKeys() {
+        UUID id = new UUID(1, 2);
+        Map<Object, PartitionKey> keys = Map.of(
+                "a:b",
+                key("a:b"),
+                42,
+                key("42"),
+                id,
+                key(id.toString()),
+                Thread.State.NEW,
+                key("NEW"),
+                (Principal) () -> "alice",
+                key("alice"),
+                Optional.of("some"),
+                key("some"),
+                PartitionKey.of(List.of("x", "y")),
+                PartitionKey.of(List.of("x", "y")),
+                List.of("p", 7),
+                key("p", "7"));
+        try (App app = App.of(ONE, OfAnything.class)) {
+            keys.forEach((value, key) -> {
+                assertEquals(1, app.left("one", "1/10s", key));
+                app.bean(OfAnything.class).call(value);
+                assertEquals(0, app.left("one", "1/10s", key), () -> value + " is the key " + key);
+            });
+        }
+    }
+
+    static class Parts {
+        @RateLimited("one")
+        public void ofClient() {}
+
+        @RateLimited(value = "one", key = "#user")
+        public void ofUser(String user) {}
+
+        @RateLimited(value = "one", key = "{#one, #two}")
+        public void ofTwo(Object one, Object two) {}
+    }
+
+    @Test
+    void aMissingPartIsReplacedByTheClientAndNeverEqualsAGivenOne() {
+        try (App app = App.of(ONE, Parts.class)) {
+            Parts parts = app.bean(Parts.class);
+            assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser(null))));
+            assertEquals(0, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser(""))));
+            assertEquals(
+                    1,
+                    passes(9, "192.0.2.1", null, () -> run(parts::ofClient)),
+                    "nor did they use up the client's own");
+            assertEquals(1, passes(9, "192.0.2.2", null, () -> run(() -> parts.ofUser(null))));
+            assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser("192.0.2.1"))));
+            assertEquals(1, passes(9, () -> run(() -> parts.ofUser(null))), "outside of a request all share one");
+            assertEquals(0, passes(9, () -> run(() -> parts.ofUser(""))));
+
+            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a", Optional.empty()))));
+            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a", "@~"))));
+            assertEquals(0, passes(9, () -> run(() -> parts.ofTwo("a", null))));
+            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a:b", "c"))));
+            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a", "b:c"))));
+        }
+    }
+
+    static class Words {
+        @RateLimited(value = "one", key = " ip ")
+        public void ofIp() {}
+
+        @RateLimited(value = "one", key = "user")
+        public void ofUser() {}
+
+        @RateLimited(value = "one", key = "principal")
+        public void ofPrincipal() {}
+
+        @RateLimited(value = "one", key = "{'p', principal?.name, ip}")
+        public void ofAll() {}
+
+        @RateLimited(value = "one", key = "{'c', global == null ? 'x' : 'y'}", condition = "user != 'admin'")
+        public void guests() {}
+    }
+
+    @Test
+    void wordsOfTheRequest() {
+        try (App app = App.of(ONE, Words.class)) {
+            Words words = app.bean(Words.class);
+            assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofIp)));
+            assertEquals(0, app.left("one", "1/10s", PartitionKey.of("192.0.2.1")));
+            assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofUser)));
+            assertEquals(
+                    0,
+                    app.left(
+                            "one",
+                            "1/10s",
+                            PartitionKey.builder().add("user", "u").build()));
+            assertEquals(0, passes(2, "192.0.2.1", "u", () -> run(words::ofPrincipal)), "the same user");
+            assertEquals(1, passes(2, "192.0.2.1", null, () -> run(words::ofUser)), "not logged in: the client");
+            assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofAll)));
+            assertEquals(
+                    0,
+                    app.left(
+                            "one",
+                            "1/10s",
+                            PartitionKey.builder()
+                                    .add("key", "p")
+                                    .add("key", "u")
+                                    .add("192.0.2.1")
+                                    .build()));
+            assertEquals(9, passes(9, "192.0.2.1", "admin", () -> run(words::guests)));
+            assertEquals(1, passes(9, "192.0.2.1", "guest", () -> run(words::guests)));
+        }
+    }
+
+    static class TypeName {
+        @RateLimited(value = "one", key = "T(java.lang.Runtime).getRuntime().exec(#a).pid()")
+        public void call(String a) {}
+    }
+
+    static class New {
+        @RateLimited(value = "one", key = "new java.io.File(#a).delete()")
+        public void call(String a) {}
+    }
+
+    static class Assigning {
+        @RateLimited(value = "one", key = "#a = 'x'")
+        public void call(String a) {}
+    }
+
+    static class Counting {
+        @RateLimited(value = "one", key = "#a++")
+        public void call(int a) {}
+    }
+
+    static class Function {
+        @RateLimited(value = "one", key = "#f(#a)")
+        public void call(String a) {}
+    }
+
+    static class RootMethod {
+        @RateLimited(value = "one", key = "getClass()")
+        public void call(String a) {}
+    }
+
+    static class Nested {
+        @RateLimited(value = "one", key = "{#a.?[#this != T(String)]}")
+        public void call(List<String> a) {}
+    }
+
+    @Test
+    void noTypesNoObjectsNoChanges() {
+        for (Class<?> type : List.of(
+                TypeName.class,
+                New.class,
+                Assigning.class,
+                Counting.class,
+                Function.class,
+                RootMethod.class,
+                Nested.class)) {
+            String message = App.failure(ONE, type);
+            assertTrue(message.startsWith("RL-124 @RateLimited at " + type.getName() + ".call("), message);
+        }
+        assertTrue(App.failure(ONE, TypeName.class)
+                .endsWith("'T(java.lang.Runtime)' names a type, which is not allowed here; put it into a bean, and call"
+                        + " that: @typenameKeys.of(#p0)"));
+    }
+
+    static class Reaching {
+        @RateLimited(value = "one", key = "#a.getClass().getName()")
+        public void method(Object a) {}
+
+        @RateLimited(value = "one", key = "#a.class.name")
+        public void property(Object a) {}
+
+        @RateLimited(value = "one", key = "#a.getClassLoader().toString()")
+        public void loader(Class<?> a) {}
+    }
+
+    @Test
+    void noReflectionThroughAParameter() {
+        try (App app = App.of(ONE, Reaching.class)) {
+            Reaching reaching = app.bean(Reaching.class);
+            assertThrows(IllegalStateException.class, () -> reaching.method("x"));
+            assertThrows(IllegalStateException.class, () -> reaching.property("x"));
+            assertThrows(IllegalStateException.class, () -> reaching.loader(Reaching.class));
+        }
+    }
+
+    static class Language {
+        @RateLimited(
+                value = "one",
+                key = "{#list.![length()].?[#this > 1].size(), #map['k'], #a ?: 'none', #a matches 'x.*'}")
+        public void call(List<String> list, Map<String, String> map, String a) {}
+    }
+
+    @Test
+    void theLanguageItself() {
+        try (App app = App.of(ONE, Language.class)) {
+            assertFalse(passes(
+                            2,
+                            () -> run(() ->
+                                    app.bean(Language.class).call(Arrays.asList("a", "bb"), Map.of("k", "v"), "xy")))
+                    == 2);
+        }
+    }
+
+    public static class Customer {
+        private final String name;
+
+        Customer(String name) {
+            this.name = name;
+        }
+
+        public String getName() {
+            return name;
+        }
+    }
+
+    static class Hot {
+        @RateLimited(limits = "1/10s", key = "#customer.name")
+        public void call(Customer customer) {}
+    }
+
+    @Test
+    void thousandsOfEvaluationsStayRightWhenTheExpressionIsCompiled() {
+        try (App app = App.of(ONE, Hot.class)) {
+            Hot hot = app.bean(Hot.class);
+            for (int i = 0; i < 5_000; i++) {
+                Customer customer = new Customer("c" + i);
+                assertEquals(1, passes(2, () -> run(() -> hot.call(customer))));
+            }
+        }
+    }
+
+    private static PartitionKey key(String... parts) {
+        PartitionKey.Builder key = PartitionKey.builder();
+        for (String part : parts) {
+            key.add("key", part);
+        }
+        return key.build();
+    }
+
+    private static Object run(Runnable call) {
+        call.run();
+        return null;
+    }
+}

@@ -1,0 +1,130 @@
+package io.limiter.spring;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** The walls of this module. */
+@AnalyzeClasses(packages = "io.limiter.spring", importOptions = DoNotIncludeTests.class)
+class WallsTest {
+    @ArchTest
+    static final ArchRule NO_CYCLES = slices().matching("io.limiter.spring.(*)..")
+            .should()
+            .beFreeOfCycles()
+            .because("a room that needs its own guest can't be understood alone");
+
+    @ArchTest
+    static final ArchRule THE_ANNOTATION_KNOWS_NOBODY = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.spring")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.spring.*..", "org.springframework..", "io.limiter.servlet..")
+            .because("who has the annotation on a method needs nothing else to compile");
+
+    @ArchTest
+    static final ArchRule NO_SERVLET_IN_AOP = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.spring.aop")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "jakarta..", "io.limiter.servlet..", "org.springframework.web..", "io.limiter.spring.web")
+            .because("methods are limited in programs without any web");
+
+    @ArchTest
+    static final ArchRule WOVEN_CODE_NEEDS_NO_CONTEXT = noClasses()
+            .that(resideInAPackage("io.limiter.spring.aop")
+                    .and(not(simpleName("RateLimitInterceptor")))
+                    .and(not(simpleName("RateLimitedPostProcessor")))
+                    .and(not(resideInInner("RateLimitInterceptor")))
+                    .and(not(resideInInner("RateLimitedPostProcessor"))))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.springframework.beans..",
+                    "org.springframework.context..",
+                    "org.springframework.aop..",
+                    "org.aopalliance..")
+            .because("a woven program has spring-core and spring-expression, and no more of Spring");
+
+    @ArchTest
+    static final ArchRule ONLY_ONE_CLASS_KNOWS_REACTOR = noClasses()
+            .that(not(simpleName("ReactorAnswer")))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("reactor..", "org.reactivestreams..")
+            .because("Reactor is optional");
+
+    @ArchTest
+    static final ArchRule ONLY_ONE_CLASS_KNOWS_ASPECTJ = noClasses()
+            .that(not(simpleName("RateLimitAspect")).and(not(resideInInner("RateLimitAspect"))))
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.aspectj..")
+            .because("a Spring context needs no AspectJ");
+
+    @ArchTest
+    static final ArchRule NO_BACKEND = noClasses()
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
+            .because("a method asks the one question; where the state is, the configuration decides");
+
+    @ArchTest
+    static final ArchRule ONLY_TIME_SOURCES_READ_THE_CLOCK = noClasses()
+            .should()
+            .callMethod(System.class, "nanoTime")
+            .orShould()
+            .callMethod(System.class, "currentTimeMillis")
+            .because("time has one source");
+
+    @ArchTest
+    static final ArchRule NAMES_SAY_WHAT_A_THING_IS = classes()
+            .should()
+            .haveNameNotMatching(".*(Manager|Helper|Util|Utils|Impl|Context|Info)")
+            .because("such a name fits everything, so it says nothing");
+
+    @ArchTest
+    static void onlyTheseTypesArePublic(JavaClasses all) {
+        Set<String> open = all.stream()
+                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                .filter(type -> type.getEnclosingClass().isEmpty())
+                .map(JavaClass::getName)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(
+                new TreeSet<>(Set.of(
+                        "io.limiter.spring.RateLimitExceededException",
+                        "io.limiter.spring.RateLimited",
+                        "io.limiter.spring.aop.Caller",
+                        "io.limiter.spring.aop.CallerSource",
+                        "io.limiter.spring.aop.RateLimitAspect",
+                        "io.limiter.spring.aop.RateLimitedPostProcessor",
+                        "io.limiter.spring.aop.RateLimiting",
+                        "io.limiter.spring.config.EnableRateLimiting",
+                        "io.limiter.spring.web.RateLimitExceededAdvice",
+                        "io.limiter.spring.web.RequestCallers")),
+                open,
+                "a public type is a promise: add it here on purpose, or make it package-private");
+    }
+
+    private static com.tngtech.archunit.base.DescribedPredicate<JavaClass> resideInInner(String outer) {
+        return com.tngtech.archunit.base.DescribedPredicate.describe(
+                "are inside " + outer, type -> type.getName().startsWith("io.limiter.spring.aop." + outer + "$"));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.aop;
+
+import org.jspecify.annotations.NullMarked;

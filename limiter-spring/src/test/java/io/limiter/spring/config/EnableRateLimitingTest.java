@@ -1,0 +1,365 @@
+package io.limiter.spring.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.RateLimiter;
+import io.limiter.config.ConfigException;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.spring.App;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.web.RateLimitExceededAdvice;
+import io.limiter.spring.web.RequestCallers;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+
+/** What the annotation defines, and what an application can define instead. */
+class EnableRateLimitingTest {
+    @TempDir
+    Path folder;
+
+    @Configuration
+    @EnableRateLimiting("file:${limiter.file}")
+    static class FromAFile {
+        @Bean
+        Service service() {
+            return new Service();
+        }
+    }
+
+    static class Service {
+        @RateLimited(value = "one", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    @Test
+    void aPropertiesFileOfTheSameGrammar() throws IOException {
+        Limiter limiter;
+        try (AnnotationConfigApplicationContext context =
+                start("limiter.policies.one.limits = 1/1h\n", FromAFile.class)) {
+            Service service = context.getBean(Service.class);
+            assertEquals("done", service.call());
+            assertThrows(RateLimitExceededException.class, service::call);
+            limiter = context.getBean(Limiter.class);
+            assertTrue(context.containsBean("limiter"));
+            assertTrue(context.getBean("callerSource") instanceof RequestCallers);
+            assertTrue(context.getBean("rateLimitExceededAdvice") instanceof RateLimitExceededAdvice);
+        }
+        assertEquals(
+                Decision.Source.FAILED_CLOSED,
+                limiter.tryAcquire("one", PartitionKey.global(), 1).source(),
+                "closed with the context");
+    }
+
+    @Test
+    void aMistakeInTheFileStopsTheStart() {
+        BeanCreationException failure = assertThrows(
+                BeanCreationException.class,
+                () -> start("limiter.policies.one.limit = 1/1h\n", FromAFile.class)
+                        .close());
+        Throwable cause = failure;
+        while (!(cause instanceof ConfigException)) {
+            cause = cause.getCause();
+        }
+        assertTrue(cause.getMessage().contains("RL-101"), cause.getMessage());
+        assertTrue(cause.getMessage().contains("did you mean 'limits'?"), cause.getMessage());
+    }
+
+    @Configuration
+    @EnableRateLimiting("classpath:no-such-file.properties")
+    static class NoFile {
+        @Bean
+        Service service() {
+            return new Service();
+        }
+    }
+
+    @Test
+    void aMissingFileStopsTheStart() {
+        Throwable failure = assertThrows(
+                BeanCreationException.class, () -> new AnnotationConfigApplicationContext(NoFile.class).close());
+        while (failure.getCause() != null && !failure.getMessage().startsWith("RL-")) {
+            failure = failure.getCause();
+        }
+        assertEquals(
+                "RL-108 @EnableRateLimiting(\"classpath:no-such-file.properties\"): the file can't be read (class path"
+                        + " resource [no-such-file.properties] cannot be opened because it does not exist); add it, correct"
+                        + " the name, or define a bean of type Limiter",
+                failure.getMessage());
+    }
+
+    interface Greeting {
+        String greet();
+    }
+
+    static class Greeter implements Greeting {
+        @Override
+        @RateLimited(limits = "1/1h", key = "global")
+        public String greet() {
+            return "hello";
+        }
+    }
+
+    @Test
+    void proxiesAreOfInterfacesUnlessOtherwiseSaid() {
+        try (App app = App.of("", Greeter.class)) {
+            assertTrue(Proxy.isProxyClass(app.bean(Greeting.class).getClass()));
+        }
+        try (App app = App.ofClasses("", Greeter.class)) {
+            assertTrue(AopUtils.isCglibProxy(app.bean(Greeter.class)));
+        }
+    }
+
+    static class Plain {
+        public String call() {
+            return "done";
+        }
+    }
+
+    @Test
+    void whatHasNoAnnotationHasNoProxy() {
+        try (App app = App.of("", Plain.class, Greeter.class)) {
+            assertSame(Plain.class, app.bean(Plain.class).getClass());
+            assertFalse(AopUtils.isAopProxy(app.bean(Limiter.class)));
+        }
+    }
+
+    @Configuration
+    @Scope("prototype")
+    static class Often {
+        @RateLimited(limits = "2/1h", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    @Test
+    void beansOfOneClassShareTheirLimits() {
+        try (App app = App.of("", Often.class)) {
+            Often one = app.bean(Often.class);
+            Often other = app.bean(Often.class);
+            assertNotSame(one, other);
+            assertEquals(2, App.passes(2, one::call) + App.passes(2, other::call));
+        }
+    }
+
+    @Configuration
+    @EnableAsync
+    static class Later {
+        @Bean
+        ThreadPoolTaskExecutor taskExecutor() {
+            ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+            executor.setThreadNamePrefix("later-");
+            return executor;
+        }
+
+        @Bean
+        InBackground inBackground() {
+            return new InBackground();
+        }
+    }
+
+    static class InBackground {
+        @Async
+        @RateLimited(limits = "1/1h", refundOn = IllegalStateException.class)
+        public CompletableFuture<String> call(boolean fail) {
+            if (fail) {
+                throw new IllegalStateException("free");
+            }
+            return CompletableFuture.completedFuture(Thread.currentThread().getName());
+        }
+    }
+
+    @Test
+    void asyncBeginsAfterTheDecisionSoTheRequestIsKnown() throws Exception {
+        try (App app = App.of("", Later.class)) {
+            InBackground bean = app.bean(InBackground.class);
+            assertEquals(2, ((Advised) bean).getAdvisors().length, "one proxy, both advices");
+            assertEquals(0, App.passes(1, "192.0.2.1", null, () -> {
+                ExecutionException failure = assertThrows(
+                        ExecutionException.class, () -> bean.call(true).get(10, TimeUnit.SECONDS));
+                assertTrue(failure.getCause() instanceof IllegalStateException);
+                throw new RateLimitExceededException(denial());
+            }));
+            assertEquals(1, App.passes(3, "192.0.2.1", null, () -> {
+                CompletableFuture<String> answer = bean.call(false);
+                if (!answer.isCompletedExceptionally()) {
+                    assertTrue(answer.get(10, TimeUnit.SECONDS).startsWith("later-"));
+                }
+                return answer;
+            }));
+        }
+    }
+
+    @Configuration
+    @EnableCaching
+    static class Cached {
+        @Bean
+        ConcurrentMapCacheManager cacheManager() {
+            return new ConcurrentMapCacheManager();
+        }
+
+        @Bean
+        Slow slow() {
+            return new Slow();
+        }
+    }
+
+    static class Slow {
+        private int ran;
+
+        @Cacheable("answers")
+        @RateLimited(limits = "2/1h", key = "global")
+        public int answer(int question) {
+            return ++ran;
+        }
+    }
+
+    @Test
+    void anAnswerFromACacheIsCounted() {
+        try (App app = App.of("", Cached.class)) {
+            Slow slow = app.bean(Slow.class);
+            assertEquals(1, slow.answer(7));
+            assertEquals(1, slow.answer(7), "from the cache");
+            assertThrows(RateLimitExceededException.class, () -> slow.answer(7));
+        }
+    }
+
+    @Configuration
+    static class Clients {
+        @Bean
+        Greeting client() {
+            return (Greeting) Proxy.newProxyInstance(
+                    Greeting.class.getClassLoader(),
+                    new Class<?>[] {Remote.class},
+                    (proxy, method, arguments) -> method.getName().equals("greet") ? "from afar" : method.getName());
+        }
+    }
+
+    interface Remote extends Greeting {
+        @Override
+        @RateLimited(limits = "2/1h", key = "global")
+        String greet();
+    }
+
+    @Test
+    void aBeanThatIsAProxyOfAnInterfaceItself() {
+        for (boolean ofClasses : new boolean[] {false, true}) {
+            try (App app = ofClasses ? App.ofClasses("", Clients.class) : App.of("", Clients.class)) {
+                assertEquals(2, App.passes(5, app.bean(Greeting.class)::greet));
+            }
+        }
+    }
+
+    @Configuration
+    @EnableRateLimiting
+    static class Child {
+        @Bean
+        Service service() {
+            return new Service();
+        }
+    }
+
+    @Test
+    void aContextUsesTheLimiterOfItsParent() {
+        try (App parent = App.of("limiter.policies.one.limits = 1/1h\n");
+                AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
+            child.setParent(parent.context());
+            child.register(Child.class);
+            child.refresh();
+            assertEquals(1, App.passes(3, child.getBean(Service.class)::call));
+            assertEquals(0, parent.left("one", "1/1h", PartitionKey.global()));
+        }
+    }
+
+    private static Decision denial() {
+        try (RateLimiter limiter = RateLimiter.on(InProcessBackend.create())) {
+            return limiter.tryAcquire(
+                    App.config("limiter.policies.none.limits = 0/1h").policies().get("none"), PartitionKey.global(), 1);
+        }
+    }
+
+    @ControllerAdvice
+    static class OwnAdvice {
+        @ExceptionHandler
+        String handle(RateLimitExceededException denied) {
+            return "own";
+        }
+    }
+
+    @ControllerAdvice
+    static class OwnAdviceByName {
+        @ExceptionHandler({IllegalStateException.class, RateLimitExceededException.class})
+        String handle(Exception denied) {
+            return "own";
+        }
+    }
+
+    @ControllerAdvice
+    static class CatchAll {
+        @ExceptionHandler
+        String handle(Exception any) {
+            return "all";
+        }
+    }
+
+    @Test
+    void anAdviceOfTheApplicationStandsInsteadOfOurs() {
+        for (Class<?> own : new Class<?>[] {OwnAdvice.class, OwnAdviceByName.class}) {
+            try (App app = App.of("", own)) {
+                assertFalse(app.context().containsBean("rateLimitExceededAdvice"), own::getName);
+            }
+        }
+        try (App app = App.of("", CatchAll.class)) {
+            assertTrue(app.context().containsBean("rateLimitExceededAdvice"));
+        }
+    }
+
+    private AnnotationConfigApplicationContext start(String properties, Class<?> configuration) throws IOException {
+        Path file = Files.writeString(folder.resolve("limiter.properties"), properties);
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        context.getEnvironment().getSystemProperties().put("limiter.file", file.toString());
+        context.register(configuration);
+        try {
+            context.refresh();
+        } catch (RuntimeException failed) {
+            context.close();
+            throw failed;
+        } finally {
+            System.clearProperty("limiter.file");
+        }
+        return context;
+    }
+}

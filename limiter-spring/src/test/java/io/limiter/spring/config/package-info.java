@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.config;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.optional;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,189 @@
+package io.limiter.spring.weaving;
+
+import static io.limiter.spring.App.passes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.spring.App;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.aop.Caller;
+import io.limiter.spring.aop.RateLimiting;
+import io.limiter.wiring.Limiter;
+import java.security.Principal;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.function.Executable;
+
+/** Woven classes without any Spring context: where their limiter comes from, and what is said when something is wrong. */
+@EnabledIfSystemProperty(named = Weaving.PROPERTY, matches = "load-time|compile-time")
+class WovenTest {
+    private static final String HERE = WovenTest.class.getName() + "$";
+    private static final String ONE = "limiter.policies.one.limits = 1/1h\n";
+
+    static class Service {
+        @RateLimited(value = "one", key = "global")
+        String call() {
+            return "done";
+        }
+
+        @RateLimited(value = "one", key = "{#p0.length(), user}")
+        String ofUser(String text) {
+            return text;
+        }
+
+        @RateLimited("one")
+        String ofClient() {
+            return "done";
+        }
+
+        @RateLimited(value = "one", key = "@keys.of()")
+        String ofBean() {
+            return "done";
+        }
+
+        @RateLimited(value = "two", key = "global")
+        String ofNoPolicy() {
+            return "done";
+        }
+
+        @RateLimited(value = "one", key = "#nobody")
+        static String ofNoParameter() {
+            return "done";
+        }
+
+        @RateLimited(value = "one", key = "global", fallback = "instead")
+        static String ofNoFallback() {
+            return "done";
+        }
+
+        String instead() {
+            return "not static";
+        }
+
+        @RateLimited(value = "one", key = "'deep'", permits = "0")
+        int depth(int more) {
+            return more == 0 ? 0 : 1 + depth(more - 1);
+        }
+    }
+
+    @Test
+    void withoutALimiterACallSaysWhereToPutIt() {
+        assertEquals(
+                "RL-129 @RateLimited at " + HERE
+                        + "Service.call(): it is woven, and nobody has said which limiter to use; call"
+                        + " RateLimiting.use(limiter) when the program starts, or write @EnableRateLimiting in a Spring"
+                        + " context",
+                assertThrows(IllegalStateException.class, new Service()::call).getMessage());
+    }
+
+    @Test
+    void theLastLimiterCountsAndWhenItIsClosedTheOneBefore() {
+        Service service = new Service();
+        try (Limiter first = limiter();
+                RateLimiting one = RateLimiting.use(first)) {
+            assertEquals(1, passes(3, service::call));
+            try (Limiter second = limiter();
+                    RateLimiting other = RateLimiting.use(second)) {
+                assertNotNull(other);
+                assertEquals(1, passes(3, service::call));
+            }
+            assertEquals(0, passes(3, service::call), "the first one, which remembers");
+            assertNotNull(one);
+        }
+        assertThrows(IllegalStateException.class, service::call);
+    }
+
+    @Test
+    void aSpringContextIsALimiterToo() {
+        Service service = new Service();
+        try (App app = App.of(ONE + "limiter.policies.two.limits = 9/1h\n")) {
+            assertEquals(1, passes(3, service::call));
+            assertEquals(0, app.left("one", "1/1h", PartitionKey.global()));
+        }
+        assertThrows(IllegalStateException.class, service::call);
+    }
+
+    @Test
+    void whatIsWrongIsSaidAtTheFirstCall() {
+        Service service = new Service();
+        try (Limiter limiter = limiter();
+                RateLimiting used = RateLimiting.use(limiter)) {
+            assertNotNull(used);
+            String remedy =
+                    "; give a key of parameters, such as key = \"#user\", or key = \"global\" for one quota of all"
+                            + " callers (requests are known in Spring MVC, or from a CallerSource)";
+            for (int i = 0; i < 2; i++) {
+                assertEquals(
+                        "RL-128 @RateLimited at " + HERE
+                                + "Service.ofClient(): the key is the client's address, and the call"
+                                + " belongs to no web request" + remedy,
+                        failure(service::ofClient));
+                assertEquals(
+                        "RL-128 @RateLimited at " + HERE
+                                + "Service.ofUser(String): key = \"{#p0.length(), user}\": 'user' is"
+                                + " of a web request, and here is none" + remedy,
+                        failure(() -> service.ofUser("x")));
+                assertEquals(
+                        "RL-124 @RateLimited at " + HERE
+                                + "Service.ofBean(): key = \"@keys.of()\": '@keys' is a bean, and there"
+                                + " is no Spring context; use parameters",
+                        failure(service::ofBean));
+                assertTrue(failure(service::ofNoPolicy)
+                        .startsWith("RL-120 @RateLimited at " + HERE + "Service.ofNoPolicy(): no policy 'two'"));
+                assertTrue(failure(Service::ofNoParameter)
+                        .startsWith("RL-124 @RateLimited at " + HERE + "Service.ofNoParameter(): key = \"#nobody\""));
+                assertTrue(failure(Service::ofNoFallback)
+                        .startsWith("RL-125 @RateLimited at " + HERE
+                                + "Service.ofNoFallback(): fallback = \"instead\": there"
+                                + " is String instead(); it needs"));
+            }
+        }
+    }
+
+    @Test
+    void aCallerSourceKnowsTheRequest() {
+        Service service = new Service();
+        Caller caller = new Caller() {
+            @Override
+            public String address() {
+                return "192.0.2.1";
+            }
+
+            @Override
+            public Principal principal() {
+                return () -> "alice";
+            }
+        };
+        try (Limiter limiter = limiter();
+                RateLimiting used = RateLimiting.use(limiter, () -> caller)) {
+            assertNotNull(used);
+            assertEquals(1, passes(3, service::ofClient));
+            assertEquals(1, passes(3, () -> service.ofUser("a")));
+            assertEquals(1, passes(3, () -> service.ofUser("bb")));
+        }
+    }
+
+    @Test
+    void aMethodThatCallsItselfIsDecidedEachTime() {
+        try (Limiter limiter = limiter();
+                RateLimiting used = RateLimiting.use(limiter)) {
+            assertNotNull(used);
+            assertEquals(50, new Service().depth(50));
+            assertEquals(51, limiter.rateLimiter().counters().allowed("one", Decision.Source.IN_PROCESS));
+        }
+    }
+
+    private static String failure(Executable call) {
+        return assertThrows(IllegalStateException.class, call).getMessage();
+    }
+
+    private static Limiter limiter() {
+        return Limiter.of(App.config(ONE), RateLimiter.on(InProcessBackend.create()));
+    }
+}

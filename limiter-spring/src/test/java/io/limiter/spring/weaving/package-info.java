@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.weaving;
+
+import org.jspecify.annotations.NullMarked;

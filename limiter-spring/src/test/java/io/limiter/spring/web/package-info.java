@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.web;
+
+import org.jspecify.annotations.NullMarked;
