@@ -17,20 +17,40 @@ final class RateLimitInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        LimitedMethod method = limited(invocation);
+        return method == null ? invocation.proceed() : method.call(new InvokedCall(invocation));
+    }
+
+    /**
+     * Marks calls on the last step of their way to a woven method. The first interceptor has decided them; between the two
+     * they may have come to another thread.
+     */
+    @Nullable
+    Object arrive(MethodInvocation invocation) throws Throwable {
+        LimitedMethod method = limited(invocation);
+        if (method == null || !method.site().looksWoven()) {
+            return invocation.proceed();
+        }
+        Proxied mark = Proxied.leave(method.site().method(), invocation.getThis());
+        try {
+            return invocation.proceed();
+        } finally {
+            mark.arrived();
+        }
+    }
+
+    private @Nullable LimitedMethod limited(MethodInvocation invocation) {
         Object target = invocation.getThis();
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        LimitedMethod method = methods.get().of(invocation.getMethod(), type);
-        return method == null ? invocation.proceed() : method.call(new InvokedCall(invocation, method.site()));
+        return methods.get().of(invocation.getMethod(), type);
     }
 
     /** A call through a proxy. */
     private static final class InvokedCall extends MethodCall {
         private final MethodInvocation invocation;
-        private final MethodSite site;
 
-        InvokedCall(MethodInvocation invocation, MethodSite site) {
+        InvokedCall(MethodInvocation invocation) {
             this.invocation = invocation;
-            this.site = site;
         }
 
         @Override
@@ -48,26 +68,16 @@ final class RateLimitInterceptor implements MethodInterceptor {
         @Override
         @Nullable
         Object proceed() throws Throwable {
-            return proceed(invocation);
+            return invocation.proceed();
         }
 
         @Override
         @Nullable
         Object proceedAgain() throws Throwable {
             // An invocation remembers which interceptor comes next, so each time needs one of its own.
-            return proceed(invocation instanceof ProxyMethodInvocation proxied ? proxied.invocableClone() : invocation);
-        }
-
-        private @Nullable Object proceed(MethodInvocation next) throws Throwable {
-            if (!site.looksWoven()) {
-                return next.proceed();
-            }
-            Proxied mark = Proxied.leave(site.method(), next.getThis());
-            try {
-                return next.proceed();
-            } finally {
-                mark.arrived();
-            }
+            return invocation instanceof ProxyMethodInvocation proxied
+                    ? proxied.invocableClone().proceed()
+                    : invocation.proceed();
         }
     }
 }

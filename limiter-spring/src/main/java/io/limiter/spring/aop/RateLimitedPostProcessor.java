@@ -5,12 +5,18 @@ import io.limiter.wiring.Limiter;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
@@ -186,16 +192,36 @@ public final class RateLimitedPostProcessor
     private final class Proxies extends AbstractBeanFactoryAwareAdvisingPostProcessor {
         private static final long serialVersionUID = 1L;
 
+        private final Advisor last;
+
         Proxies() {
             setBeforeExistingAdvisors(true);
-            this.advisor = new DefaultPointcutAdvisor(
-                    new StaticMethodMatcherPointcut() {
-                        @Override
-                        public boolean matches(Method method, Class<?> targetClass) {
-                            return methods().of(method, targetClass) != null;
-                        }
-                    },
-                    new RateLimitInterceptor(RateLimitedPostProcessor.this::methods));
+            StaticMethodMatcherPointcut limited = new StaticMethodMatcherPointcut() {
+                @Override
+                public boolean matches(Method method, Class<?> targetClass) {
+                    return methods().of(method, targetClass) != null;
+                }
+            };
+            RateLimitInterceptor interceptor = new RateLimitInterceptor(RateLimitedPostProcessor.this::methods);
+            this.advisor = new DefaultPointcutAdvisor(limited, interceptor);
+            this.last = new DefaultPointcutAdvisor(limited, (MethodInterceptor) interceptor::arrive);
+        }
+
+        @Override
+        public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
+            Object proxy = super.postProcessAfterInitialization(bean, beanName);
+            if (proxy instanceof Advised advised
+                    && Arrays.stream(advised.getAdvisors()).anyMatch(one -> one == advisor)
+                    && isPerhapsWoven(AopUtils.getTargetClass(proxy))) {
+                advised.addAdvisor(last);
+            }
+            return proxy;
+        }
+
+        private static boolean isPerhapsWoven(Class<?> type) {
+            return ClassUtils.getAllInterfacesForClassAsSet(type).stream().anyMatch(MethodSite::looksWoven)
+                    || Stream.<Class<?>>iterate(type, one -> one != null, Class::getSuperclass)
+                            .anyMatch(MethodSite::looksWoven);
         }
 
         @Override

@@ -16,9 +16,15 @@ import io.limiter.spring.aop.Caller;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.wiring.Limiter;
 import java.security.Principal;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.function.Executable;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /** Woven classes without any Spring context: where their limiter comes from, and what is said when something is wrong. */
 @EnabledIfSystemProperty(named = Weaving.PROPERTY, matches = "load-time|compile-time")
@@ -107,6 +113,35 @@ class WovenTest {
             assertEquals(0, app.left("one", "1/1h", PartitionKey.global()));
         }
         assertThrows(IllegalStateException.class, service::call);
+    }
+
+    @Configuration
+    @EnableAsync
+    static class Later {
+        @Bean
+        ThreadPoolTaskExecutor taskExecutor() {
+            return new ThreadPoolTaskExecutor();
+        }
+
+        @Bean
+        InBackground inBackground() {
+            return new InBackground();
+        }
+    }
+
+    static class InBackground {
+        @Async
+        @RateLimited(limits = "2/1h", key = "global")
+        public CompletableFuture<String> call() {
+            return CompletableFuture.completedFuture("done");
+        }
+    }
+
+    @Test
+    void aBeanIsDecidedOnceAlsoWhereItsCallGoesToAnotherThread() {
+        try (App app = App.of("", Later.class)) {
+            assertEquals(2, passes(5, app.bean(InBackground.class)::call));
+        }
     }
 
     @Test
