@@ -3,7 +3,6 @@ package io.limiter.spring.weaving;
 import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
@@ -13,6 +12,7 @@ import io.limiter.spring.weaving.Construct.Cell;
 import io.limiter.wiring.Limiter;
 import java.lang.reflect.Constructor;
 import java.util.Arrays;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,10 +28,11 @@ class WeavingTableTest {
         assertEquals(Weaving.now() != Weaving.NONE, woven);
     }
 
+    /** Only where nothing is woven; else {@link #wovenAndProxiedCountsOnce} is what there is to see. */
+    @Tag("proxied")
     @ParameterizedTest
     @EnumSource(Construct.class)
     void proxied(Construct construct) {
-        assumeTrue(Weaving.now() == Weaving.NONE, "here the classes are woven: see provenTogether");
         if (construct.proxied == Cell.REFUSED) {
             String message = App.failure("", construct.type);
             assertTrue(message.startsWith("RL-130 "), message);
@@ -45,10 +46,10 @@ class WeavingTableTest {
         }
     }
 
+    @Tag("woven")
     @ParameterizedTest
     @EnumSource(Construct.class)
     void woven(Construct construct) throws Exception {
-        assumeTrue(Weaving.now() != Weaving.NONE, "here nothing is woven");
         try (RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
                 RateLimiting used = RateLimiting.use(Limiter.of(App.config(""), rateLimiter))) {
             Constructor<?> constructor = construct.type.getDeclaredConstructor();
@@ -57,10 +58,10 @@ class WeavingTableTest {
         }
     }
 
+    @Tag("woven")
     @ParameterizedTest
     @EnumSource(Construct.class)
     void wovenAndProxiedCountsOnce(Construct construct) {
-        assumeTrue(Weaving.now() != Weaving.NONE, "here nothing is woven");
         Cell either = construct.proxied == Cell.YES ? Cell.YES : construct.woven;
         try (App app = App.ofClasses("", construct.type)) {
             assertPasses(either, construct, app.bean(construct.type));

@@ -17,8 +17,8 @@ import io.limiter.spring.aop.RateLimiting;
 import io.limiter.wiring.Limiter;
 import java.security.Principal;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.function.Executable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -27,7 +27,7 @@ import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /** Woven classes without any Spring context: where their limiter comes from, and what is said when something is wrong. */
-@EnabledIfSystemProperty(named = Weaving.PROPERTY, matches = "load-time|compile-time")
+@Tag("woven")
 class WovenTest {
     private static final String HERE = WovenTest.class.getName() + "$";
     private static final String ONE = "limiter.policies.one.limits = 1/1h\n";
