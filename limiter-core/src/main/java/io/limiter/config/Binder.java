@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,19 +28,32 @@ final class Binder {
     private static final Pattern ADDRESS =
             Pattern.compile("rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})/?");
 
+    /** How it is known whether there is a Redis, and how to reach it. */
+    enum Connection {
+        /** {@code limiter.backend} says whether, the text how. */
+        SAID,
+        /** The text says how, and with that whether. */
+        FOUND,
+        /** The caller has a client, and with that there is one. */
+        GIVEN
+    }
+
     private final Problems problems;
+    private final Set<String> otherKeys;
+    private final Connection connection;
     private final Map<String, ConfigEntry> single = new LinkedHashMap<>();
     private final Map<String, Map<String, ConfigEntry>> policyEntries = new LinkedHashMap<>();
     private final Map<String, Map<String, ConfigEntry>> ruleEntries = new LinkedHashMap<>();
 
-    Binder(List<ConfigEntry> entries, Problems problems) {
+    Binder(List<ConfigEntry> entries, Problems problems, Set<String> otherKeys, Connection connection) {
         this.problems = problems;
+        this.otherKeys = otherKeys;
+        this.connection = connection;
         entries.forEach(this::sort);
     }
 
     LimiterConfig bind() {
-        BackendKind backend =
-                value(Keys.BACKEND, BackendKind.IN_PROCESS, text -> choice(text, "backend", BackendKind.values()));
+        BackendKind backend = value(Keys.BACKEND, unlessSaid(), text -> choice(text, "backend", BackendKind.values()));
         RedisSettings redis = redis(backend);
         InProcessSettings inProcess = new InProcessSettings(
                 value(Keys.MAX_ENTRIES, DEFAULT_MAX_ENTRIES, text -> (int) whole(text, 1, 1 << 30)),
@@ -63,6 +77,13 @@ final class Binder {
             }
         });
         return new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules);
+    }
+
+    private BackendKind unlessSaid() {
+        boolean isReachable = single.containsKey(Keys.REDIS_ADDRESS) || single.containsKey(Keys.REDIS_CONFIG);
+        return connection == Connection.GIVEN || (connection == Connection.FOUND && isReachable)
+                ? BackendKind.REDIS
+                : BackendKind.IN_PROCESS;
     }
 
     /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
@@ -107,11 +128,11 @@ final class Binder {
         String key = entry.key();
         if (Keys.SINGLE.contains(key)) {
             single.put(key, entry);
-        } else if (!sort(entry, Keys.POLICIES, Keys.OF_POLICY, policyEntries)
+        } else if (!otherKeys.contains(key)
+                && !sort(entry, Keys.POLICIES, Keys.OF_POLICY, policyEntries)
                 && !sort(entry, Keys.RULES, Keys.OF_RULE, ruleEntries)) {
-            List<String> known = new ArrayList<>(Keys.SINGLE);
-            Keys.OF_POLICY.forEach(property -> known.add(Keys.POLICIES + "<name>." + property));
-            Keys.OF_RULE.forEach(property -> known.add(Keys.RULES + "<name>." + property));
+            List<String> known = new ArrayList<>(Keys.all());
+            known.addAll(otherKeys);
             String suggestion = Suggestion.of(key, known);
             problems.add(
                     Problems.UNKNOWN,
@@ -210,7 +231,10 @@ final class Binder {
         if (password != null && addresses.stream().anyMatch(text -> text.contains("@"))) {
             problems.add(Problems.CONTRADICTION, password, "the address has a login already; keep one of the two");
         }
-        if (backend == BackendKind.REDIS && address == null && chosenBackend != null) {
+        if (backend == BackendKind.REDIS
+                && address == null
+                && chosenBackend != null
+                && connection != Connection.GIVEN) {
             problems.add(
                     Problems.MISSING,
                     chosenBackend,

@@ -2,15 +2,17 @@ package io.limiter.config;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the variables of an environment that mean something: the upper-case form of a key, with every other character
- * than a letter or digit as an underscore. A policy or rule of the files keeps its spelling; one that stands only here
+ * than a letter or digit as an underscore, or its hyphens left out, as Spring Boot writes them. A policy or rule of the files keeps its spelling; one that stands only here
  * gets a lower-case name with hyphens; a policy must have its limits there, and a rule its path.
  */
 final class EnvironmentText {
@@ -21,6 +23,7 @@ final class EnvironmentText {
         Map<String, String> ambiguous = new LinkedHashMap<>();
         for (String key : Keys.SINGLE) {
             keyOfVariable.put(variable(key), key);
+            keyOfVariable.put(withoutHyphens(key), key);
         }
         for (ConfigEntry entry : files) {
             known(entry.key(), Keys.POLICIES, Keys.OF_POLICY, keyOfVariable, ambiguous);
@@ -56,6 +59,20 @@ final class EnvironmentText {
         return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
     }
 
+    private static String withoutHyphens(String key) {
+        return variable(key.replace("-", ""));
+    }
+
+    /** All spellings of the variable of a policy's or rule's property. */
+    private static Set<String> variables(String start, String name, String property) {
+        Set<String> variables = new LinkedHashSet<>();
+        for (String middle : List.of(variable(name), withoutHyphens(name))) {
+            variables.add(start + middle + "_" + variable(property));
+            variables.add(start + middle + "_" + withoutHyphens(property));
+        }
+        return variables;
+    }
+
     private static void known(
             String key,
             String group,
@@ -63,12 +80,15 @@ final class EnvironmentText {
             Map<String, String> keyOfVariable,
             Map<String, String> ambiguous) {
         int dot = key.lastIndexOf('.');
-        if (key.startsWith(group) && dot >= group.length()) {
+        if (key.startsWith(group) && dot > group.length()) {
+            String name = key.substring(group.length(), dot);
             for (String property : properties) {
-                String sibling = key.substring(0, dot + 1) + property;
-                String earlier = keyOfVariable.putIfAbsent(variable(sibling), sibling);
-                if (earlier != null && !earlier.equals(sibling)) {
-                    ambiguous.put(variable(sibling), sibling);
+                String sibling = group + name + "." + property;
+                for (String variable : variables(variable(group), name, property)) {
+                    String earlier = keyOfVariable.putIfAbsent(variable, sibling);
+                    if (earlier != null && !earlier.equals(sibling)) {
+                        ambiguous.put(variable, sibling);
+                    }
                 }
             }
         }
@@ -82,14 +102,15 @@ final class EnvironmentText {
             String variable, String group, List<String> properties, String essential, Map<String, String> environment) {
         String start = variable(group);
         for (String property : properties) {
-            String end = "_" + variable(property);
-            if (variable.startsWith(start)
-                    && variable.endsWith(end)
-                    && variable.length() > start.length() + end.length()) {
-                String name = variable.substring(start.length(), variable.length() - end.length());
-                return environment.containsKey(start + name + "_" + variable(essential))
-                        ? group + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property
-                        : null;
+            for (String end : List.of("_" + variable(property), "_" + withoutHyphens(property))) {
+                if (variable.startsWith(start)
+                        && variable.endsWith(end)
+                        && variable.length() > start.length() + end.length()) {
+                    String name = variable.substring(start.length(), variable.length() - end.length());
+                    return environment.containsKey(start + name + "_" + variable(essential))
+                            ? group + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property
+                            : null;
+                }
             }
         }
         return null;

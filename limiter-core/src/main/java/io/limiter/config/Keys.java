@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /** All keys there are. */
@@ -73,4 +74,12 @@ final class Keys {
     static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE, DEADLINE, IPV6_PREFIX);
 
     private Keys() {}
+
+    /** With {@code <name>} for that of a policy or rule. */
+    static List<String> all() {
+        List<String> all = new ArrayList<>(SINGLE);
+        OF_POLICY.forEach(property -> all.add(POLICIES + "<name>." + property));
+        OF_RULE.forEach(property -> all.add(RULES + "<name>." + property));
+        return List.copyOf(all);
+    }
 }

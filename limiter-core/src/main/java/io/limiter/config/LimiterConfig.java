@@ -9,10 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -121,6 +124,14 @@ public record LimiterConfig(
         return builder().file(file).environment(System.getenv()).build();
     }
 
+    /**
+     * All keys that there are, in one spelling; {@code <name>} stands for the name of a policy or a rule. For who reads
+     * properties in some other way, or completes and checks them where they are written.
+     */
+    public static List<String> keys() {
+        return Keys.all();
+    }
+
     /** A builder that takes the text from several places. */
     public static Builder builder() {
         return new Builder();
@@ -130,7 +141,9 @@ public record LimiterConfig(
     public static final class Builder {
         private final List<ConfigEntry> entries = new ArrayList<>();
         private final Problems problems = new Problems();
+        private final Set<String> otherKeys = new LinkedHashSet<>();
         private Map<String, String> environment = Map.of();
+        private Binder.Connection connection = Binder.Connection.SAID;
 
         private Builder() {}
 
@@ -179,8 +192,52 @@ public record LimiterConfig(
         }
 
         /**
+         * Adds one property that the caller has read.
+         *
+         * @param source how messages call the place where it stands
+         * @param line the line there, from 1; 0 where there are no lines
+         */
+        public Builder property(String source, int line, String key, String value) {
+            problems.source(source);
+            entries.add(new ConfigEntry(source, line, key, value.strip()));
+            return this;
+        }
+
+        /**
+         * Notes a mistake that the caller has found, to be told with all others.
+         *
+         * @param source how messages call the place where it stands
+         * @param line the line there, from 1; 0 where there are no lines
+         * @param text a code of docs/diagnostics.md, what is wrong, and what to do
+         */
+        public Builder mistake(String source, int line, String text) {
+            problems.source(source);
+            problems.add(source, line, text);
+            return this;
+        }
+
+        /** Keys of the caller's own: they are no mistake, mean nothing here, and are suggested where they are near. */
+        public Builder otherKeys(Collection<String> keys) {
+            otherKeys.addAll(keys);
+            return this;
+        }
+
+        /**
+         * The backend may be left out: it is Redis then where the caller has a client, or the text says how to reach one.
+         *
+         * @param hasClient whether the caller has one, for
+         *     {@link io.limiter.wiring.Limiter#start(LimiterConfig, io.limiter.Backend)}; Redis needs no address then
+         */
+        public Builder findBackend(boolean hasClient) {
+            this.connection = hasClient ? Binder.Connection.GIVEN : Binder.Connection.FOUND;
+            return this;
+        }
+
+        /**
          * Variables of the environment go over everything: {@code LIMITER_REDIS_ADDRESS} is
-         * {@code limiter.redis.address}. Variables that mean nothing here, or are empty, are no mistake.
+         * {@code limiter.redis.address}, and {@code LIMITER_REDIS_STARTUP_WAIT} or, as Spring Boot writes it,
+         * {@code LIMITER_REDIS_STARTUPWAIT} is {@code limiter.redis.startup-wait}. Variables that mean nothing here, or are
+         * empty, are no mistake.
          */
         public Builder environment(Map<String, String> variables) {
             this.environment = Map.copyOf(variables);
@@ -195,7 +252,7 @@ public record LimiterConfig(
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
             all.addAll(EnvironmentText.entries(environment, entries, problems));
-            LimiterConfig config = new Binder(all, problems).bind();
+            LimiterConfig config = new Binder(all, problems, otherKeys, connection).bind();
             problems.throwIfAny();
             return config;
         }

@@ -33,7 +33,16 @@ final class Problems {
     }
 
     void add(String code, String source, int line, String text) {
-        found.add(new Problem(source, line, code + " " + text));
+        add(source, line, code + " " + text);
+    }
+
+    /**
+     * A problem of a place.
+     *
+     * @param text begins with its code
+     */
+    void add(String source, int line, String text) {
+        found.add(new Problem(source, line, text));
     }
 
     /** A problem of a value: shows the key and the value before what is wrong with it. */

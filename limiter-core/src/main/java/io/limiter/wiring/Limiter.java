@@ -17,7 +17,10 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,23 +52,37 @@ public final class Limiter implements AutoCloseable {
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
+        if (config.backend() == BackendKind.REDIS) {
+            return start(config, redis(config.redis()), BackendKind.REDIS);
+        }
+        warnOfWhatInProcessIgnores(config);
+        return start(config, null, BackendKind.IN_PROCESS);
+    }
+
+    /**
+     * The same, on a backend that the caller made, on a client that the application has for instance. It is closed with
+     * the limiter. While it can't answer, the failure modes do. What the configuration says about how to reach Redis means
+     * nothing here.
+     */
+    public static Limiter start(LimiterConfig config, Backend shared) {
+        warnOfWhatASharedBackendIgnores(config.redis());
+        return start(config, Objects.requireNonNull(shared, "shared"), BackendKind.REDIS);
+    }
+
+    private static Limiter start(LimiterConfig config, @Nullable Backend shared, BackendKind kind) {
         InProcessBackend inProcess = InProcessBackend.builder()
                 .maxEntries(config.inProcess().maxEntries())
                 .maxStamps(config.inProcess().maxStamps())
                 .build();
-        RateLimiter rateLimiter;
-        if (config.backend() == BackendKind.REDIS) {
-            rateLimiter = RateLimiter.builder(redis(config.redis()))
-                    .fallback(inProcess)
-                    .instances(config.instances())
-                    .build();
-        } else {
-            rateLimiter = RateLimiter.on(inProcess);
-        }
-        warnOfWhatInProcessIgnores(config);
+        RateLimiter rateLimiter = shared == null
+                ? RateLimiter.on(inProcess)
+                : RateLimiter.builder(shared)
+                        .fallback(inProcess)
+                        .instances(config.instances())
+                        .build();
         LOG.info(
                 "limiter started: backend {}, policies {}",
-                config.backend() == BackendKind.REDIS ? "redis" : "in-process",
+                kind == BackendKind.REDIS ? "redis" : "in-process",
                 config.policies().values().stream()
                         .map(policy -> policy.name() + " " + policy.limits())
                         .toList());
@@ -130,7 +147,30 @@ public final class Limiter implements AutoCloseable {
         }
     }
 
+    private static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
+        List<String> ignored = new ArrayList<>();
+        if (!redis.addresses().isEmpty()) {
+            ignored.add("limiter.redis.address");
+        }
+        if (redis.config() != null) {
+            ignored.add("limiter.redis.config");
+        }
+        if (redis.password() != null) {
+            ignored.add("limiter.redis.password");
+        }
+        if (!ignored.isEmpty()) {
+            LOG.warn(
+                    "RL-115 the application's own connection to Redis is used, so {} means nothing; remove it",
+                    String.join(", ", ignored));
+        }
+    }
+
     private static Backend redis(RedisSettings settings) {
+        if (settings.config() == null && settings.addresses().isEmpty()) {
+            throw new IllegalStateException(
+                    "the configuration says no way to Redis, because a client of the caller's was"
+                            + " announced; give the backend on it to Limiter.start(config, backend)");
+        }
         try {
             RedisBackend.Builder builder =
                     RedisBackend.builder().prefix(settings.prefix()).deadline(settings.deadline());

@@ -42,7 +42,7 @@ final class ChargedOnce {
     /**
      * What the request was charged by a filter.
      *
-     * @param owner the filter
+     * @param owner the filter, or what several share
      */
     static ChargedOnce of(ServletRequest request, Object owner) {
         ChargedOnce latest = request.getAttribute(ATTRIBUTE) instanceof ChargedOnce known ? known : null;

@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,6 +75,7 @@ public final class RateLimitFilter implements Filter {
 
     private final Findings findings = new Findings();
     private final boolean configured;
+    private final Object owner;
     private @Nullable Limiter owned;
     private volatile @Nullable Active active;
 
@@ -88,6 +90,7 @@ public final class RateLimitFilter implements Filter {
     /** A filter that the container configures. */
     public RateLimitFilter() {
         this.configured = false;
+        this.owner = this;
     }
 
     /**
@@ -114,9 +117,34 @@ public final class RateLimitFilter implements Filter {
         this(limiter.rateLimiter(), limiter.config(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
     }
 
-    RateLimitFilter(RateLimiter limiter, LimiterConfig config, RejectionHandler handler, Clock clock) {
+    /**
+     * A filter with some of the rules, where several filters share them, such as one before the login and one behind it. It
+     * may have none, and lets everything pass then. For filters of one limiter a request is one: what it was charged by one
+     * of them, for a policy and a key, another does not charge again. Each decides alone: what the first has taken stays
+     * taken when the second denies.
+     *
+     * @param handler answers denied requests; null for the one that the configuration names, or the standard answer
+     * @throws IllegalArgumentException if the limiter's configuration names a rejection handler that can't be made
+     */
+    public RateLimitFilter(
+            Limiter limiter, @Nullable RejectionHandler handler, Predicate<? super RuleDefinition> which) {
         this.configured = true;
-        this.active = active(limiter, config, handler, clock);
+        this.owner = limiter;
+        this.active = active(
+                limiter.rateLimiter(),
+                limiter.config(),
+                limiter.config().rules().stream().filter(which).toList(),
+                handler == null ? handler(limiter.config().http(), ofThisThread()) : handler,
+                Clock.systemUTC());
+    }
+
+    RateLimitFilter(RateLimiter limiter, LimiterConfig config, RejectionHandler handler, Clock clock) {
+        if (config.rules().isEmpty()) {
+            throw new IllegalArgumentException(NO_RULES);
+        }
+        this.configured = true;
+        this.owner = this;
+        this.active = active(limiter, config, config.rules(), handler, clock);
     }
 
     @Override
@@ -160,7 +188,7 @@ public final class RateLimitFilter implements Filter {
                     handler(config.http(), filterConfig.getServletContext().getClassLoader());
             Limiter limiter = Limiter.start(config);
             try {
-                active = active(limiter.rateLimiter(), config, handler, Clock.systemUTC());
+                active = active(limiter.rateLimiter(), config, config.rules(), handler, Clock.systemUTC());
             } catch (RuntimeException failure) {
                 // No container destroys a filter that did not start.
                 limiter.close();
@@ -210,7 +238,7 @@ public final class RateLimitFilter implements Filter {
         if (now == null) {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
-        Visit visit = new Visit(request, this, now.settings(), findings);
+        Visit visit = new Visit(request, owner, now.settings(), findings);
         List<Charge> charges = now.rules().charges(visit);
         if (charges.isEmpty()) {
             return true;
@@ -232,13 +260,16 @@ public final class RateLimitFilter implements Filter {
         return decision.allowed();
     }
 
-    private Active active(RateLimiter limiter, LimiterConfig config, RejectionHandler handler, Clock clock) {
-        List<RuleDefinition> rules = config.rules();
-        if (rules.isEmpty()) {
-            throw new IllegalArgumentException(NO_RULES);
-        }
+    private Active active(
+            RateLimiter limiter,
+            LimiterConfig config,
+            List<RuleDefinition> rules,
+            RejectionHandler handler,
+            Clock clock) {
         Map<String, Policy> policies = new LinkedHashMap<>();
-        rules.forEach(rule -> policies.put(rule.policy().name(), rule.policy()));
+        // Of all rules: how a limit is called depends on the others, and one answer may tell what several filters
+        // decided.
+        config.rules().forEach(rule -> policies.put(rule.policy().name(), rule.policy()));
         ClientAddressResolver clients = ClientAddressResolver.of(config.clientIp());
         return new Active(
                 limiter,

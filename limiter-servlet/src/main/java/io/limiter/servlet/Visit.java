@@ -22,7 +22,7 @@ final class Visit {
     /**
      * A visit.
      *
-     * @param owner the filter, for which the request remembers what it was charged
+     * @param owner the filter, or what several share, for which the request remembers what it was charged
      */
     Visit(HttpServletRequest request, Object owner, HttpSettings settings, Findings findings) {
         this.request = request;

@@ -80,11 +80,31 @@ class WallsTest {
             .because("a Spring context needs no AspectJ");
 
     @ArchTest
+    static final ArchRule BOOT_IS_OUTERMOST = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.limiter.spring.boot..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.spring.boot..", "org.springframework.boot..")
+            .because("an application without Spring Boot has all of the rest");
+
+    @ArchTest
+    static final ArchRule ONLY_ONE_CLASS_KNOWS_REDISSON = noClasses()
+            .that(not(simpleName("RedissonBeans")))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.redisson..")
+            .because("Redisson is optional, and Spring looks at the methods of each bean");
+
+    @ArchTest
     static final ArchRule NO_BACKEND = noClasses()
+            .that(not(simpleName("RedissonBeans")))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
-            .because("a method asks the one question; where the state is, the configuration decides");
+            .because(
+                    "a method asks the one question; where the state is, the configuration decides; a client of the application's"
+                            + " is its bean, which core does not know");
 
     @ArchTest
     static final ArchRule ONLY_TIME_SOURCES_READ_THE_CLOCK = noClasses()
@@ -116,6 +136,8 @@ class WallsTest {
                         "io.limiter.spring.aop.RateLimitAspect",
                         "io.limiter.spring.aop.RateLimitedPostProcessor",
                         "io.limiter.spring.aop.RateLimiting",
+                        "io.limiter.spring.boot.LimiterAutoConfiguration",
+                        "io.limiter.spring.boot.LimiterServletAutoConfiguration",
                         "io.limiter.spring.config.EnableRateLimiting",
                         "io.limiter.spring.web.RateLimitExceededAdvice",
                         "io.limiter.spring.web.RequestCallers")),

@@ -27,10 +27,10 @@ public final class RateLimiting implements AutoCloseable {
     private static final List<RateLimiting> IN_USE = new ArrayList<>();
     private static volatile @Nullable RateLimiting last;
 
-    private final LimitedMethods methods;
+    private final @Nullable LimitedMethods methods;
     private final Map<Object, Optional<LimitedMethod>> woven = new ConcurrentHashMap<>();
 
-    private RateLimiting(LimitedMethods methods) {
+    private RateLimiting(@Nullable LimitedMethods methods) {
         this.methods = methods;
     }
 
@@ -44,9 +44,16 @@ public final class RateLimiting implements AutoCloseable {
         return use(limiter, Objects.requireNonNull(callers, "callers"), Beans.NONE);
     }
 
+    /** Woven methods are not limited from now on, and their annotations not looked at. */
+    public static RateLimiting useNone() {
+        return use(new RateLimiting(null));
+    }
+
     static RateLimiting use(Limiter limiter, @Nullable CallerSource callers, Beans beans) {
-        RateLimiting used =
-                new RateLimiting(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), callers, beans));
+        return use(new RateLimiting(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), callers, beans)));
+    }
+
+    private static RateLimiting use(RateLimiting used) {
         synchronized (IN_USE) {
             IN_USE.add(used);
             last = used;
@@ -64,7 +71,7 @@ public final class RateLimiting implements AutoCloseable {
     }
 
     LimitedMethods methods() {
-        return methods;
+        return Objects.requireNonNull(methods, "asked of a limiter only");
     }
 
     /** The limits of a woven method, which is found by the place where it was woven; null when it has none. */
@@ -79,6 +86,9 @@ public final class RateLimiting implements AutoCloseable {
                     MethodSite.described(method),
                     "it is woven, and nobody has said which limiter to use; call RateLimiting.use(limiter) when the program"
                             + " starts, or write @EnableRateLimiting in a Spring context");
+        }
+        if (used.methods == null) {
+            return null;
         }
         Optional<LimitedMethod> limited = used.woven.get(place);
         if (limited == null) {

@@ -3,7 +3,6 @@ package io.limiter.spring.config;
 import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.RejectionHandler;
 import io.limiter.servlet.Rejections;
-import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
@@ -11,10 +10,7 @@ import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;
-import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.List;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -23,16 +19,12 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProce
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.EnvironmentAware;
 import org.springframework.context.ResourceLoaderAware;
-import org.springframework.core.annotation.MergedAnnotation;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /** Defines the beans that the application did not define, when all of its definitions are known. */
 final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoaderAware, EnvironmentAware {
@@ -80,7 +72,7 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoa
                             factory.getBean(Limiter.class).config().clientIp()),
                     registry);
         }
-        if (isMissing(RateLimitExceededAdvice.class, factory) && !isHandled(factory)) {
+        if (isMissing(RateLimitExceededAdvice.class, factory) && !RateLimitExceededAdvice.isReplaced(factory)) {
             define(
                     "rateLimitExceededAdvice",
                     RateLimitExceededAdvice.class,
@@ -125,25 +117,6 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoa
 
     private static boolean isMissing(Class<?> type, ConfigurableListableBeanFactory factory) {
         return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, type, true, false).length == 0;
-    }
-
-    /** Whether an advice of the application names the exception. One for all exceptions does not count as such. */
-    private static boolean isHandled(ConfigurableListableBeanFactory factory) {
-        return Arrays.stream(factory.getBeanDefinitionNames())
-                .map(name -> factory.getType(name, false))
-                .filter(type -> type != null
-                        && MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY)
-                                .isPresent("org.springframework.web.bind.annotation.ControllerAdvice"))
-                .flatMap(type -> Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(ClassUtils.getUserClass(type))))
-                .anyMatch(Defaults::handles);
-    }
-
-    private static boolean handles(Method method) {
-        MergedAnnotation<?> handler = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
-                .get("org.springframework.web.bind.annotation.ExceptionHandler");
-        return handler.isPresent()
-                && (List.of(handler.getClassArray("value")).contains(RateLimitExceededException.class)
-                        || List.of(method.getParameterTypes()).contains(RateLimitExceededException.class));
     }
 
     private static boolean isPresent(String type) {

@@ -5,8 +5,17 @@ import io.limiter.spring.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.annotation.Order;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 
@@ -26,6 +35,31 @@ public class RateLimitExceededAdvice {
     /** With these answers. */
     public RateLimitExceededAdvice(Rejections rejections) {
         this.rejections = rejections;
+    }
+
+    /**
+     * Whether a {@code @ControllerAdvice} of the application names the exception. One for all exceptions does not count as
+     * such.
+     *
+     * @param factory with the definitions of all beans of the application
+     */
+    public static boolean isReplaced(ListableBeanFactory factory) {
+        return Arrays.stream(factory.getBeanDefinitionNames())
+                .map(name -> factory.getType(name, false))
+                .filter(type -> type != null
+                        && !RateLimitExceededAdvice.class.isAssignableFrom(type)
+                        && MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY)
+                                .isPresent(ControllerAdvice.class))
+                .flatMap(type -> Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(ClassUtils.getUserClass(type))))
+                .anyMatch(RateLimitExceededAdvice::handles);
+    }
+
+    private static boolean handles(Method method) {
+        MergedAnnotation<?> handler =
+                MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).get(ExceptionHandler.class);
+        return handler.isPresent()
+                && (List.of(handler.getClassArray("value")).contains(RateLimitExceededException.class)
+                        || List.of(method.getParameterTypes()).contains(RateLimitExceededException.class));
     }
 
     /** Writes the answer. */

@@ -1,0 +1,108 @@
+package io.limiter.spring.boot;
+
+import io.limiter.Backend;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.aop.RateLimiting;
+import io.limiter.wiring.Limiter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A {@link Limiter} of what {@code limiter.*} says in the application's configuration, and limits before the methods that have
+ * {@link io.limiter.spring.RateLimited}. The limiter is on the application's bean of type {@code RedissonClient} where there
+ * is one, else on the Redis of {@code limiter.redis.*}, else in this JVM. An application's own {@link Limiter} stands instead
+ * of ours; an own {@link RateLimiter} decides for the configured policies.
+ */
+@AutoConfiguration
+public class LimiterAutoConfiguration {
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
+
+    /** Made by Spring Boot. */
+    public LimiterAutoConfiguration() {}
+
+    /** Unless {@code limiter.enabled} is false. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+    static class Enabled {
+        @Bean("io.limiter.spring.limiter")
+        @ConditionalOnMissingBean
+        Limiter limiter(
+                ConfigurableEnvironment environment,
+                ApplicationContext application,
+                ObjectProvider<RateLimiter> ownRateLimiter) {
+            ApplicationText text = ApplicationText.of(environment);
+            FileOfAnnotation.warnOfIt(application);
+            RateLimiter own = ownRateLimiter.getIfAvailable();
+            return own == null ? start(text, application) : Limiter.of(text.config(hasClient(application)), own);
+        }
+
+        @Bean("io.limiter.spring.rateLimitedPostProcessor")
+        @ConditionalOnMissingBean
+        static RateLimitedPostProcessor rateLimitedPostProcessor(Environment environment) {
+            RateLimitedPostProcessor processor = new RateLimitedPostProcessor();
+            processor.setProxyTargetClass(
+                    environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
+            return processor;
+        }
+    }
+
+    /** What the application injects is there, and limits nothing. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = BootKeys.ENABLED, havingValue = "false")
+    static class Disabled {
+        @Bean("io.limiter.spring.limiter")
+        @ConditionalOnMissingBean
+        Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
+            LimiterConfig config = ApplicationText.of(environment).config(hasClient(application));
+            LOG.warn("RL-118 nothing is limited, because {} = false; remove it to limit again", BootKeys.ENABLED);
+            return Limiter.of(config, RateLimiter.on(new NothingLimited()));
+        }
+
+        @Bean("io.limiter.spring.rateLimiting")
+        @ConditionalOnMissingBean
+        RateLimiting rateLimiting() {
+            return RateLimiting.useNone();
+        }
+    }
+
+    private static Limiter start(ApplicationText text, ListableBeanFactory beans) {
+        boolean hasClient = hasClient(beans);
+        LimiterConfig config = text.config(hasClient);
+        Backend ofBean = hasClient && config.backend() == BackendKind.REDIS
+                ? RedissonBeans.backend(beans, config.redis())
+                : null;
+        LOG.info("{}", why(config, ofBean));
+        return ofBean == null ? Limiter.start(config) : Limiter.start(config, ofBean);
+    }
+
+    private static boolean hasClient(ListableBeanFactory beans) {
+        return ClassUtils.isPresent("org.redisson.api.RedissonClient", LimiterAutoConfiguration.class.getClassLoader())
+                && RedissonBeans.any(beans);
+    }
+
+    private static String why(LimiterConfig config, @Nullable Backend ofBean) {
+        if (ofBean != null) {
+            return "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
+                    + " in-process would leave it alone)";
+        }
+        return config.backend() == BackendKind.REDIS
+                ? "the limits are shared in Redis, by a connection of limiter.redis.*"
+                : "the limits are of this JVM alone: limiter.backend says so, or there is neither a bean of type"
+                        + " RedissonClient nor limiter.redis.address";
+    }
+}

@@ -1,0 +1,138 @@
+package io.limiter.spring.boot;
+
+import io.limiter.config.KeyPart;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.RuleDefinition;
+import io.limiter.servlet.RateLimitFilter;
+import io.limiter.servlet.RejectionHandler;
+import io.limiter.servlet.Rejections;
+import io.limiter.spring.aop.CallerSource;
+import io.limiter.spring.web.RateLimitExceededAdvice;
+import io.limiter.spring.web.RequestCallers;
+import io.limiter.wiring.Limiter;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.web.context.request.RequestContextHolder;
+
+/**
+ * What a servlet web application has besides {@link LimiterAutoConfiguration}: the rules of the configuration, in a filter before
+ * Spring Security, and those that are keyed by user in a second one behind it; who calls a limited method; and the 429 of a
+ * denied one.
+ */
+@AutoConfiguration(after = LimiterAutoConfiguration.class)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({Filter.class, RequestContextHolder.class})
+@ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+public class LimiterServletAutoConfiguration {
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterServletAutoConfiguration.class);
+
+    /** Made by Spring Boot. */
+    public LimiterServletAutoConfiguration() {}
+
+    @Bean("io.limiter.spring.callerSource")
+    @ConditionalOnMissingBean(CallerSource.class)
+    RequestCallers callerSource(Limiter limiter) {
+        return new RequestCallers(limiter.config().clientIp());
+    }
+
+    @Bean("io.limiter.spring.rateLimitExceededAdvice")
+    @ConditionalOnMissingBean
+    @Conditional(NotReplaced.class)
+    RateLimitExceededAdvice rateLimitExceededAdvice(Limiter limiter, ObjectProvider<RejectionHandler> ownHandler) {
+        LimiterConfig config = limiter.config();
+        RejectionHandler own = ownHandler.getIfAvailable();
+        return new RateLimitExceededAdvice(own == null ? Rejections.of(config) : Rejections.of(config, own));
+    }
+
+    /** Unless an advice of the application answers denied calls. */
+    static final class NotReplaced implements ConfigurationCondition {
+        @Override
+        public ConfigurationPhase getConfigurationPhase() {
+            return ConfigurationPhase.REGISTER_BEAN;
+        }
+
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            ConfigurableListableBeanFactory factory = context.getBeanFactory();
+            return factory != null && !RateLimitExceededAdvice.isReplaced(factory);
+        }
+    }
+
+    /** The rules, in two filters, unless the application has registered one. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = BootKeys.FILTER_ENABLED, matchIfMissing = true)
+    @ConditionalOnMissingBean(value = RateLimitFilter.class, parameterizedContainer = FilterRegistrationBean.class)
+    static class Filters {
+        @Bean("io.limiter.spring.rateLimitFilter")
+        FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
+                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
+            return registration(
+                    "rateLimitFilter",
+                    FilterOrders.of(environment).first(),
+                    limiter,
+                    handler.getIfAvailable(),
+                    rule -> !isByUser(rule));
+        }
+
+        @Bean("io.limiter.spring.rateLimitUserFilter")
+        FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
+                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
+            return registration(
+                    "rateLimitUserFilter",
+                    FilterOrders.of(environment).ofUsers(),
+                    limiter,
+                    handler.getIfAvailable(),
+                    Filters::isByUser);
+        }
+
+        private static boolean isByUser(RuleDefinition rule) {
+            return rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
+        }
+
+        private static FilterRegistrationBean<RateLimitFilter> registration(
+                String name,
+                int order,
+                Limiter limiter,
+                @Nullable RejectionHandler handler,
+                Predicate<RuleDefinition> which) {
+            FilterRegistrationBean<RateLimitFilter> registration =
+                    new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler, which));
+            registration.setName(name);
+            registration.setOrder(order);
+            registration.setAsyncSupported(true);
+            registration.addUrlPatterns("/*");
+            registration.setDispatcherTypes(
+                    EnumSet.of(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC));
+            List<String> rules = limiter.config().rules().stream()
+                    .filter(which)
+                    .map(RuleDefinition::name)
+                    .toList();
+            registration.setEnabled(!rules.isEmpty());
+            if (!rules.isEmpty()) {
+                LOG.info("filter '{}' at order {} limits by the rules {}", name, order, rules);
+            }
+            return registration;
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.limiter.spring.boot;
+
+import io.limiter.Backend;
+import io.limiter.config.LimiterConfig.RedisSettings;
+import io.limiter.redis.RedisBackend;
+import java.util.Arrays;
+import org.redisson.api.RedissonClient;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+
+/** The application's own Redisson. The one class here that must not be loaded where there is none. */
+final class RedissonBeans {
+    private RedissonBeans() {}
+
+    /** Whether there is a bean of that type; none is made. */
+    static boolean any(ListableBeanFactory beans) {
+        return names(beans).length > 0;
+    }
+
+    /**
+     * A backend on the application's client, which is never closed from here.
+     *
+     * @throws IllegalStateException if there are several and none is the primary one
+     */
+    static Backend backend(ListableBeanFactory beans, RedisSettings settings) {
+        RedissonClient client;
+        try {
+            client = beans.getBeanProvider(RedissonClient.class).getObject();
+        } catch (NoUniqueBeanDefinitionException several) {
+            // Not as the cause: Spring Boot would explain that one instead, and not know our ways out.
+            throw new IllegalStateException("RL-116 there are several beans of type RedissonClient, "
+                    + Arrays.toString(names(beans))
+                    + ", and none says that it is for the limits; mark one of them with @Primary, or define a bean of type"
+                    + " Limiter, or write limiter.backend = in-process");
+        }
+        RedisBackend backend = RedisBackend.builder()
+                .client(client)
+                .prefix(settings.prefix())
+                .deadline(settings.deadline())
+                .build();
+        backend.awaitConnected(settings.startupWait());
+        return backend;
+    }
+
+    private static String[] names(ListableBeanFactory beans) {
+        return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RedissonClient.class, true, false);
+    }
+}

@@ -1,0 +1,104 @@
+package io.limiter.spring.boot;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.CookieManager;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** A Spring Boot application on a real Tomcat, configured by an application.yml. */
+final class BootSite implements AutoCloseable {
+    private final ConfigurableApplicationContext context;
+    private final HttpClient client =
+            HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
+
+    private BootSite(ConfigurableApplicationContext context) {
+        this.context = context;
+    }
+
+    /** With these settings over the file, as on the command line. */
+    static BootSite start(Path folder, String yaml, Class<?> configuration, String... arguments) {
+        return new BootSite(application(configuration).run(arguments(folder, yaml, arguments)));
+    }
+
+    /** As started by a main method, without banner and start-up lines. */
+    static SpringApplicationBuilder application(Class<?> configuration) {
+        return new SpringApplicationBuilder(configuration)
+                .web(WebApplicationType.SERVLET)
+                .logStartupInfo(false)
+                .properties(
+                        "spring.main.banner-mode=off",
+                        "server.port=0",
+                        "server.address=127.0.0.1",
+                        "logging.level.root=warn");
+    }
+
+    static String[] arguments(Path folder, String yaml, String... more) {
+        Path file = folder.resolve("application.yml");
+        try {
+            Files.writeString(file, yaml);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        List<String> all = new ArrayList<>(List.of(more));
+        all.add("--spring.config.location=file:" + file);
+        return all.toArray(String[]::new);
+    }
+
+    ConfigurableApplicationContext context() {
+        return context;
+    }
+
+    HttpResponse<String> call(String method, String path, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri(path)).method(method, BodyPublishers.noBody());
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return send(request);
+    }
+
+    HttpResponse<String> form(String path, String form) {
+        return send(HttpRequest.newBuilder(uri(path))
+                .header("Content-Type", "application/x-www-form-urlencoded")
+                .POST(BodyPublishers.ofString(form)));
+    }
+
+    /** The statuses of so many calls. */
+    List<Integer> statuses(int calls, String method, String path, String... headers) {
+        List<Integer> statuses = new ArrayList<>();
+        for (int i = 0; i < calls; i++) {
+            statuses.add(call(method, path, headers).statusCode());
+        }
+        return statuses;
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+
+    private URI uri(String path) {
+        return URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port") + path);
+    }
+
+    private HttpResponse<String> send(HttpRequest.Builder request) {
+        try {
+            return client.send(request.build(), BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.spring.RateLimited;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** A web application with nothing but the dependency, some lines of application.yml and an annotation. */
+class WebSiteTest {
+    private static final String YAML = """
+            limiter:
+              policies:
+                vote:
+                  limits: 3/1h
+              rules:
+                pages:
+                  path: /pages/*
+                  limits: 2/1h, 10/1d fixed
+            """;
+
+    @TempDir
+    Path folder;
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Pages.class)
+    static class Site {
+        @Bean
+        SecurityFilterChain everybodyMayDoEverything(HttpSecurity http) throws Exception {
+            return http.csrf(csrf -> csrf.disable())
+                    .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+                    .build();
+        }
+    }
+
+    @RestController
+    static class Pages {
+        @PostMapping("/votes")
+        @RateLimited("vote")
+        public String vote() {
+            return "thank you";
+        }
+
+        @GetMapping("/pages/one")
+        public String page() {
+            return "one";
+        }
+    }
+
+    @Test
+    void theAnnotationAndTheFilterAnswer429() {
+        try (BootSite site = BootSite.start(folder, YAML, Site.class)) {
+            assertEquals(List.of(200, 200, 200, 429), site.statuses(4, "POST", "/votes"));
+            assertEquals(List.of(200, 200), site.statuses(2, "GET", "/pages/one"));
+            for (HttpResponse<String> denied : List.of(site.call("GET", "/pages/one"), site.call("POST", "/votes"))) {
+                assertEquals(429, denied.statusCode());
+                assertTrue(denied.headers().firstValueAsLong("Retry-After").orElseThrow() > 0);
+                assertTrue(
+                        denied.headers().firstValue("RateLimit").orElseThrow().contains(";r=0"));
+                assertTrue(denied.body().contains("quota-exceeded"), denied.body());
+            }
+        }
+    }
+}
