@@ -131,17 +131,43 @@ final class Binder {
         } else if (!otherKeys.contains(key)
                 && !sort(entry, Keys.POLICIES, Keys.OF_POLICY, policyEntries)
                 && !sort(entry, Keys.RULES, Keys.OF_RULE, ruleEntries)) {
-            List<String> known = new ArrayList<>(Keys.all());
-            known.addAll(otherKeys);
-            String suggestion = Suggestion.of(key, known);
-            problems.add(
-                    Problems.UNKNOWN,
-                    entry,
-                    "unknown key"
-                            + (suggestion.isEmpty()
-                                    ? "; remove it, or write one of " + String.join(", ", known)
-                                    : suggestion));
+            problems.add(Problems.UNKNOWN, entry, "unknown key" + instead(key));
         }
+    }
+
+    /** What to write instead of an unknown key. */
+    private String instead(String key) {
+        for (String group : List.of(Keys.POLICIES, Keys.RULES)) {
+            if (key.startsWith(group) && key.length() > group.length()) {
+                List<String> properties = group.equals(Keys.POLICIES) ? Keys.OF_POLICY : Keys.OF_RULE;
+                String name = key.substring(group.length());
+                return "; write " + group
+                        + (properties.contains(name) ? "<name>." + name : name + "." + properties.get(0)) + " (or "
+                        + String.join(", ", properties.subList(1, properties.size())) + ")";
+            }
+        }
+        List<String> known = new ArrayList<>(Keys.all());
+        known.addAll(otherKeys);
+        String suggestion = Suggestion.of(key, known);
+        if (!suggestion.isEmpty()) {
+            return suggestion;
+        }
+        String section = key.substring(0, key.lastIndexOf('.') + 1);
+        List<String> near = known.stream()
+                .filter(other -> !section.equals(Keys.ROOT) && other.startsWith(section))
+                .toList();
+        return "; remove it, or write one of "
+                + String.join(
+                        ", ",
+                        near.isEmpty()
+                                ? known.stream().map(Binder::section).distinct().toList()
+                                : near);
+    }
+
+    /** A key, or all keys of its section. */
+    private static String section(String key) {
+        int dot = key.indexOf('.', Keys.ROOT.length());
+        return dot < 0 ? key : key.substring(0, dot + 1) + "*";
     }
 
     private boolean sort(

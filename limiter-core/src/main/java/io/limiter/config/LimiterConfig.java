@@ -204,15 +204,16 @@ public record LimiterConfig(
         }
 
         /**
-         * Notes a mistake that the caller has found, to be told with all others.
+         * Notes a mistake that the caller has found in a property, to be told with all others. What else is wrong with that
+         * property is not told then.
          *
          * @param source how messages call the place where it stands
          * @param line the line there, from 1; 0 where there are no lines
          * @param text a code of docs/diagnostics.md, what is wrong, and what to do
          */
-        public Builder mistake(String source, int line, String text) {
+        public Builder mistake(String source, int line, String key, String text) {
             problems.source(source);
-            problems.add(source, line, text);
+            problems.addFirst(source, line, key, text);
             return this;
         }
 

@@ -26,6 +26,7 @@ final class Problems {
 
     private final Set<String> sources = new LinkedHashSet<>();
     private final List<Problem> found = new ArrayList<>();
+    private final Set<String> keysTold = new LinkedHashSet<>();
 
     /** Names a place where text comes from. */
     void source(String source) {
@@ -33,20 +34,24 @@ final class Problems {
     }
 
     void add(String code, String source, int line, String text) {
-        add(source, line, code + " " + text);
+        found.add(new Problem(source, line, code + " " + text));
     }
 
     /**
-     * A problem of a place.
+     * A problem of a key; what else is wrong with it is not told, for it may be wrong for that reason.
      *
      * @param text begins with its code
      */
-    void add(String source, int line, String text) {
+    void addFirst(String source, int line, String key, String text) {
+        keysTold.add(key);
         found.add(new Problem(source, line, text));
     }
 
     /** A problem of a value: shows the key and the value before what is wrong with it. */
     void add(String code, ConfigEntry entry, String text) {
+        if (keysTold.contains(entry.key())) {
+            return;
+        }
         add(code, entry.source(), entry.line(), shown(entry.key()) + " = " + shown(entry) + ": " + text);
     }
 

@@ -160,8 +160,9 @@ public final class Limiter implements AutoCloseable {
         }
         if (!ignored.isEmpty()) {
             LOG.warn(
-                    "RL-115 the application's own connection to Redis is used, so {} means nothing; remove it",
-                    String.join(", ", ignored));
+                    "RL-115 the application's own connection to Redis is used, so {} {}",
+                    String.join(", ", ignored),
+                    ignored.size() == 1 ? "means nothing; remove it" : "mean nothing; remove them");
         }
     }
 

@@ -134,10 +134,13 @@ class LimiterConfigTest {
             value = {
                 "limter.backend = redis | did you mean 'limiter.backend'?",
                 "limiter.backnd = redis | did you mean 'limiter.backend'?",
-                "server.port = 80 | unknown key",
+                "server.port = 80 | one of limiter.backend, limiter.instances, limiter.redis.*, limiter.in-process.*,",
+                "limiter.redis.connection-pool-size = 8 | one of limiter.redis.address, limiter.redis.mode,",
+                "limiter.policies.vote = 3/s | write limiter.policies.vote.limits (or on-failure, deadline)",
+                "limiter.rules.vote = 3/s | write limiter.rules.vote.path (or methods,",
                 "limiter.rules.a.pth = /x | did you mean 'path'?",
                 "limiter.client-ip.trusted-proxy = 10.0.0.0/8 | did you mean 'limiter.client-ip.trusted-proxies'?",
-                "limiter.policies.limits = 3/s | unknown key",
+                "limiter.policies.limits = 3/s | unknown key; write limiter.policies.<name>.limits (or",
                 "limiter.instances = 0 | no whole number from 1 to 1000000",
                 "limiter.redis.deadline = 0ms | outside 1ms to 60s",
                 "limiter.redis.deadline = 90s | outside 1ms to 60s",
@@ -281,6 +284,26 @@ class LimiterConfigTest {
                 String.valueOf(config.policies().get("vote").limits()));
         assertEquals(Set.of("GET"), config.rules().get(1).methods());
         assertTrue(config.policies().containsKey("new-one"));
+    }
+
+    @Test
+    void variablesAsSpringBootSpellsThem() throws IOException {
+        LimiterConfig config = LimiterConfig.builder()
+                .text("f", new StringReader("limiter.policies.my-vote.limits = 1/s\n"))
+                .environment(Map.of(
+                        "LIMITER_REDIS_STARTUPWAIT", "5s",
+                        "LIMITER_POLICIES_MYVOTE_ONFAILURE", "deny",
+                        "LIMITER_POLICIES_MY_VOTE_LIMITS", "2/s",
+                        "LIMITER_POLICIES_OTHER_LIMITS", "3/s",
+                        "LIMITER_POLICIES_OTHER_ONFAILURE", "allow"))
+                .build();
+        assertEquals(Duration.ofSeconds(5), config.redis().startupWait());
+        assertEquals(Set.of("my-vote", "other"), config.policies().keySet());
+        assertEquals(FailureMode.DENY, config.policies().get("my-vote").onFailure());
+        assertEquals(FailureMode.ALLOW, config.policies().get("other").onFailure());
+        assertEquals(
+                "[2/1s sliding-list name my-vote]",
+                String.valueOf(config.policies().get("my-vote").limits()));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
@@ -13,12 +14,14 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +95,33 @@ class LimiterTest {
                 "LIMITER_REDIS_STARTUP_WAIT", "60s");
         try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
             assertEquals(3, passes(limiter, Decision.Source.REDIS));
+        }
+    }
+
+    @Test
+    void aBackendOfTheCallersWithTheFailureModesAndTheShare() throws IOException {
+        LimiterConfig config = config(VOTE + "limiter.instances = 3\n", Map.of());
+        InProcessBackend shared = InProcessBackend.create();
+        try (Limiter limiter = Limiter.start(config, shared)) {
+            assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
+            shared.close();
+            assertEquals(1, passes(limiter, Decision.Source.LOCAL_FALLBACK), "a third of the limit");
+        }
+    }
+
+    @Test
+    void whatABackendOfTheCallersIgnoresIsTold() throws IOException {
+        LimiterConfig config = config(
+                VOTE + "limiter.backend = redis\nlimiter.redis.address = redis://127.0.0.1:1\n"
+                        + "limiter.redis.password = s3cret\n",
+                Map.of());
+        try (LogLines log = new LogLines();
+                Limiter limiter = Limiter.start(config, InProcessBackend.create())) {
+            assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
+            assertEquals(
+                    List.of("RL-115 the application's own connection to Redis is used, so limiter.redis.address,"
+                            + " limiter.redis.password mean nothing; remove them"),
+                    log.of(Level.WARN, "RL-"));
         }
     }
 

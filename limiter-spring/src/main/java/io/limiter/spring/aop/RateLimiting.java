@@ -13,7 +13,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * The one place where methods that AspectJ has woven find their limiter. A Spring context with
- * {@code @EnableRateLimiting} sets it by itself; a program without Spring says it at its start:
+ * {@code @EnableRateLimiting}, or a Spring Boot application, sets it by itself; a program without Spring says it at its start:
  *
  * <pre>{@code
  * Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")));

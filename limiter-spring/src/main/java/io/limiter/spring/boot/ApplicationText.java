@@ -32,7 +32,7 @@ final class ApplicationText {
     /** A value that stands somewhere. */
     record Entry(Place place, KnownKeys.Key key, String value) {}
 
-    private record Mistake(Place place, String text) {}
+    private record Mistake(Place place, String key, String text) {}
 
     private ApplicationText(ConfigurableEnvironment environment) {
         this.environment = environment;
@@ -75,8 +75,7 @@ final class ApplicationText {
         Map<String, String> environmentText = new LinkedHashMap<>();
         variables.forEach((name, value) ->
                 environmentText.put(name, resolved(value, new Place("environment variable " + name, 0), "its value")));
-        mistakes.forEach(mistake ->
-                builder.mistake(mistake.place().source(), mistake.place().line(), mistake.text()));
+        tell(builder);
         return builder.environment(environmentText).build();
     }
 
@@ -109,6 +108,7 @@ final class ApplicationText {
         if (value == null) {
             note(
                     entry.place(),
+                    key,
                     RL_104 + key + " = " + text
                             + (fallback instanceof Integer
                                     ? ": no whole number; write one such as 0 or -50"
@@ -124,9 +124,13 @@ final class ApplicationText {
      */
     void throwIfAny() {
         LimiterConfig.Builder builder = LimiterConfig.builder();
-        mistakes.forEach(mistake ->
-                builder.mistake(mistake.place().source(), mistake.place().line(), mistake.text()));
+        tell(builder);
         builder.build();
+    }
+
+    private void tell(LimiterConfig.Builder builder) {
+        mistakes.forEach(mistake ->
+                builder.mistake(mistake.place().source(), mistake.place().line(), mistake.key(), mistake.text()));
     }
 
     private void read(PropertySource<?> source) {
@@ -168,6 +172,7 @@ final class ApplicationText {
             String where = same.place().line() > 0 ? " in line " + same.place().line() : "";
             note(
                     place,
+                    name,
                     "RL-102 " + name + " and " + same.key().text() + where
                             + " are one key to Spring Boot, which ignores case, - and _; remove one, or rename it");
         }
@@ -215,13 +220,17 @@ final class ApplicationText {
         } catch (IllegalArgumentException unresolved) {
             // Not the whole message: it shows the value, which may be a password.
             String message = String.valueOf(unresolved.getMessage()).split(" in value ", 2)[0];
-            note(place, RL_104 + what + ": " + message + "; define it, or give it a default: ${name:default}");
+            note(
+                    place,
+                    what,
+                    RL_104 + what + ": " + message
+                            + "; define that property or variable, or give a default: ${name:default}");
             return value;
         }
     }
 
-    private void note(Place place, String text) {
-        Mistake mistake = new Mistake(place, text);
+    private void note(Place place, String key, String text) {
+        Mistake mistake = new Mistake(place, key, text);
         if (!mistakes.contains(mistake)) {
             mistakes.add(mistake);
         }

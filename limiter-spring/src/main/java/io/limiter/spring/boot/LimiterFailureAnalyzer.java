@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.annotation.Order;
+import org.springframework.util.StringUtils;
 
 /**
  * Makes of a start that failed for one of our reasons a short report instead of a stack trace. The reasons are known by the
@@ -14,8 +15,13 @@ import org.springframework.core.annotation.Order;
  */
 @Order(0)
 final class LimiterFailureAnalyzer implements FailureAnalyzer {
-    private static final Pattern FINDING = Pattern.compile("(?s)(RL-\\d{3}) (?<what>.*?)(?:; (?<remedy>.*))?");
-    private static final String PAGE = "docs/diagnostics.md";
+    private static final String CODE = "(?<code>RL-\\d{3}) ";
+    private static final String REMEDY = "(?:; (?<remedy>.*))?";
+    private static final Pattern FINDING = Pattern.compile("(?s)(?<what>" + CODE + ".*?)" + REMEDY);
+
+    /** The one mistake of a text. */
+    private static final Pattern MISTAKE =
+            Pattern.compile("(?s)(?<what>[^\n]*:\\s+(?:line [0-9]+: )?" + CODE + ".*?)" + REMEDY);
 
     LimiterFailureAnalyzer() {}
 
@@ -23,27 +29,28 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
     public @Nullable FailureAnalysis analyze(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = String.valueOf(cause.getMessage());
-            if (cause instanceof ConfigException) {
+            if (cause instanceof ConfigException mistakes && mistakes.problems().size() > 1) {
                 return new FailureAnalysis(
                         message,
-                        "Correct each line as its message says, behind the semicolon. " + PAGE
-                                + " has a section for each code.",
+                        "Correct these lines; each says what to write instead.\n\n" + more("the codes"),
                         cause);
             }
-            Matcher finding = FINDING.matcher(message);
+            Matcher finding = (cause instanceof ConfigException ? MISTAKE : FINDING).matcher(message);
             if (finding.matches()) {
-                return ofFinding(finding, cause);
+                String remedy = finding.group("remedy");
+                String more = more(finding.group("code"));
+                return new FailureAnalysis(
+                        finding.group("what") + ".", remedy == null ? more : sentence(remedy) + "\n\n" + more, cause);
             }
         }
         return null;
     }
 
-    private static FailureAnalysis ofFinding(Matcher finding, Throwable cause) {
-        String remedy = finding.group("remedy");
-        String more = "More: " + finding.group(1) + " in " + PAGE + ".";
-        return new FailureAnalysis(
-                finding.group(1) + " " + finding.group("what") + ".",
-                remedy == null ? more : Character.toUpperCase(remedy.charAt(0)) + remedy.substring(1) + ".\n\n" + more,
-                cause);
+    private static String sentence(String remedy) {
+        return StringUtils.capitalize(remedy) + (remedy.endsWith("?") ? "" : ".");
+    }
+
+    private static String more(String code) {
+        return "More about " + code + " in docs/diagnostics.md.";
     }
 }

@@ -84,22 +84,25 @@ public class LimiterServletAutoConfiguration {
     @ConditionalOnProperty(name = BootKeys.FILTER_ENABLED, matchIfMissing = true)
     @ConditionalOnMissingBean(value = RateLimitFilter.class, parameterizedContainer = FilterRegistrationBean.class)
     static class Filters {
-        @Bean("io.limiter.spring.rateLimitFilter")
+        private static final String FILTER = "io.limiter.spring.rateLimitFilter";
+        private static final String USER_FILTER = "io.limiter.spring.rateLimitUserFilter";
+
+        @Bean(FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
                 Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
             return registration(
-                    "rateLimitFilter",
+                    FILTER,
                     FilterOrders.of(environment).first(),
                     limiter,
                     handler.getIfAvailable(),
                     rule -> !isByUser(rule));
         }
 
-        @Bean("io.limiter.spring.rateLimitUserFilter")
+        @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
                 Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
             return registration(
-                    "rateLimitUserFilter",
+                    USER_FILTER,
                     FilterOrders.of(environment).ofUsers(),
                     limiter,
                     handler.getIfAvailable(),
@@ -118,6 +121,7 @@ public class LimiterServletAutoConfiguration {
                 Predicate<RuleDefinition> which) {
             FilterRegistrationBean<RateLimitFilter> registration =
                     new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler, which));
+            // A short name is likely to be that of a filter of the application.
             registration.setName(name);
             registration.setOrder(order);
             registration.setAsyncSupported(true);

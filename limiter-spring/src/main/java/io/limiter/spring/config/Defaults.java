@@ -12,6 +12,8 @@ import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -30,6 +32,11 @@ import org.springframework.util.ClassUtils;
 final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoaderAware, EnvironmentAware {
     private static final boolean WEB = isPresent("jakarta.servlet.http.HttpServletRequest")
             && isPresent("org.springframework.web.context.request.RequestContextHolder");
+
+    private static final Logger LOG = LoggerFactory.getLogger(Defaults.class);
+
+    /** The bean of the auto-configuration, which must not be known here by its type. */
+    private static final String LIMITER_OF_BOOT = "io.limiter.spring.limiter";
 
     private final String location;
     private ResourceLoader resources = new DefaultResourceLoader();
@@ -57,9 +64,23 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoa
         }
         if (isMissing(Limiter.class, factory)) {
             define("limiter", Limiter.class, this::start, registry);
+        } else if (registry.containsBeanDefinition(LIMITER_OF_BOOT)) {
+            warnOfAFileThatNobodyReads();
         }
         if (WEB) {
             defineWeb(registry, factory);
+        }
+    }
+
+    /** An annotation that was left over is no mistake; limits that are not applied are one. */
+    private void warnOfAFileThatNobodyReads() {
+        String place = environment.resolvePlaceholders(location);
+        if (resources.getResource(place).exists()) {
+            LOG.warn(
+                    "RL-117 {} is not read, because Spring Boot configures the limiter; write spring.config.import = {}, or"
+                            + " move its lines to application.yml, and remove @EnableRateLimiting",
+                    place,
+                    place);
         }
     }
 

@@ -26,6 +26,8 @@ import org.springframework.context.annotation.Import;
  *     when a {@code @ControllerAdvice} of the application handles {@link io.limiter.spring.RateLimitExceededException}.
  * </ul>
  *
+ * <p>A Spring Boot application does not need it: there {@code limiter.*} of its own configuration counts, and the file is not read.
+ *
  * <p>Any mistake, in the file or in an annotation, stops the start of the context.
  */
 @Target(ElementType.TYPE)

@@ -13,12 +13,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** A Spring Boot application on a real Tomcat, configured by an application.yml. */
-final class BootSite implements AutoCloseable {
+public final class BootSite implements AutoCloseable {
+    /** Kept, for what nobody keeps is made anew. */
+    private static final Logger TOMCAT_LOG = Logger.getLogger("org.apache");
+
+    static {
+        TOMCAT_LOG.setLevel(Level.SEVERE);
+    }
+
     private final ConfigurableApplicationContext context;
     private final HttpClient client =
             HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
@@ -28,7 +37,7 @@ final class BootSite implements AutoCloseable {
     }
 
     /** With these settings over the file, as on the command line. */
-    static BootSite start(Path folder, String yaml, Class<?> configuration, String... arguments) {
+    public static BootSite start(Path folder, String yaml, Class<?> configuration, String... arguments) {
         return new BootSite(application(configuration).run(arguments(folder, yaml, arguments)));
     }
 
@@ -52,15 +61,15 @@ final class BootSite implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         List<String> all = new ArrayList<>(List.of(more));
-        all.add("--spring.config.location=file:" + file);
+        all.add("--spring.config.location=file:" + folder + "/");
         return all.toArray(String[]::new);
     }
 
-    ConfigurableApplicationContext context() {
+    public ConfigurableApplicationContext context() {
         return context;
     }
 
-    HttpResponse<String> call(String method, String path, String... headers) {
+    public HttpResponse<String> call(String method, String path, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(uri(path)).method(method, BodyPublishers.noBody());
         if (headers.length > 0) {
             request.headers(headers);
@@ -75,7 +84,7 @@ final class BootSite implements AutoCloseable {
     }
 
     /** The statuses of so many calls. */
-    List<Integer> statuses(int calls, String method, String path, String... headers) {
+    public List<Integer> statuses(int calls, String method, String path, String... headers) {
         List<Integer> statuses = new ArrayList<>();
         for (int i = 0; i < calls; i++) {
             statuses.add(call(method, path, headers).statusCode());

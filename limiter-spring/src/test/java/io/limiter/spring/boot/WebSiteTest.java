@@ -3,10 +3,14 @@ package io.limiter.spring.boot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.servlet.RejectionHandler;
 import io.limiter.spring.RateLimited;
+import jakarta.servlet.Filter;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -72,6 +76,81 @@ class WebSiteTest {
                 assertTrue(
                         denied.headers().firstValue("RateLimit").orElseThrow().contains(";r=0"));
                 assertTrue(denied.body().contains("quota-exceeded"), denied.body());
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Site.class)
+    static class PoliteSite {
+        @Bean
+        RejectionHandler rejectionHandler() {
+            return (rejection, request, response) -> response.getWriter().print("slow down, please");
+        }
+
+        /** Names that an application is likely to have. */
+        @Bean
+        Filter rateLimitFilter() {
+            return (request, response, chain) -> chain.doFilter(request, response);
+        }
+
+        @Bean
+        String limiter() {
+            return "a text";
+        }
+
+        @Bean
+        Later later() {
+            return new Later();
+        }
+    }
+
+    @RestController
+    static class Later {
+        @GetMapping("/pages/later")
+        public Callable<String> later() {
+            return () -> "later";
+        }
+
+        @GetMapping("/pages/ask")
+        @RateLimited("vote")
+        public CompletableFuture<String> ask() {
+            return CompletableFuture.completedFuture("answer");
+        }
+    }
+
+    @Test
+    void oneHandlerAnswersBothAndAnAsynchronousRequestIsOne() {
+        try (BootSite site = BootSite.start(folder, YAML, PoliteSite.class)) {
+            assertEquals("later", site.call("GET", "/pages/later").body());
+            HttpResponse<String> second = site.call("GET", "/pages/later");
+            assertEquals(200, second.statusCode());
+            assertTrue(
+                    second.headers().firstValue("RateLimit").orElseThrow().startsWith("\"pages-1h\";r=0;"), "one each");
+            HttpResponse<String> denied = site.call("GET", "/pages/later");
+            assertEquals(429, denied.statusCode());
+            assertEquals("slow down, please", denied.body());
+            assertEquals(List.of(200, 200, 200), site.statuses(3, "POST", "/votes"));
+            assertEquals("slow down, please", site.call("POST", "/votes").body());
+        }
+        try (BootSite site = BootSite.start(folder, "limiter.policies.vote.limits: 0/1h", PoliteSite.class)) {
+            HttpResponse<String> denied = site.call("GET", "/pages/ask");
+            assertEquals(429, denied.statusCode());
+            assertEquals("slow down, please", denied.body());
+        }
+    }
+
+    @Test
+    void theAddressIsThatOfTheTrustedProxysHeaderForBoth() {
+        String yaml = YAML + """
+                  client-ip:
+                    trusted-proxies: 127.0.0.0/8
+                """;
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            for (String client : List.of("192.0.2.1", "192.0.2.2")) {
+                assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/pages/one", "X-Forwarded-For", client));
+                assertEquals(
+                        List.of(200, 200, 200, 429), site.statuses(4, "POST", "/votes", "X-Forwarded-For", client));
             }
         }
     }

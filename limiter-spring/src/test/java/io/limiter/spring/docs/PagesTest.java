@@ -56,14 +56,15 @@ class PagesTest {
 
     @Test
     void everyJavaSnippetStandsInThisPackage() throws IOException {
-        String here = flat(
-                Files.readString(HERE.resolve("PagesTest.java")) + Files.readString(HERE.resolve("VoteSite.java")));
+        String here = flat(Files.readString(HERE.resolve("PagesTest.java"))
+                + Files.readString(HERE.resolve("VoteSite.java"))
+                + Files.readString(HERE.resolve("boot/VoteApplication.java")));
         List<String> snippets = blocks(PAGE, "java");
-        assertEquals(4, snippets.size());
+        assertEquals(5, snippets.size());
         blocks(README, "java").stream()
                 .filter(code -> code.contains("@RateLimited"))
                 .forEach(snippets::add);
-        assertEquals(5, snippets.size());
+        assertEquals(6, snippets.size());
         for (String snippet : snippets) {
             assertTrue(here.contains(flat(snippet)), "not compiled by PagesTest:\n" + snippet);
         }

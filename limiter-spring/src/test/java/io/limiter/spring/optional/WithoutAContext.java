@@ -29,7 +29,10 @@ public final class WithoutAContext implements Callable<String> {
         ProceedingJoinPoint point = point(method);
         try (Limiter limiter = Limiter.of(config, RateLimiter.on(InProcessBackend.create()));
                 RateLimiting used = RateLimiting.use(limiter)) {
-            return used.getClass().getSimpleName() + ": " + limited(point) + ", " + limited(point);
+            String answers = used.getClass().getSimpleName() + ": " + limited(point) + ", " + limited(point);
+            try (RateLimiting none = RateLimiting.useNone()) {
+                return answers + (none == used ? ", the same" : ", " + limited(point));
+            }
         }
     }
 

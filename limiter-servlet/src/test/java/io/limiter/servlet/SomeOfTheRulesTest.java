@@ -1,0 +1,94 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Filters of one limiter that have some of its rules each. */
+class SomeOfTheRulesTest {
+    private static final String RULES = """
+            limiter.policies.shared.limits = 5/1h
+            limiter.policies.other.limits = 5/1h name shared
+            limiter.rules.early.path = /*
+            limiter.rules.early.policy = shared
+            limiter.rules.late.path = /*
+            limiter.rules.late.policy = shared
+            limiter.rules.late-too.path = /*
+            limiter.rules.late-too.policy = other
+            """;
+
+    private final Limiter limiter = limiter(RULES);
+
+    @Test
+    void aRequestIsOneForBoth() throws Exception {
+        RateLimitFilter early =
+                new RateLimitFilter(limiter, null, rule -> rule.name().equals("early"));
+        RateLimitFilter late =
+                new RateLimitFilter(limiter, null, rule -> !rule.name().equals("early"));
+        for (int i = 1; i <= 5; i++) {
+            FakeExchange exchange = new FakeExchange();
+            assertTrue(passes(early, exchange));
+            assertEquals(List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600"), exchange.all("RateLimit"));
+            assertTrue(passes(late, exchange), "charged by one of them");
+            assertEquals(
+                    List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600, \"other/shared\";r=" + (5 - i) + ";t=3600"),
+                    exchange.all("RateLimit"),
+                    "told under one name by both");
+        }
+        FakeExchange exchange = new FakeExchange();
+        assertEquals(false, passes(early, exchange));
+        assertEquals(429, exchange.status);
+    }
+
+    @Test
+    void aFilterMayHaveNone() throws Exception {
+        RateLimitFilter none = new RateLimitFilter(limiter, null, rule -> false);
+        FakeExchange exchange = new FakeExchange();
+        assertTrue(passes(none, exchange));
+        assertEquals(List.of(), exchange.all("RateLimit"));
+        assertThrows(IllegalArgumentException.class, () -> new RateLimitFilter(limiter("")), "all rules, of none");
+    }
+
+    @Test
+    void theHandlerThatIsGivenAnswersElseTheOneThatIsConfigured() throws Exception {
+        Limiter nobody = limiter("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h\n");
+        FakeExchange exchange = new FakeExchange();
+        RejectionHandler polite =
+                (rejection, request, response) -> response.getWriter().println("please");
+        assertEquals(false, passes(new RateLimitFilter(nobody, polite, rule -> true), exchange));
+        assertEquals("please", exchange.body().strip());
+        exchange = new FakeExchange();
+        assertEquals(false, passes(new RateLimitFilter(nobody, null, rule -> true), exchange));
+        assertTrue(exchange.body().contains("quota-exceeded"), exchange.body());
+    }
+
+    private static boolean passes(RateLimitFilter filter, FakeExchange exchange) throws Exception {
+        boolean[] passed = new boolean[1];
+        filter.doFilter(exchange.request(), exchange.response(), (request, response) -> passed[0] = true);
+        return passed[0];
+    }
+
+    private static Limiter limiter(String rules) {
+        try {
+            return Limiter.of(
+                    LimiterConfig.builder()
+                            .text("limiter.properties", new StringReader(rules))
+                            .build(),
+                    RateLimiter.on(InProcessBackend.builder()
+                            .timeSource(new ManualTime())
+                            .build()));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.File;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+
+/** Runs a program on a class path that lacks some libraries. */
+public final class Without {
+    private static final Pattern SEPARATOR = Pattern.compile(Pattern.quote(File.pathSeparator));
+
+    private Without() {}
+
+    /**
+     * What the program returns.
+     *
+     * @param missing what the names of the missing files begin with
+     * @param gone classes that prove that they are missing
+     */
+    public static Object run(List<String> missing, Class<? extends Callable<?>> program, String... gone)
+            throws Exception {
+        List<URL> path = new ArrayList<>();
+        String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        for (String entry : SEPARATOR.split(all, -1)) {
+            if (missing.stream().noneMatch(new File(entry).getName()::startsWith)) {
+                path.add(url(entry));
+            }
+        }
+        ClassLoader usual = Thread.currentThread().getContextClassLoader();
+        try (URLClassLoader loader =
+                new URLClassLoader(path.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+            Arrays.stream(gone)
+                    .forEach(name -> assertThrows(ClassNotFoundException.class, () -> loader.loadClass(name)));
+            Thread.currentThread().setContextClassLoader(loader);
+            Callable<?> made = (Callable<?>)
+                    loader.loadClass(program.getName()).getDeclaredConstructor().newInstance();
+            return made.call();
+        } finally {
+            Thread.currentThread().setContextClassLoader(usual);
+        }
+    }
+
+    private static URL url(String entry) throws MalformedURLException {
+        return new File(entry).toURI().toURL();
+    }
+}

@@ -1,0 +1,226 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.FailureMode;
+import io.limiter.config.ConfigException;
+import io.limiter.config.LimiterConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How Spring Boot's ways to write a property become the text of limiter-core. */
+class ApplicationTextTest {
+    private static final String VOTE = """
+            limiter:
+              policies:
+                vote:
+                  limits: 3/1h
+            """;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void yamlInAllItsForms() {
+        LimiterConfig config = config("""
+                limiter:
+                  instances: 4
+                  redis:
+                    startupWait: 0ms
+                  client-ip:
+                    trusted-proxies:
+                      - 10.0.0.0/8
+                      - 2001:db8::/32
+                  http:
+                    EXPOSE_HEADERS: yes
+                  in-process:
+                  policies:
+                    vote:
+                      limits:
+                        - 3/10s sliding-list
+                        - 100/1h fixed name hourly
+                      on_failure: deny
+                  rules:
+                    voting: {path: ["/api/{id}/votes", "/polls/{id}/votes"], methods: [POST, PUT], key: "ip + path:id"}
+                limiter.rules.voting.policy: vote
+                """);
+        assertEquals(4, config.instances());
+        assertEquals(Duration.ZERO, config.redis().startupWait());
+        assertEquals(2, config.clientIp().trustedProxies().size());
+        assertTrue(config.http().exposeHeaders());
+        assertEquals(
+                "[3/10s sliding-list name vote-10s, 100/1h fixed name hourly]",
+                String.valueOf(config.policies().get("vote").limits()));
+        assertEquals(FailureMode.DENY, config.policies().get("vote").onFailure());
+        assertEquals(
+                List.of("/api/{id}/votes", "/polls/{id}/votes"),
+                config.rules().get(0).paths());
+        assertEquals(Set.of("POST", "PUT"), config.rules().get(0).methods());
+    }
+
+    @Test
+    void namesKeepTheirSpelling() {
+        LimiterConfig config = config("""
+                limiter:
+                  policies:
+                    myVote.limits: 1/1h
+                    my-poll.limits: 2/1h
+                    my_page.limits: 3/1h
+                    SMS.limits: 4/1h
+                    "[v1.export]": {limits: 5/1h}
+                    v2.export.limits: 6/1h
+                """);
+        assertEquals(
+                List.of("myVote", "my-poll", "my_page", "SMS", "v1.export", "v2.export"),
+                List.copyOf(config.policies().keySet()));
+    }
+
+    @Test
+    void namesThatAreOneToSpringBootAreAMistake() {
+        assertEquals("""
+                application.yml has 1 problem:
+                  line 5: RL-102 limiter.policies.my_vote.limits and limiter.policies.my-vote.limits in line 4 are one key to \
+                Spring Boot, which ignores case, - and _; remove one, or rename it""", mistakes("""
+                limiter:
+                  policies:
+                    other.limits: 1/1h
+                    my-vote.limits: 1/1h
+                    my_vote.limits: 2/1h
+                """));
+    }
+
+    @Test
+    void variablesInBothSpellings() {
+        Map<String, String> environment = Map.of(
+                "LIMITER_REDIS_STARTUPWAIT", "5s",
+                "LIMITER_REDIS_DEADLINE", "${my.deadline:20ms}",
+                "LIMITER_POLICIES_MY_VOTE_ONFAILURE", "deny",
+                "limiter.instances", "7",
+                "LIMITER_RULES_PAGES_PATH", "/pages/*",
+                "LIMITER_RULES_PAGES_LIMITS", "1/1s",
+                "LIMITER_RULES_PAGES_METHODS_0", "GET",
+                "LIMITER_RULES_PAGES_METHODS_1", "POST");
+        LimiterConfig config = config("limiter.policies.my-vote.limits: 3/1h", environment);
+        assertEquals(Duration.ofSeconds(5), config.redis().startupWait());
+        assertEquals(Duration.ofMillis(20), config.redis().deadline());
+        assertEquals(FailureMode.DENY, config.policies().get("my-vote").onFailure());
+        assertEquals(7, config.instances());
+        assertEquals(Set.of("GET", "POST"), config.rules().get(0).methods());
+    }
+
+    @Test
+    void whatAClusterPutsIntoTheEnvironmentIsNoMistake() {
+        LimiterConfig config = config(
+                VOTE,
+                Map.of(
+                        "LIMITER_PORT", "tcp://10.0.0.1:80",
+                        "LIMITER_SERVICE_HOST", "10.0.0.1",
+                        "LIMITER_REDIS_PORT_6379_TCP", "tcp://10.0.0.2:6379",
+                        "LIMITER_REDIS_ADDRESS", " ",
+                        "LIMITER_FILTER_SERVICE_PORT", "80"));
+        assertEquals(Set.of("vote"), config.policies().keySet());
+        assertEquals(List.of(), config.redis().addresses());
+    }
+
+    @Test
+    void thePrecedenceIsThatOfSpringBoot() throws IOException {
+        Files.writeString(folder.resolve("application-busy.yml"), """
+                limiter:
+                  instances: 2
+                  policies:
+                    VOTE: {limits: 2/1h}
+                  rules.pages.methods: GET
+                """);
+        String yaml = VOTE + """
+                  instances: 1
+                  redis.prefix: file
+                  rules.pages: {path: [/a, /b, /c], methods: [POST, PUT], policy: vote}
+                """;
+        Map<String, String> environment = Map.of(
+                "LIMITER_INSTANCES", "3",
+                "LIMITER_REDIS_PREFIX", "environment",
+                "LIMITER_POLICIES_VOTE_DEADLINE", "30ms");
+        LimiterConfig config = config(
+                yaml,
+                environment,
+                "--spring.profiles.active=busy",
+                "--limiter.instances=4",
+                "--limiter.rules.pages.path=/d");
+        assertEquals(4, config.instances(), "the command line");
+        assertEquals("environment", config.redis().prefix());
+        assertEquals(Duration.ofMillis(30), config.policies().get("vote").deadline());
+        assertEquals(
+                "[2/1h sliding-list name vote]",
+                String.valueOf(config.policies().get("vote").limits()),
+                "of the profile, by the name of the file");
+        assertEquals(List.of("/d"), config.rules().get(0).paths(), "a list is replaced whole");
+        assertEquals(Set.of("GET"), config.rules().get(0).methods());
+    }
+
+    @Test
+    void allMistakesAtOnceEachWithItsPlace() throws IOException {
+        Files.writeString(folder.resolve("application-more.properties"), "\nlimiter.redis.mode=many\n");
+        assertEquals(
+                """
+                the configuration has 7 problems:
+                  application.yml line 2: RL-104 limiter.backend = disk: no backend; write in-process or redis
+                  application.yml line 5: RL-101 limiter.policies.vote.limit = 3/1h: unknown key; 'limit' is none of limits, \
+                on-failure, deadline; did you mean 'limits'?
+                  application.yml line 6: RL-101 limiter.filter.oder = 1: unknown key; did you mean 'limiter.filter.order'?
+                  application.yml line 7: RL-104 limiter.redis.password: Could not resolve placeholder 'SECRET'; define that \
+                property or variable, or give a default: ${name:default}
+                  application-more.properties line 2: RL-104 limiter.redis.mode = many: no mode; write single or sentinel or cluster
+                  the command line: RL-104 limiter.filter.user-order = last: no whole number; write one such as 0 or -50
+                  environment variable LIMITER_INSTANCES: RL-104 limiter.instances = many: no whole number from 1 to 1000000""",
+                mistakes(
+                        """
+                limiter:
+                  backend: disk
+                  policies:
+                    vote:
+                      limit: 3/1h
+                  filter.oder: 1
+                  redis.password: s3cret${SECRET}
+                """,
+                        Map.of("LIMITER_INSTANCES", "many"),
+                        "--limiter.filter.userOrder=last",
+                        "--spring.profiles.active=more"));
+    }
+
+    @Test
+    void switchesHaveTwoPositions() {
+        assertEquals("""
+                environment variable LIMITER_ENABLED has 1 problem:
+                  RL-104 limiter.enabled = maybe: neither yes nor no; write true or false""", mistakes("", Map.of("LIMITER_ENABLED", "maybe")));
+    }
+
+    private LimiterConfig config(String yaml) {
+        return config(yaml, Map.of());
+    }
+
+    private LimiterConfig config(String yaml, Map<String, String> environment, String... arguments) {
+        return BootApp.config(folder, yaml, environment, arguments);
+    }
+
+    private String mistakes(String yaml) {
+        return mistakes(yaml, Map.of());
+    }
+
+    /** Without the folder, which is another one each time. */
+    private String mistakes(String yaml, Map<String, String> environment, String... arguments) {
+        Throwable failure = assertThrows(RuntimeException.class, () -> config(yaml, environment, arguments));
+        while (!(failure instanceof ConfigException)) {
+            failure = failure.getCause();
+        }
+        return String.valueOf(failure.getMessage()).replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "$1");
+    }
+}

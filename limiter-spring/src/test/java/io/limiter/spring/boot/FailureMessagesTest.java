@@ -1,0 +1,210 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.spring.RateLimited;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.redisson.api.RedissonClient;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** What a newcomer reads when the start fails, word by word as Spring Boot prints it. */
+@ExtendWith(OutputCaptureExtension.class)
+class FailureMessagesTest {
+    @TempDir
+    Path folder;
+
+    @Import(BootApp.Nothing.class)
+    static class Voting {
+        @Bean
+        Votes votes() {
+            return new Votes();
+        }
+    }
+
+    static class Votes {
+        @RateLimited(value = "vote", key = "#choice")
+        public void vote(String choice) {}
+    }
+
+    @Test
+    void severalMistakesInTheFile(CapturedOutput output) {
+        assertPrinted(output, """
+                limiter:
+                  policies:
+                    vote:
+                      limit: 3/10s
+                  rules:
+                    api:
+                      path: /api/**
+                      limits: 100 per minute
+                """, BootApp.Nothing.class, """
+                application.yml has 3 problems:
+                  line 4: RL-101 limiter.policies.vote.limit = 3/10s: unknown key; 'limit' is none of limits, on-failure, deadline; \
+                did you mean 'limits'?
+                  line 7: RL-104 limiter.rules.api.path = /api/**: '/api/**' can't be matched at '**'; a path is plain decoded \
+                text, * stands alone at its end (/api/*), a variable alone between two / (/users/{id})
+                  line 8: RL-104 limiter.rules.api.limits = 100 per minute: in '100 per minute': '100' is no limit; write \
+                permits/period without spaces, such as 3/10s
+                """, """
+                Correct these lines; each says what to write instead.
+
+                More about the codes in docs/diagnostics.md.
+                """);
+    }
+
+    @Test
+    void aPolicyWithoutItsPropertiesName(CapturedOutput output) {
+        assertPrinted(output, """
+                limiter:
+                  policies:
+                    vote: 3/10s
+                """, BootApp.Nothing.class, """
+                application.yml has 1 problem:
+                  line 3: RL-101 limiter.policies.vote = 3/10s: unknown key.
+                """, """
+                Write limiter.policies.vote.limits (or on-failure, deadline).
+
+                More about RL-101 in docs/diagnostics.md.
+                """);
+    }
+
+    @Test
+    void redisWithoutAnAddress(CapturedOutput output) {
+        assertPrinted(output, "limiter.backend: redis", BootApp.Nothing.class, """
+                application.yml has 1 problem:
+                  line 1: RL-105 limiter.backend = redis: Redis needs an address.
+                """, """
+                Add limiter.redis.address = redis://127.0.0.1:6379, or limiter.redis.config = classpath:redisson.yaml.
+
+                More about RL-105 in docs/diagnostics.md.
+                """);
+    }
+
+    @Test
+    void aPlaceholderThatNobodyDefines(CapturedOutput output) {
+        assertPrinted(output, "limiter.redis.address: ${REDIS_URL}", BootApp.Nothing.class, """
+                application.yml has 1 problem:
+                  line 1: RL-104 limiter.redis.address: Could not resolve placeholder 'REDIS_URL'.
+                """, """
+                Define that property or variable, or give a default: ${name:default}.
+
+                More about RL-104 in docs/diagnostics.md.
+                """);
+    }
+
+    @Test
+    void anAnnotationWithoutItsPolicy(CapturedOutput output) {
+        assertPrinted(output, "limiter.policies.votes.limits: 3/10s", Voting.class, """
+                RL-120 @RateLimited at io.limiter.spring.boot.FailureMessagesTest$Votes.vote(String): no policy 'vote' is configured.
+                """, """
+                There are [votes]; write one of them, or add limiter.policies.vote.limits = 3/10s.
+
+                More about RL-120 in docs/diagnostics.md.
+                """);
+    }
+
+    @Import(BootApp.Nothing.class)
+    static class OnAPrivateMethod {
+        @RateLimited(limits = "3/10s", key = "global")
+        private void vote() {}
+
+        @Override
+        public String toString() {
+            vote();
+            return "voted";
+        }
+    }
+
+    @Test
+    void anAnnotationWhereNoProxyReaches(CapturedOutput output) {
+        assertPrinted(output, "", OnAPrivateMethod.class, """
+                RL-130 @RateLimited at io.limiter.spring.boot.FailureMessagesTest$OnAPrivateMethod.vote(): the method is private, \
+                so a proxy can't limit it.
+                """, """
+                Change that, move it to another bean, or weave the class by AspectJ.
+
+                More about RL-130 in docs/diagnostics.md.
+                """);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(BootApp.Nothing.class)
+    static class TwoClients {
+        @Bean(destroyMethod = "")
+        RedissonClient forCaching() {
+            return client();
+        }
+
+        @Bean(destroyMethod = "")
+        RedissonClient forSessions() {
+            return client();
+        }
+
+        /** Never asked for anything. */
+        private static RedissonClient client() {
+            return (RedissonClient) Proxy.newProxyInstance(
+                    RedissonClient.class.getClassLoader(),
+                    new Class<?>[] {RedissonClient.class},
+                    (proxy, method, values) -> {
+                        throw new UnsupportedOperationException(method.toString());
+                    });
+        }
+    }
+
+    @Test
+    void severalClientsOfRedis(CapturedOutput output) {
+        assertPrinted(output, "", TwoClients.class, """
+                RL-116 there are several beans of type RedissonClient, [forCaching, forSessions], and none says that it is for the \
+                limits.
+                """, """
+                Mark one of them with @Primary, or define a bean of type Limiter, or write limiter.backend = in-process.
+
+                More about RL-116 in docs/diagnostics.md.
+                """);
+    }
+
+    @Test
+    void aRedissonFileThatIsNotThere(CapturedOutput output) {
+        assertPrinted(output, "limiter.redis.config: classpath:redison.yaml", BootApp.Nothing.class, """
+                RL-108 limiter.redis.config = classpath:redison.yaml can't be read (there is no such resource on the class path).
+                """, """
+                Write classpath:name or file:path of a file that is there.
+
+                More about RL-108 in docs/diagnostics.md.
+                """);
+    }
+
+    @Test
+    void otherFailuresAreNotOurs(CapturedOutput output) {
+        assertThrows(
+                RuntimeException.class,
+                () -> BootApp.start(folder, "spring.config.import: file:nowhere.yml", Map.of(), BootApp.Nothing.class)
+                        .close());
+        assertTrue(!output.getAll().contains("RL-"), output.getAll());
+    }
+
+    private void assertPrinted(
+            CapturedOutput output, String yaml, Class<?> application, String description, String action) {
+        assertThrows(
+                RuntimeException.class,
+                () -> BootApp.start(folder, yaml, Map.of(), application).close());
+        String all = output.getAll().replace("\r", "");
+        String printed = all.substring(all.indexOf("\nDescription:\n"));
+        String expected = "\nDescription:\n\n" + description + "\nAction:\n\n" + action;
+        assertEquals(
+                expected,
+                printed.substring(0, Math.min(printed.length(), printed.indexOf("diagnostics.md.\n") + 16))
+                        .replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "$1"));
+    }
+}

@@ -1,0 +1,190 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.RateLimitFilter;
+import io.limiter.servlet.RejectionHandler;
+import io.limiter.servlet.Rejections;
+import io.limiter.spring.App;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.aop.CallerSource;
+import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.web.RateLimitExceededAdvice;
+import io.limiter.wiring.Limiter;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+
+/** What the application defines stands instead of ours. */
+class OwnBeansTest {
+    private static final AutoConfigurations OURS =
+            AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterServletAutoConfiguration.class);
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(OURS)
+            .withPropertyValues("limiter.policies.vote.limits=3/1h");
+    private final WebApplicationContextRunner webRunner = new WebApplicationContextRunner()
+            .withConfiguration(OURS)
+            .withPropertyValues("limiter.rules.all.path=/*", "limiter.rules.all.limits=3/1h");
+
+    interface Greeting {
+        String greet();
+    }
+
+    static class Greeter implements Greeting {
+        @Override
+        @RateLimited(value = "vote", key = "global")
+        public String greet() {
+            return "hello";
+        }
+    }
+
+    @Test
+    void aLimiter() {
+        Limiter own = Limiter.of(
+                App.config("limiter.policies.vote.limits = 1/1h"), RateLimiter.on(InProcessBackend.create()));
+        runner.withBean(Limiter.class, () -> own)
+                .withBean(Greeter.class)
+                .withPropertyValues("limiter.nonsense=not read")
+                .run(context -> {
+                    assertSame(own, context.getBean(Limiter.class));
+                    assertEquals(1, App.passes(3, context.getBean(Greeter.class)::greet));
+                });
+    }
+
+    @Test
+    void aRateLimiterForTheConfiguredPolicies() {
+        ManualTime time = new ManualTime();
+        runner.withBean(
+                        RateLimiter.class,
+                        () -> RateLimiter.on(
+                                InProcessBackend.builder().timeSource(time).build()))
+                .withBean(Greeter.class)
+                .run(context -> {
+                    Greeting greeter = context.getBean(Greeter.class);
+                    assertEquals(3, App.passes(5, greeter::greet));
+                    time.advance(Duration.ofHours(1));
+                    assertEquals(3, App.passes(5, greeter::greet));
+                });
+    }
+
+    @Test
+    void aPostProcessorAndTheKindOfProxies() {
+        runner.withBean(Greeter.class)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .run(context -> assertTrue(
+                        Proxy.isProxyClass(context.getBean(Greeting.class).getClass())));
+        RateLimitedPostProcessor own = new RateLimitedPostProcessor();
+        runner.withBean("own", RateLimitedPostProcessor.class, () -> own)
+                .run(context -> assertSame(own, context.getBean(RateLimitedPostProcessor.class)));
+    }
+
+    @Test
+    void theLimiterIsClosedWithTheContext() {
+        Limiter[] kept = new Limiter[1];
+        runner.run(context -> kept[0] = context.getBean(Limiter.class));
+        assertEquals(
+                Decision.Source.FAILED_CLOSED,
+                kept[0].tryAcquire("vote", PartitionKey.global(), 1).source());
+    }
+
+    @Test
+    void aBeanOfAnotherTypeMayBeCalledLimiter() {
+        runner.withBean("limiter", String.class, () -> "a text")
+                .run(context ->
+                        assertEquals(1, context.getBeansOfType(Limiter.class).size()));
+    }
+
+    @Test
+    void callersAndAnAdvice() {
+        CallerSource callers = () -> null;
+        RateLimitExceededAdvice advice = new RateLimitExceededAdvice(Rejections.of(App.config("")));
+        webRunner
+                .withBean(CallerSource.class, () -> callers)
+                .withBean(RateLimitExceededAdvice.class, () -> advice)
+                .run(context -> {
+                    assertSame(callers, context.getBean(CallerSource.class));
+                    assertSame(advice, context.getBean(RateLimitExceededAdvice.class));
+                });
+    }
+
+    @ControllerAdvice
+    static class OwnAdvice {
+        @ExceptionHandler
+        String handle(RateLimitExceededException denied) {
+            return "own";
+        }
+    }
+
+    @ControllerAdvice
+    static class CatchAll {
+        @ExceptionHandler
+        String handle(Exception any) {
+            return "all";
+        }
+    }
+
+    @Test
+    void anAdviceThatNamesTheException() {
+        webRunner
+                .withBean(OwnAdvice.class)
+                .run(context -> assertTrue(
+                        context.getBeansOfType(RateLimitExceededAdvice.class).isEmpty()));
+        webRunner
+                .withBean(CatchAll.class)
+                .run(context -> assertFalse(
+                        context.getBeansOfType(RateLimitExceededAdvice.class).isEmpty()));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnRegistration {
+        @Bean
+        FilterRegistrationBean<RateLimitFilter> own(Limiter limiter) {
+            return new FilterRegistrationBean<>(new RateLimitFilter(limiter));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnFilter {
+        @Bean
+        RateLimitFilter own(Limiter limiter, RejectionHandler handler) {
+            return new RateLimitFilter(limiter, handler);
+        }
+
+        @Bean
+        RejectionHandler handler() {
+            return (rejection, request, response) -> rejection.writeTo(request, response);
+        }
+    }
+
+    @Test
+    void aFilterOrItsRegistration() {
+        webRunner.run(context -> assertEquals(
+                2, context.getBeansOfType(FilterRegistrationBean.class).size()));
+        webRunner
+                .withUserConfiguration(OwnRegistration.class)
+                .run(context -> assertEquals(
+                        1, context.getBeansOfType(FilterRegistrationBean.class).size()));
+        webRunner
+                .withUserConfiguration(OwnFilter.class)
+                .run(context -> assertTrue(
+                        context.getBeansOfType(FilterRegistrationBean.class).isEmpty()));
+    }
+}

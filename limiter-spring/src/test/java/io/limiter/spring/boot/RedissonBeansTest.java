@@ -1,0 +1,142 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Decision.Source;
+import io.limiter.PartitionKey;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.RedisServers;
+import io.limiter.wiring.Limiter;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+/** Where the state is: in the Redis of the application's client, in that of limiter.redis.*, or in this JVM. */
+class RedissonBeansTest {
+    private static RedissonClient client;
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(LimiterAutoConfiguration.class))
+            .withPropertyValues(
+                    "limiter.policies.vote.limits=3/1h",
+                    "limiter.redis.deadline=30s",
+                    "limiter.redis.startup-wait=60s");
+
+    @BeforeAll
+    static void connect() throws Exception {
+        Config config = new Config();
+        config.setThreads(2)
+                .setNettyThreads(2)
+                .useSingleServer()
+                .setAddress(RedisServers.single())
+                .setConnectionMinimumIdleSize(1)
+                .setConnectionPoolSize(2)
+                .setSubscriptionConnectionMinimumIdleSize(1);
+        client = Redisson.create(config);
+    }
+
+    @AfterAll
+    static void disconnect() {
+        client.shutdown();
+    }
+
+    @Test
+    void theClientOfTheApplicationIsUsedAndNotClosed() {
+        ApplicationContextRunner shared = withClient("redisson").withPropertyValues("limiter.redis.prefix=boot-bean");
+        try (LogLines log = new LogLines()) {
+            shared.run(one -> shared.run(other -> {
+                assertEquals(List.of(Source.REDIS, Source.REDIS), List.of(take(one), take(other)));
+                assertEquals(1, left(one));
+            }));
+            assertEquals(List.of(), log.of(Level.WARN, "RL-115"));
+        }
+        assertFalse(client.isShutdown());
+    }
+
+    @Test
+    void whatElseSaysHowToReachRedisMeansNothingThen() {
+        try (LogLines log = new LogLines()) {
+            withClient("redisson")
+                    .withPropertyValues(
+                            "limiter.redis.prefix=boot-beside", "limiter.redis.address=redis://192.0.2.1:6379")
+                    .run(context -> assertEquals(Source.REDIS, take(context)));
+            assertEquals(
+                    List.of("RL-115 the application's own connection to Redis is used, so limiter.redis.address means"
+                            + " nothing; remove it"),
+                    log.of(Level.WARN, "RL-"));
+        }
+    }
+
+    @Test
+    void inThisJvmWhereThatIsSaid() {
+        withClient("one", "two")
+                .withPropertyValues("limiter.backend=in-process")
+                .run(context -> assertEquals(Source.IN_PROCESS, take(context)));
+        runner.run(context -> assertEquals(Source.IN_PROCESS, take(context)));
+    }
+
+    @Test
+    void aClientOfItsOwnWhereThereIsAnAddress() throws Exception {
+        ApplicationContextRunner own = runner.withPropertyValues(
+                "limiter.redis.address=" + RedisServers.single(), "limiter.redis.prefix=boot-own");
+        own.run(context -> assertEquals(Source.REDIS, take(context)));
+        own.withPropertyValues("limiter.backend=redis").run(context -> {
+            assertEquals(Source.REDIS, take(context));
+            assertEquals(1, left(context));
+        });
+    }
+
+    @Test
+    void ofSeveralClientsOneMustBeThePrimary() {
+        withClient("one", "two").run(context -> {
+            Throwable failure = context.getStartupFailure();
+            while (failure.getCause() != null) {
+                failure = failure.getCause();
+            }
+            assertEquals(
+                    "RL-116 there are several beans of type RedissonClient, [one, two], and none says that it is for the"
+                            + " limits; mark one of them with @Primary, or define a bean of type Limiter, or write"
+                            + " limiter.backend = in-process",
+                    failure.getMessage());
+        });
+        withClient("one")
+                .withBean("two", RedissonClient.class, () -> client, two -> {
+                    two.setPrimary(true);
+                    two.setDestroyMethodName("");
+                })
+                .withPropertyValues("limiter.redis.prefix=boot-primary")
+                .run(context -> assertEquals(Source.REDIS, take(context)));
+    }
+
+    /** The context does not shut it down either, because the tests share it. */
+    private ApplicationContextRunner withClient(String... names) {
+        ApplicationContextRunner with = runner;
+        for (String name : names) {
+            with = with.withBean(
+                    name, RedissonClient.class, () -> client, definition -> definition.setDestroyMethodName(""));
+        }
+        return with;
+    }
+
+    private static Source take(ApplicationContext context) {
+        return context.getBean(Limiter.class)
+                .tryAcquire("vote", PartitionKey.global(), 1)
+                .source();
+    }
+
+    private static long left(ApplicationContext context) {
+        Limiter limiter = context.getBean(Limiter.class);
+        return limiter.rateLimiter()
+                .peek(limiter.policy("vote"), PartitionKey.global())
+                .remaining();
+    }
+}

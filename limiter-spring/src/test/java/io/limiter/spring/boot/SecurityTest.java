@@ -1,0 +1,220 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.kit.LogLines;
+import io.limiter.servlet.RateLimitFilter;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.RegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.crypto.password.PasswordEncoder;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The filters and Spring Security: by address before it, by user behind it. */
+class SecurityTest {
+    private static final AtomicInteger HASHED = new AtomicInteger();
+
+    @TempDir
+    Path folder;
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Pages.class)
+    static class Site {
+        @Bean
+        SecurityFilterChain formLogin(HttpSecurity http) throws Exception {
+            return http.csrf(csrf -> csrf.disable())
+                    .authorizeHttpRequests(requests -> requests.requestMatchers("/open")
+                            .permitAll()
+                            .anyRequest()
+                            .authenticated())
+                    .formLogin(Customizer.withDefaults())
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(
+                    User.withUsername("ann").password("right").roles("USER").build(),
+                    User.withUsername("bob").password("right").roles("USER").build());
+        }
+
+        @Bean
+        PasswordEncoder passwordEncoder() {
+            return new PasswordEncoder() {
+                @Override
+                public String encode(CharSequence password) {
+                    return password.toString();
+                }
+
+                @Override
+                public boolean matches(CharSequence password, String encoded) {
+                    HASHED.incrementAndGet();
+                    return password.toString().equals(encoded);
+                }
+            };
+        }
+    }
+
+    @RestController
+    static class Pages {
+        @GetMapping({"/open", "/closed"})
+        public String page() {
+            return "page";
+        }
+    }
+
+    @Test
+    void aFloodOfLoginsCostsNoPasswordHashes() {
+        String yaml = """
+                limiter.rules.login:
+                  path: /login
+                  methods: POST
+                  limits: 3/1h
+                """;
+        HASHED.set(0);
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            for (int i = 0; i < 3; i++) {
+                HttpResponse<String> answer = site.form("/login", "username=ann&password=wrong");
+                assertEquals("/login?error", location(answer));
+            }
+            int hashed = HASHED.get();
+            assertEquals(3, hashed);
+            HttpResponse<String> denied = site.form("/login", "username=ann&password=right");
+            assertEquals(429, denied.statusCode());
+            assertEquals(hashed, HASHED.get());
+            assertEquals(401, site.call("GET", "/closed").statusCode(), "other pages are as they were");
+        }
+    }
+
+    @Test
+    void whoIsLoggedInHasAQuotaOfTheUser() {
+        String yaml = """
+                limiter.rules.fair:
+                  path: /*
+                  key: user
+                  limits: 2/1h
+                """;
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open", "Authorization", basic("bob")));
+            assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed", "Authorization", "Basic YTpi"));
+        }
+    }
+
+    @Test
+    void ordersAndWhatCanBeSet() {
+        String yaml = """
+                limiter:
+                  rules:
+                    address: {path: /*, limits: 1000/1h}
+                    fair: {path: /*, key: user + path:id, limits: 1000/1h}
+                """.replace("/*, key: user + path:id", "\"/users/{id}\", key: user + path:id");
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            assertEquals(-100, order(site, "securityFilterChainRegistration"));
+            assertEquals(-10_100, order(site, "io.limiter.spring.rateLimitFilter"));
+            assertEquals(-99, order(site, "io.limiter.spring.rateLimitUserFilter"));
+            assertEquals(List.of(true, true), enabled(site));
+        }
+        try (BootSite site = BootSite.start(
+                folder,
+                yaml,
+                Site.class,
+                "--limiter.filter.order=-20000",
+                "--limiter.filter.user-order=7",
+                "--limiter.rules.address.key=user")) {
+            assertEquals(-20_000, order(site, "io.limiter.spring.rateLimitFilter"));
+            assertEquals(7, order(site, "io.limiter.spring.rateLimitUserFilter"));
+            assertEquals(List.of(false, true), enabled(site), "no rule is left for the first");
+        }
+        try (BootSite site = BootSite.start(folder, yaml, Site.class, "--spring.security.filter.order=-20000")) {
+            assertEquals(-20_001, order(site, "io.limiter.spring.rateLimitFilter"));
+            assertEquals(-19_999, order(site, "io.limiter.spring.rateLimitUserFilter"));
+        }
+    }
+
+    @Test
+    void theTwoFiltersAreOneForARequest() {
+        String yaml = """
+                limiter:
+                  policies:
+                    shared.limits: 10/1h
+                    other.limits: 5/1h name shared
+                  rules:
+                    by-header: {path: /open, key: "header:X-Api-Key", policy: shared}
+                    by-user: {path: /open, key: user, policy: shared}
+                    by-user-too: {path: /open, key: user, policy: other}
+                """;
+        try (LogLines log = new LogLines();
+                BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            HttpResponse<String> answer = site.call("GET", "/open");
+            assertEquals(
+                    "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
+                    answer.headers().firstValue("RateLimit").orElseThrow(),
+                    "who has neither key nor login is one client, charged once, and told all");
+            assertEquals(1, answer.headers().allValues("RateLimit").size());
+            answer = site.call("GET", "/open", "X-Api-Key", "k", "Authorization", basic("ann"));
+            assertEquals(
+                    "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
+                    answer.headers().firstValue("RateLimit").orElseThrow(),
+                    "two clients of one policy, each with its own quota");
+            assertEquals(List.of(), log.of(Level.WARN, "RL-320"), log::toString);
+        }
+    }
+
+    @Test
+    void noRulesNoFilter() {
+        try (BootSite site = BootSite.start(folder, "", Site.class)) {
+            assertEquals(List.of(false, false), enabled(site));
+            assertEquals(401, site.call("GET", "/closed").statusCode());
+        }
+        String yaml = "limiter.rules.all: {path: /*, limits: 0/1h}";
+        try (BootSite site = BootSite.start(folder, yaml, Site.class, "--limiter.filter.enabled=false")) {
+            assertTrue(site.context().getBeansOfType(FilterRegistrationBean.class).values().stream()
+                    .noneMatch(registration -> registration.getFilter() instanceof RateLimitFilter));
+            assertEquals(401, site.call("GET", "/closed").statusCode());
+        }
+    }
+
+    private static String basic(String user) {
+        return "Basic " + Base64.getEncoder().encodeToString((user + ":right").getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String location(HttpResponse<String> answer) {
+        return answer.headers().firstValue("Location").orElseThrow().replaceFirst("^http://[^/]*", "");
+    }
+
+    private static int order(BootSite site, String bean) {
+        return ((Ordered) site.context().getBean(bean)).getOrder();
+    }
+
+    private static List<Boolean> enabled(BootSite site) {
+        Map<String, RegistrationBean> all = site.context().getBeansOfType(RegistrationBean.class);
+        return List.of(
+                all.get("io.limiter.spring.rateLimitFilter").isEnabled(),
+                all.get("io.limiter.spring.rateLimitUserFilter").isEnabled());
+    }
+}

@@ -1,0 +1,148 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.kit.LogLines;
+import io.limiter.spring.App;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.config.EnableRateLimiting;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Configuration;
+
+/** Switched off, switched on twice, and without a servlet. */
+class SwitchesTest {
+    private static final AutoConfigurations OURS =
+            AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterServletAutoConfiguration.class);
+    private static final String[] PROPERTIES = {
+        "limiter.policies.vote.limits=1/1h", "limiter.rules.all.path=/*", "limiter.rules.all.limits=0/1h"
+    };
+
+    @TempDir
+    Path folder;
+
+    static class Service {
+        @RateLimited(value = "vote", key = "global")
+        public String vote() {
+            return "done";
+        }
+    }
+
+    static class OfRequests extends Service {
+        @RateLimited("vote")
+        public String ofARequest() {
+            return "done";
+        }
+    }
+
+    @Test
+    void whenSwitchedOffNothingIsLimitedAndWhatIsInjectedIsThere() {
+        try (LogLines log = new LogLines()) {
+            new WebApplicationContextRunner()
+                    .withConfiguration(OURS)
+                    .withBean(OfRequests.class)
+                    .withPropertyValues(PROPERTIES)
+                    .withPropertyValues("limiter.enabled=false")
+                    .run(context -> {
+                        OfRequests service = context.getBean(OfRequests.class);
+                        assertEquals(5, App.passes(5, service::vote));
+                        assertEquals(5, App.passes(5, service::ofARequest), "its key is not asked for");
+                        assertTrue(!AopUtils.isAopProxy(service));
+                        Limiter limiter = context.getBean(Limiter.class);
+                        for (int i = 0; i < 5; i++) {
+                            Decision decision = limiter.tryAcquire("vote", PartitionKey.global(), 1);
+                            assertTrue(decision.allowed());
+                            assertEquals(Decision.Source.FAILED_OPEN, decision.source());
+                            assertEquals(false, limiter.rateLimiter().refund(decision));
+                        }
+                        limiter.rateLimiter().reset(limiter.policy("vote"), PartitionKey.global());
+                        assertTrue(context.getBeansOfType(FilterRegistrationBean.class)
+                                .isEmpty());
+                    });
+            assertEquals(
+                    List.of("RL-118 nothing is limited, because limiter.enabled = false; remove it to limit again"),
+                    log.of(Level.WARN, "RL-"));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting("file:${folder}/limiter.properties")
+    static class Annotated {}
+
+    @Test
+    void theAnnotationBesideSpringBootLimitsOnceAndItsFileIsToldToBeUnread() throws IOException {
+        ApplicationContextRunner runner = new ApplicationContextRunner()
+                .withConfiguration(OURS)
+                .withUserConfiguration(Annotated.class)
+                .withBean(Service.class)
+                .withPropertyValues("folder=" + folder, "limiter.policies.vote.limits=4/1h");
+        try (LogLines log = new LogLines()) {
+            runner.run(context -> {
+                assertEquals(4, App.passes(6, context.getBean(Service.class)::vote));
+                assertEquals(1, context.getBeansOfType(Limiter.class).size());
+                assertEquals(
+                        1,
+                        context.getBeansOfType(RateLimitedPostProcessor.class).size());
+            });
+            assertEquals(List.of(), log.of(Level.WARN, "RL-"));
+            Files.writeString(folder.resolve("limiter.properties"), "limiter.policies.vote.limits = 1/1h");
+            runner.run(context -> assertEquals(4, App.passes(6, context.getBean(Service.class)::vote)));
+            assertEquals(
+                    List.of("RL-117 file:" + folder
+                            + "/limiter.properties is not read, because Spring Boot configures the"
+                            + " limiter; write spring.config.import = file:" + folder
+                            + "/limiter.properties, or move its"
+                            + " lines to application.yml, and remove @EnableRateLimiting"),
+                    log.of(Level.WARN, "RL-"));
+        }
+    }
+
+    @Test
+    void theFileOfTheAnnotationCanBeImported() throws IOException {
+        Files.writeString(folder.resolve("limiter.properties"), "limiter.policies.vote.limits = 1/1h");
+        String yaml = "spring.config.import: file:" + folder + "/limiter.properties";
+        assertEquals(
+                "[1/1h sliding-list name vote]",
+                BootApp.config(folder, yaml, Map.of())
+                        .policies()
+                        .get("vote")
+                        .limits()
+                        .toString());
+    }
+
+    @Test
+    void aReactiveApplicationHasLimitedMethodsAndNoFilter() {
+        try (LogLines log = new LogLines()) {
+            new ReactiveWebApplicationContextRunner()
+                    .withConfiguration(OURS)
+                    .withBean(Service.class)
+                    .withPropertyValues(PROPERTIES)
+                    .run(context -> {
+                        assertEquals(1, App.passes(3, context.getBean(Service.class)::vote));
+                        assertTrue(context.getBeansOfType(FilterRegistrationBean.class)
+                                .isEmpty());
+                    });
+            assertEquals(
+                    1,
+                    log.of(Level.WARN, "RL-119 the rules [all] limit nothing").size(),
+                    log::toString);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.limiter.spring.docs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.config.LimiterConfig;
+import io.limiter.spring.boot.BootSite;
+import io.limiter.spring.docs.boot.VoteApplication;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** docs/spring.md about Spring Boot: its application runs, and prints what stands there. */
+@ExtendWith(OutputCaptureExtension.class)
+class BootPageTest {
+    private static final Path PAGE = Path.of("../docs/spring.md");
+
+    /** The tests have Spring Security on their class path; the application of the page has not. */
+    private static final String WITHOUT_SECURITY = "--spring.autoconfigure.exclude="
+            + "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void theFiveMinutes() throws IOException {
+        try (BootSite site = start(blocks("yaml").get(0))) {
+            assertEquals(List.of(200, 200, 200, 429), site.statuses(4, "POST", "/votes"));
+        }
+        try (BootSite site = start(blocks("yaml").get(0) + blocks("yaml").get(1).replace("limiter:\n", ""))) {
+            LimiterConfig config = site.context().getBean(Limiter.class).config();
+            assertEquals("api", config.rules().get(0).name());
+            assertEquals(404, site.call("GET", "/api/none").statusCode());
+        }
+        assertTrue(Files.readString(Path.of("../README.md"))
+                .contains("```yaml\n" + blocks("yaml").get(0) + "```"));
+    }
+
+    @Test
+    void theSixFailures(CapturedOutput output) throws IOException {
+        List<String> wrong = blocks("yaml").subList(2, 8);
+        List<String> expected = blocks("text");
+        assertEquals(6, expected.size());
+        for (int i = 0; i < wrong.size(); i++) {
+            String yaml = wrong.get(i);
+            int before = output.getAll().length();
+            assertThrows(RuntimeException.class, () -> start(yaml).close());
+            String printed = output.getAll().substring(before);
+            printed = printed.substring(printed.indexOf("Description:"))
+                    .replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "class path resource [$1]")
+                    .replace("io.limiter.spring.docs.boot.", "com.example.");
+            assertEquals(expected.get(i), printed.substring(0, expected.get(i).length()));
+        }
+    }
+
+    @Test
+    void theTableOfPropertiesHasTheKeysOfSpringBootWithTheirDefaults() throws IOException {
+        String page = Files.readString(PAGE);
+        try (InputStream json = Limiter.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
+            String metadata = new String(json.readAllBytes(), StandardCharsets.UTF_8);
+            List<String> rows = Pattern.compile(
+                            "\"name\": \"(limiter\\.(?:enabled|filter\\.[a-z-]+))\",\\s*\"type\".*\\s*\"description\".*\\s*\"defaultValue\": (\\S+)")
+                    .matcher(metadata)
+                    .results()
+                    .map(found -> "| `" + found.group(1) + "` | `" + found.group(2) + "` |")
+                    .toList();
+            assertEquals(4, rows.size());
+            rows.forEach(row -> assertTrue(page.contains(row), "docs/spring.md lacks " + row));
+        }
+    }
+
+    private BootSite start(String yaml) {
+        return BootSite.start(folder, yaml, VoteApplication.class, WITHOUT_SECURITY);
+    }
+
+    private static List<String> blocks(String language) throws IOException {
+        return Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(PAGE))
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(ArrayList::new));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.docs.boot;
+
+import org.jspecify.annotations.NullMarked;
