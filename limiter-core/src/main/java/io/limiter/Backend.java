@@ -38,6 +38,11 @@ public interface Backend extends AutoCloseable {
     /** Forgets what the key used of all limits of the policy. */
     CompletionStage<Void> reset(Policy policy, PartitionKey key);
 
+    /** How it is at this moment. It asks nobody, and so never blocks. */
+    default BackendHealth health() {
+        return BackendHealth.WELL;
+    }
+
     /** Ends the backend. Calls in flight complete; later calls fail with {@link BackendException}. */
     @Override
     void close();

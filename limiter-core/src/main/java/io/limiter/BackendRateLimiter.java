@@ -85,6 +85,11 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
+    public BackendHealth health() {
+        return backend.health();
+    }
+
+    @Override
     public void close() {
         backend.close();
         if (fallback != null) {

@@ -1,12 +1,17 @@
 package io.limiter;
 
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How many calls a limiter has decided, by policy and where the decision came from. Never by client, so its size is that of
@@ -22,8 +27,12 @@ public final class Counters {
     /** Where policies are counted of which there are too many. */
     public static final String OTHERS = "*";
 
+    private static final Logger LOG = LoggerFactory.getLogger(RateLimiter.class);
+
     private final Map<String, Row> rows = new ConcurrentHashMap<>();
     private final Map<BackendException.Kind, LongAdder> failures = new EnumMap<>(BackendException.Kind.class);
+
+    private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
 
     Counters() {
         for (BackendException.Kind kind : BackendException.Kind.values()) {
@@ -34,6 +43,22 @@ public final class Counters {
     /** The policies that decided something so far, in order. */
     public Set<String> policies() {
         return new TreeSet<>(rows.keySet());
+    }
+
+    /**
+     * Tells each policy's name as soon as it decides something for the first time: at once those that already have, so that
+     * none is missed, and each one once. The listener is called on the thread of a caller who waits, so it must be quick; what
+     * it throws is logged and not told to that caller.
+     */
+    public void onPolicy(Consumer<String> listener) {
+        Set<String> told = ConcurrentHashMap.newKeySet();
+        Consumer<String> once = name -> {
+            if (told.add(name)) {
+                listener.accept(name);
+            }
+        };
+        listeners.add(once);
+        policies().forEach(name -> tell(once, name));
     }
 
     /** How many calls the policy allowed by a decision of this source. */
@@ -83,7 +108,25 @@ public final class Counters {
         if (row != null) {
             return row;
         }
-        return rows.computeIfAbsent(rows.size() < MOST_POLICIES ? policy : OTHERS, name -> new Row());
+        String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
+        Row fresh = new Row();
+        Row other = rows.putIfAbsent(name, fresh);
+        if (other != null) {
+            return other;
+        }
+        listeners.forEach(listener -> tell(listener, name));
+        return fresh;
+    }
+
+    private static void tell(Consumer<String> listener, String policy) {
+        try {
+            listener.accept(policy);
+        } catch (RuntimeException failed) {
+            LOG.warn(
+                    "a listener of the counters failed at policy '{}'; its numbers are counted all the same",
+                    policy,
+                    failed);
+        }
     }
 
     /** What one policy decided. */

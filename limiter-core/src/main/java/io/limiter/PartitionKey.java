@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Whose quota: ordered parts, such as a client address, a user or an API key, in one canonical encoding. Two keys are
@@ -22,6 +23,10 @@ public final class PartitionKey implements Comparable<PartitionKey> {
     public static final int MAX_PART = 64;
 
     private static final PartitionKey GLOBAL = new PartitionKey("*");
+    /** What {@link #encoded} makes: percent signs only before bytes that must be encoded. */
+    private static final Pattern ENCODED = Pattern.compile(
+            "~([0-9a-f]{32})?|([A-Za-z0-9._-]|%[0189A-F][0-9A-F]|%2[0-9A-CF]|" + "%3[A-F]|%40|%5[B-E]|%60|%7[B-F])+");
+
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     private final String canonical;
@@ -38,6 +43,40 @@ public final class PartitionKey implements Comparable<PartitionKey> {
     /** The key of several parts, in their order; {@link #global()} when there is none. */
     public static PartitionKey of(List<String> parts) {
         return parts.isEmpty() ? GLOBAL : new Builder().addAll(parts).build();
+    }
+
+    /**
+     * The key that this is the encoding of, as it stands in the names of states in Redis.
+     *
+     * @param canonical what {@link #canonical} gave
+     * @throws IllegalArgumentException if no key is encoded like this; the message says where
+     */
+    public static PartitionKey parse(String canonical) {
+        if (canonical.equals("*")) {
+            return GLOBAL;
+        }
+        for (String part : canonical.split(":", -1)) {
+            int kind = part.indexOf('=');
+            if (part.startsWith("@")) {
+                checkEncoded(part.substring(1), canonical);
+            } else if (kind >= 0) {
+                checkEncoded(part.substring(0, kind), canonical);
+                checkEncoded(part.substring(kind + 1), canonical);
+            } else {
+                checkEncoded(part, canonical);
+            }
+        }
+        return new PartitionKey(canonical);
+    }
+
+    private static void checkEncoded(String text, String canonical) {
+        // The length first: the pattern is for short texts.
+        if (text.length() > MAX_PART || !ENCODED.matcher(text).matches()) {
+            throw new IllegalArgumentException("'" + text + "' in '" + canonical
+                    + "' is no part of an encoded key; it has 1 to " + MAX_PART
+                    + " of A-Z a-z 0-9 . _ - and other bytes"
+                    + " as %2F, or is ~ when empty, and ~ with 32 hexadecimal digits when longer");
+        }
     }
 
     /** One quota for all callers. */

@@ -90,6 +90,11 @@ public interface RateLimiter extends AutoCloseable {
     /** What it has decided so far, by policy. */
     Counters counters();
 
+    /** How its backend is at this moment; not the fallback, which is always well. It asks nobody, and so never blocks. */
+    default BackendHealth health() {
+        return BackendHealth.WELL;
+    }
+
     /** Closes the backend and the fallback. */
     @Override
     void close();

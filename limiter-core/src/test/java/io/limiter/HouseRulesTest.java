@@ -124,6 +124,7 @@ class HouseRulesTest {
                         "io.limiter.Algorithm",
                         "io.limiter.Backend",
                         "io.limiter.BackendException",
+                        "io.limiter.BackendHealth",
                         "io.limiter.Charge",
                         "io.limiter.Counters",
                         "io.limiter.Decision",

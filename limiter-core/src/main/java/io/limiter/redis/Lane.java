@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import io.limiter.BackendException;
+import io.limiter.BackendHealth;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -108,6 +109,22 @@ final class Lane {
     /** Whether the master answers, as far as is known. */
     boolean isClosed() {
         return breaker.state() == Breaker.State.CLOSED;
+    }
+
+    /** How the master is, as far as is known. */
+    BackendHealth.State health() {
+        return switch (breaker.state()) {
+            case CLOSED -> BackendHealth.State.ANSWERS;
+            case SUSPECT -> BackendHealth.State.SUSPECT;
+            case OPEN -> BackendHealth.State.AWAY;
+        };
+    }
+
+    /** What callers are told who are not sent to it; null while it answers. */
+    @Nullable
+    BackendException whyNotAsked() {
+        Breaker.State state = breaker.state();
+        return state == Breaker.State.CLOSED ? null : notAsked(state);
     }
 
     /** Makes a call for somebody who waits; fails at once when the master is not asked, or too many wait. */

@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import io.limiter.BackendException;
+import io.limiter.BackendHealth;
 import io.limiter.TimeSource;
 import java.time.Clock;
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -68,6 +70,22 @@ final class Lanes {
     /** What the tests found, as it stands now. */
     List<String> findings() {
         return findings.all();
+    }
+
+    BackendHealth health() {
+        Map<String, BackendHealth.State> masters = new TreeMap<>();
+        List<String> all = new ArrayList<>();
+        for (Lane lane : byMaster.values()) {
+            BackendException notAsked = lane.whyNotAsked();
+            // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
+            masters.merge(lane.name(), lane.health(), (one, other) -> one.compareTo(other) > 0 ? one : other);
+            if (notAsked != null) {
+                all.add(String.valueOf(notAsked.getMessage()));
+            }
+        }
+        all.addAll(findings.all());
+        all.sort(null);
+        return new BackendHealth(masters, all);
     }
 
     /** Runs a script for somebody who waits, on the master that has its first key; fails at once if that is silent. */

@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import io.limiter.Backend;
 import io.limiter.BackendException;
+import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -92,6 +93,12 @@ public final class RedisBackend implements Backend {
      */
     public List<String> findings() {
         return link.findings();
+    }
+
+    /** Its masters as the calls of late found them, with {@link #findings()}, and what is to be said of the connection. */
+    @Override
+    public BackendHealth health() {
+        return link.health();
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.limiter.redis;
 
 import io.limiter.BackendException;
+import io.limiter.BackendHealth;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -78,6 +80,15 @@ final class RedisLink implements AutoCloseable {
         return now == null ? List.of() : now.findings();
     }
 
+    BackendHealth health() {
+        Lanes now = lanes;
+        return now == null
+                ? new BackendHealth(
+                        Map.of(name, BackendHealth.State.AWAY),
+                        List.of(String.valueOf(notConnected().getMessage())))
+                : now.health();
+    }
+
     /** Whether the keys of one call must share a slot. */
     boolean isCluster() {
         Lanes now = lanes;
@@ -88,10 +99,7 @@ final class RedisLink implements AutoCloseable {
     CompletableFuture<List<Object>> run(Waiter waiter, Script script, List<Object> names, Object[] arguments) {
         Lanes now = lanes;
         if (now == null) {
-            return CompletableFuture.failedFuture(
-                    isClosed()
-                            ? RedisFailure.closed()
-                            : new BackendException("RL-201 there is no connection to " + name + " yet"));
+            return CompletableFuture.failedFuture(notConnected());
         }
         return now.run(waiter, script, names, arguments);
     }
@@ -118,6 +126,12 @@ final class RedisLink implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    private BackendException notConnected() {
+        return isClosed()
+                ? RedisFailure.closed()
+                : new BackendException("RL-201 there is no connection to " + name + " yet");
     }
 
     private boolean isClosed() {

@@ -1,0 +1,88 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.inprocess.InProcessBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** Who listens to the counters hears of each policy, once. */
+class CountersTest {
+    private final RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
+    private final List<String> heard = Collections.synchronizedList(new ArrayList<>());
+
+    private void ask(String policy) {
+        limiter.tryAcquire(Policy.of(policy, Limit.fixedWindow(1, Duration.ofHours(1))), PartitionKey.global(), 1);
+    }
+
+    @Test
+    void policiesFromBeforeAtOnceAndNewOnesWhenTheyDecide() {
+        ask("before");
+        limiter.counters().onPolicy(heard::add);
+        assertEquals(List.of("before"), heard);
+        ask("before");
+        ask("later");
+        ask("later");
+        assertEquals(List.of("before", "later"), heard);
+        assertEquals(1, limiter.counters().allowed("later", Decision.Source.IN_PROCESS));
+        assertEquals(1, limiter.counters().denied("later", Decision.Source.IN_PROCESS));
+    }
+
+    @Test
+    void aListenerThatFailsDoesNoHarmToCallersNorToOtherListeners() {
+        limiter.counters().onPolicy(name -> {
+            throw new IllegalStateException("broken");
+        });
+        limiter.counters().onPolicy(heard::add);
+        ask("p");
+        assertEquals(List.of("p"), heard);
+        assertEquals(1, limiter.counters().allowed("p", Decision.Source.IN_PROCESS));
+    }
+
+    @Test
+    void policiesThatAreTooManyAreHeardOfAsOthers() {
+        limiter.counters().onPolicy(heard::add);
+        for (int i = 0; i < Counters.MOST_POLICIES + 10; i++) {
+            ask("p" + i);
+        }
+        assertEquals(Counters.MOST_POLICIES + 1, heard.size());
+        assertEquals(Counters.OTHERS, heard.get(Counters.MOST_POLICIES));
+    }
+
+    @Test
+    void noneIsMissedAndNoneIsHeardTwiceWhileCallersAsk() throws Exception {
+        int policies = 200;
+        CountDownLatch started = new CountDownLatch(3);
+        ExecutorService callers = Executors.newFixedThreadPool(3);
+        try {
+            List<Future<?>> done = new ArrayList<>();
+            for (int caller = 0; caller < 3; caller++) {
+                done.add(callers.submit(() -> {
+                    started.countDown();
+                    for (int i = 0; i < policies; i++) {
+                        ask("p" + i);
+                    }
+                }));
+            }
+            started.await();
+            limiter.counters().onPolicy(heard::add);
+            for (Future<?> one : done) {
+                one.get();
+            }
+        } finally {
+            callers.shutdown();
+        }
+        assertEquals(policies, heard.size());
+        assertEquals(policies, new HashSet<>(heard).size());
+        assertTrue(limiter.counters().policies().containsAll(heard));
+    }
+}
