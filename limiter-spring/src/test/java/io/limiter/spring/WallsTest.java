@@ -52,6 +52,7 @@ class WallsTest {
             .that(resideInAPackage("io.limiter.spring.aop")
                     .and(not(simpleName("RateLimitInterceptor")))
                     .and(not(simpleName("RateLimitedPostProcessor")))
+                    .and(not(simpleName("LimitedBeanHints")))
                     .and(not(resideInInner("RateLimitInterceptor")))
                     .and(not(resideInInner("RateLimitedPostProcessor"))))
             .should()
@@ -97,8 +98,41 @@ class WallsTest {
             .because("Redisson is optional, and Spring looks at the methods of each bean");
 
     @ArchTest
+    static final ArchRule ONLY_HEALTH_KNOWS_ITS_TWO_HOMES = noClasses()
+            .that(not(simpleName("HealthOfModule"))
+                    .and(not(simpleName("LimiterHealthAutoConfiguration")))
+                    .and(not(resideInInner("boot.actuate.LimiterHealthAutoConfiguration")))
+                    .and(not(simpleName("HealthOfActuator"))))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.springframework.boot.health..",
+                    "org.springframework.boot.actuate.health..",
+                    "org.springframework.boot.actuate.autoconfigure.health..")
+            .because("Spring Boot 3 has one of them and Spring Boot 4 the other");
+
+    @ArchTest
+    static final ArchRule ONLY_THE_TEST_ROOM_KNOWS_TESTS = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.limiter.spring.boot.test")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.spring.boot.test", "org.springframework.test..")
+            .because("an application that runs has no libraries for tests");
+
+    @ArchTest
+    static final ArchRule ONLY_ACTUATE_KNOWS_THE_ACTUATOR = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.limiter.spring.boot.actuate")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "io.limiter.spring.boot.actuate", "org.springframework.boot.actuate..", "io.micrometer..")
+            .because("actuator and meters are optional");
+
+    @ArchTest
     static final ArchRule NO_BACKEND = noClasses()
-            .that(not(simpleName("RedissonBeans")))
+            .that(not(simpleName("RedissonBeans")).and(not(resideInAPackage("io.limiter.spring.boot.test"))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
@@ -131,6 +165,7 @@ class WallsTest {
                 new TreeSet<>(Set.of(
                         "io.limiter.spring.RateLimitExceededException",
                         "io.limiter.spring.RateLimited",
+                        "io.limiter.spring.aop.AnnotatedPolicy",
                         "io.limiter.spring.aop.Caller",
                         "io.limiter.spring.aop.CallerSource",
                         "io.limiter.spring.aop.RateLimitAspect",
@@ -138,6 +173,15 @@ class WallsTest {
                         "io.limiter.spring.aop.RateLimiting",
                         "io.limiter.spring.boot.LimiterAutoConfiguration",
                         "io.limiter.spring.boot.LimiterServletAutoConfiguration",
+                        "io.limiter.spring.boot.actuate.KeyReport",
+                        "io.limiter.spring.boot.actuate.LimiterEndpointAutoConfiguration",
+                        "io.limiter.spring.boot.actuate.LimiterHealthAutoConfiguration",
+                        "io.limiter.spring.boot.actuate.LimiterMetrics",
+                        "io.limiter.spring.boot.actuate.LimiterMetricsAutoConfiguration",
+                        "io.limiter.spring.boot.actuate.RateLimitsEndpoint",
+                        "io.limiter.spring.boot.actuate.RateLimitsReport",
+                        "io.limiter.spring.boot.actuate.RateLimitsWebExtension",
+                        "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
                         "io.limiter.spring.config.EnableRateLimiting",
                         "io.limiter.spring.web.RateLimitExceededAdvice",
                         "io.limiter.spring.web.RequestCallers")),
@@ -147,6 +191,6 @@ class WallsTest {
 
     private static com.tngtech.archunit.base.DescribedPredicate<JavaClass> resideInInner(String outer) {
         return com.tngtech.archunit.base.DescribedPredicate.describe(
-                "are inside " + outer, type -> type.getName().startsWith("io.limiter.spring.aop." + outer + "$"));
+                "are inside " + outer, type -> type.getName().contains("." + outer + "$"));
     }
 }

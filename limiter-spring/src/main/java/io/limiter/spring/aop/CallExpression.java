@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NativeDetector;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -52,9 +53,9 @@ final class CallExpression {
      * @throws IllegalStateException if it does not parse, or names what is not there; the message says what to write
      */
     static CallExpression parse(MethodSite site, String attribute, String text) {
-        // MIXED: what the compiler can't do, or a type that changes between calls, is interpreted.
         SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
-                SpelCompilerMode.MIXED, site.method().getDeclaringClass().getClassLoader()));
+                mode(NativeDetector.inNativeImage()),
+                site.method().getDeclaringClass().getClassLoader()));
         SpelExpression parsed;
         try {
             parsed = parser.parseRaw(text);
@@ -69,6 +70,11 @@ final class CallExpression {
         CallExpression expression = new CallExpression(site, attribute, text, parsed);
         expression.check(parsed.getAST(), true);
         return expression;
+    }
+
+    /** What the compiler can't do, or a type that changes between calls, is interpreted; a native image makes no classes. */
+    static SpelCompilerMode mode(boolean nativeImage) {
+        return nativeImage ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED;
     }
 
     /**

@@ -37,6 +37,11 @@ final class LimitedMethod {
         return site;
     }
 
+    /** What its annotations say, in their order. */
+    List<AnnotatedPolicy> policies() {
+        return rules.policies();
+    }
+
     /** Calls the method if it may be called, in the way of what it returns. */
     @Nullable
     Object call(MethodCall call) throws Throwable {

@@ -8,6 +8,7 @@ import io.limiter.wiring.Limiter;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,6 +57,17 @@ final class LimitedMethods {
         return method.orElse(null);
     }
 
+    /** What the annotations say that were looked at so far, by method; each once, whatever it is called by. */
+    List<AnnotatedPolicy> policies() {
+        return known.values().stream()
+                .flatMap(ofTarget -> ofTarget.values().stream())
+                .flatMap(Optional::stream)
+                .flatMap(method -> method.policies().stream())
+                .distinct()
+                .sorted(Comparator.comparing(AnnotatedPolicy::method))
+                .toList();
+    }
+
     private @Nullable LimitedMethod make(Method called, Class<?> target) {
         Method specific = Annotations.specific(called, target);
         List<MergedAnnotation<RateLimited>> annotations = Annotations.of(specific, called);
@@ -77,11 +89,14 @@ final class LimitedMethods {
                             site, sourceOf(found, specific), ++ordinal, annotation.name(), annotation.limits());
             rules.add(new MethodRule(
                     site,
-                    policy,
-                    annotation.key(),
-                    annotation.permits(),
-                    annotation.condition(),
-                    annotation.shadow(),
+                    new AnnotatedPolicy(
+                            site.toString(),
+                            policy,
+                            !annotation.limits().isEmpty(),
+                            annotation.key(),
+                            annotation.permits(),
+                            annotation.condition(),
+                            annotation.shadow()),
                     annotation.refundOn()));
             if (!annotation.fallback().isEmpty()) {
                 fallbacks.add(annotation.fallback());
@@ -142,16 +157,22 @@ final class LimitedMethods {
 
     /** The annotations of a method, those that only count apart. */
     static final class Rules {
+        private final List<AnnotatedPolicy> policies;
         private final List<MethodRule> enforced;
         private final List<MethodRule> shadows;
         private final RuleSet<MethodCall> set;
         private final boolean refunds;
 
         Rules(List<MethodRule> rules) {
+            this.policies = rules.stream().map(MethodRule::annotated).toList();
             this.enforced = rules.stream().filter(rule -> !rule.isShadow()).toList();
             this.shadows = rules.stream().filter(MethodRule::isShadow).toList();
             this.set = new RuleSet<>(enforced);
             this.refunds = rules.stream().anyMatch(MethodRule::refunds);
+        }
+
+        List<AnnotatedPolicy> policies() {
+            return policies;
         }
 
         List<MethodRule> enforced() {

@@ -18,7 +18,7 @@ final class MethodKey {
         protected Boolean computeValue(Class<?> type) {
             try {
                 return type.getMethod("toString").getDeclaringClass() != Object.class;
-            } catch (NoSuchMethodException impossible) {
+            } catch (NoSuchMethodException unknown) {
                 return false;
             }
         }
@@ -126,6 +126,12 @@ final class MethodKey {
         }
     }
 
+    /** A native image knows the methods of few classes; there the text itself tells. */
+    private static boolean hasText(Object part) {
+        return HAS_TEXT.get(part.getClass())
+                || !part.toString().equals(part.getClass().getName() + "@" + Integer.toHexString(part.hashCode()));
+    }
+
     private static String text(@Nullable Object part, CallExpression of) {
         if (part instanceof String known) {
             return known;
@@ -139,7 +145,7 @@ final class MethodKey {
         if (part instanceof Optional<?> optional) {
             return text(optional.orElse(null), of);
         }
-        if (part instanceof PartitionKey || part instanceof Collection || !HAS_TEXT.get(part.getClass())) {
+        if (part instanceof PartitionKey || part instanceof Collection || !hasText(part)) {
             throw of.unusable(
                     "a part of type " + part.getClass().getName(),
                     "give a text, a number or something else that has one text: #order.id, not #order");

@@ -10,30 +10,23 @@ import org.jspecify.annotations.Nullable;
 
 /** One annotation of a method, ready for calls: which of them it is for, whose quota they use, and what they cost. */
 final class MethodRule implements Rule<MethodCall> {
-    private final Policy policy;
+    private final AnnotatedPolicy annotated;
     private final MethodKey key;
     private final long permits;
     private final @Nullable CallExpression permitsOf;
     private final @Nullable CallExpression condition;
-    private final boolean shadow;
     private final List<Class<? extends Throwable>> refundOn;
 
-    /** The texts are expressions; an empty condition is none. */
-    MethodRule(
-            MethodSite site,
-            Policy policy,
-            String key,
-            String permits,
-            String condition,
-            boolean shadow,
-            Class<? extends Throwable>[] refundOn) {
-        this.policy = policy;
-        this.key = MethodKey.of(site, key);
+    /** What the annotation says of key, permits and condition are expressions. */
+    MethodRule(MethodSite site, AnnotatedPolicy annotated, Class<? extends Throwable>[] refundOn) {
+        String permits = annotated.permits();
+        String condition = annotated.condition();
+        this.annotated = annotated;
+        this.key = MethodKey.of(site, annotated.key());
         boolean constant = permits.strip().matches("[0-9]{1,15}");
         this.permits = constant ? Long.parseLong(permits.strip()) : 0;
         this.permitsOf = constant ? null : CallExpression.parse(site, "permits", permits);
         this.condition = condition.isBlank() ? null : CallExpression.parse(site, "condition", condition);
-        this.shadow = shadow;
         this.refundOn = List.of(refundOn);
     }
 
@@ -43,15 +36,19 @@ final class MethodRule implements Rule<MethodCall> {
             return null;
         }
         PartitionKey whose = key.of(call);
-        return new Charge(policy, whose, permitsOf == null ? permits : permits(call, permitsOf));
+        return new Charge(annotated.policy(), whose, permitsOf == null ? permits : permits(call, permitsOf));
+    }
+
+    AnnotatedPolicy annotated() {
+        return annotated;
     }
 
     Policy policy() {
-        return policy;
+        return annotated.policy();
     }
 
     boolean isShadow() {
-        return shadow;
+        return annotated.shadow();
     }
 
     boolean refunds() {

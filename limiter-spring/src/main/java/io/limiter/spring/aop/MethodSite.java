@@ -1,5 +1,6 @@
 package io.limiter.spring.aop;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -98,8 +99,11 @@ final class MethodSite {
     }
 
     static boolean looksWoven(Class<?> type) {
-        return Arrays.stream(type.getDeclaredFields())
-                .anyMatch(field -> field.getName().startsWith("ajc$"));
+        return Arrays.stream(type.getDeclaredFields()).anyMatch(MethodSite::isOfWeaver);
+    }
+
+    static boolean isOfWeaver(Field field) {
+        return field.getName().startsWith("ajc$");
     }
 
     private void addNames(Method declared) {

@@ -6,16 +6,18 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
@@ -23,11 +25,10 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Puts limits before the methods of beans that have the annotation {@link RateLimited}, and stops the start when an annotation is wrong. It
@@ -38,7 +39,7 @@ import org.springframework.util.ReflectionUtils;
  * that it has no order, and so comes after all processors that have one.
  */
 public final class RateLimitedPostProcessor
-        implements BeanPostProcessor,
+        implements SmartInstantiationAwareBeanPostProcessor,
                 BeanFactoryAware,
                 SmartInitializingSingleton,
                 DisposableBean,
@@ -61,6 +62,12 @@ public final class RateLimitedPostProcessor
         proxies.setBeanFactory(factory);
     }
 
+    /** What the annotations say that it has met so far, of beans and of woven classes, by method. */
+    public List<AnnotatedPolicy> policies() {
+        RateLimiting used = rateLimiting;
+        return used == null ? List.of() : used.methods().policies();
+    }
+
     /** Checks the annotations of a bean, and gives it a proxy if it has some. */
     @Override
     public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
@@ -68,6 +75,14 @@ public final class RateLimitedPostProcessor
             return bean;
         }
         return proxies.postProcessAfterInitialization(bean, beanName);
+    }
+
+    /** The class of the proxy that a bean of a class gets: made ahead of time, where it can't be made at run time. */
+    @Override
+    public Class<?> determineBeanType(Class<?> beanClass, String beanName) {
+        return AopInfrastructureBean.class.isAssignableFrom(beanClass)
+                ? beanClass
+                : proxies.determineBeanType(beanClass, beanName);
     }
 
     /** Woven methods are limited from now on at the latest. */
@@ -128,36 +143,26 @@ public final class RateLimitedPostProcessor
     /** Whether the class has limited methods that a proxy can reach; all its annotations are looked at. */
     private boolean hasLimits(Class<?> type) {
         boolean limited = false;
-        for (Method method : methodsOf(type)) {
-            Method specific = Annotations.specific(method, type);
-            List<MergedAnnotation<RateLimited>> annotations = Annotations.of(specific, method);
-            if (!annotations.isEmpty() && isReachable(specific, annotations.get(0), type)) {
-                limited |= methods().of(method, type) != null;
-            }
+        for (AnnotatedMethod method : AnnotatedMethod.of(type)) {
+            limited |= isReachable(method, type) && methods().of(method.called(), type) != null;
         }
         return limited;
     }
 
-    private static Set<Method> methodsOf(Class<?> type) {
-        Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
-        if (!Proxy.isProxyClass(type)) {
-            types.add(type);
+    /** The same without a limiter: while an application is built ahead of time there is none. */
+    private boolean hasAnnotations(Class<?> type) {
+        boolean annotated = false;
+        for (AnnotatedMethod method : AnnotatedMethod.of(type)) {
+            annotated |= isReachable(method, type);
         }
-        Set<Method> methods = new LinkedHashSet<>();
-        for (Class<?> one : types) {
-            for (Method method : ReflectionUtils.getAllDeclaredMethods(one)) {
-                if (!method.isSynthetic() && method.getDeclaringClass() != Object.class) {
-                    methods.add(method);
-                }
-            }
-        }
-        return methods;
+        return annotated;
     }
 
     /** False for what is limited elsewhere or not meant; an error for what would silently not be limited at all. */
-    private boolean isReachable(Method method, MergedAnnotation<RateLimited> annotation, Class<?> type) {
+    private boolean isReachable(AnnotatedMethod annotated, Class<?> type) {
+        Method method = annotated.specific();
         int modifiers = method.getModifiers();
-        boolean ofMethod = annotation.getSource() instanceof Method;
+        boolean ofMethod = annotated.annotations().get(0).getSource() instanceof Method;
         String why = null;
         if (Modifier.isPrivate(modifiers)) {
             why = "is private";
@@ -205,6 +210,27 @@ public final class RateLimitedPostProcessor
             RateLimitInterceptor interceptor = new RateLimitInterceptor(RateLimitedPostProcessor.this::methods);
             this.advisor = new DefaultPointcutAdvisor(limited, interceptor);
             this.last = new DefaultPointcutAdvisor(limited, (MethodInterceptor) interceptor::arrive);
+        }
+
+        @Override
+        public Class<?> determineBeanType(Class<?> beanClass, String beanName) {
+            // What is a proxy already gets our advice, and no proxy around it.
+            if (SpringProxy.class.isAssignableFrom(beanClass) || !hasAnnotations(beanClass)) {
+                return beanClass;
+            }
+            ProxyFactory proxy = new ProxyFactory();
+            proxy.copyFrom(this);
+            proxy.setTargetClass(beanClass);
+            if (beanFactory instanceof ConfigurableListableBeanFactory known
+                    && AutoProxyUtils.shouldProxyTargetClass(known, beanName)) {
+                proxy.setProxyTargetClass(true);
+            }
+            if (!proxy.isProxyTargetClass()) {
+                evaluateProxyInterfaces(beanClass, proxy);
+            }
+            // With any advice: a class does not know which of its methods are advised.
+            proxy.addAdvice((MethodInterceptor) MethodInvocation::proceed);
+            return proxy.getProxyClass(getProxyClassLoader());
         }
 
         @Override

@@ -1,21 +1,17 @@
 package io.limiter.spring.config;
 
-import io.limiter.config.LimiterConfig;
-import io.limiter.servlet.RejectionHandler;
-import io.limiter.servlet.Rejections;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
 import io.limiter.wiring.Limiter;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.Reader;
-import java.nio.charset.StandardCharsets;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
+import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
@@ -24,12 +20,16 @@ import org.springframework.context.ResourceLoaderAware;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.DefaultResourceLoader;
-import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /** Defines the beans that the application did not define, when all of its definitions are known. */
-final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoaderAware, EnvironmentAware {
+final class Defaults
+        implements BeanDefinitionRegistryPostProcessor,
+                BeanFactoryInitializationAotProcessor,
+                ResourceLoaderAware,
+                EnvironmentAware {
     private static final boolean WEB = isPresent("jakarta.servlet.http.HttpServletRequest")
             && isPresent("org.springframework.web.context.request.RequestContextHolder");
 
@@ -63,7 +63,7 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoa
                     + registry.getClass().getName() + ") is not supported; use a GenericApplicationContext");
         }
         if (isMissing(Limiter.class, factory)) {
-            define("limiter", Limiter.class, this::start, registry);
+            define("limiter", Limiter.class, registry, location);
         } else if (registry.containsBeanDefinition(LIMITER_OF_BOOT)) {
             warnOfAFileThatNobodyReads();
         }
@@ -86,53 +86,43 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, ResourceLoa
 
     private static void defineWeb(BeanDefinitionRegistry registry, ConfigurableListableBeanFactory factory) {
         if (isMissing(CallerSource.class, factory)) {
-            define(
-                    "callerSource",
-                    RequestCallers.class,
-                    () -> new RequestCallers(
-                            factory.getBean(Limiter.class).config().clientIp()),
-                    registry);
+            define("callerSource", RequestCallers.class, registry);
         }
         if (isMissing(RateLimitExceededAdvice.class, factory) && !RateLimitExceededAdvice.isReplaced(factory)) {
-            define(
-                    "rateLimitExceededAdvice",
-                    RateLimitExceededAdvice.class,
-                    () -> new RateLimitExceededAdvice(rejections(factory)),
-                    registry);
+            define("rateLimitExceededAdvice", RateLimitExceededAdvice.class, registry);
         }
-    }
-
-    private static Rejections rejections(ConfigurableListableBeanFactory factory) {
-        LimiterConfig config = factory.getBean(Limiter.class).config();
-        RejectionHandler handler =
-                factory.getBeanProvider(RejectionHandler.class).getIfAvailable();
-        return handler == null ? Rejections.of(config) : Rejections.of(config, handler);
     }
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {}
 
-    private Limiter start() {
-        String place = environment.resolveRequiredPlaceholders(location);
-        Resource resource = resources.getResource(place);
-        LimiterConfig config;
-        try (Reader text = new InputStreamReader(resource.getInputStream(), StandardCharsets.UTF_8.newDecoder())) {
-            config = LimiterConfig.builder()
-                    .text(place, text)
-                    .environment(System.getenv())
-                    .build();
-        } catch (IOException unreadable) {
-            throw new IllegalStateException(
-                    "RL-108 @EnableRateLimiting(\"" + location + "\"): the file can't be read ("
-                            + unreadable.getMessage() + "); add it, correct the name, or define a bean of type Limiter",
-                    unreadable);
-        }
-        return Limiter.start(config);
+    /** A native image holds only the files that it is told of; the file of a directory is read where it runs. */
+    @Override
+    public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(
+            ConfigurableListableBeanFactory beanFactory) {
+        String place = environment.resolvePlaceholders(location);
+        return place.startsWith(ResourceLoader.CLASSPATH_URL_PREFIX)
+                ? (generation, code) -> generation
+                        .getRuntimeHints()
+                        .resources()
+                        .registerPattern(
+                                StringUtils.cleanPath(place.substring(ResourceLoader.CLASSPATH_URL_PREFIX.length()))
+                                        .replaceFirst("^/", ""))
+                : null;
     }
 
-    private static <T> void define(String name, Class<T> type, Supplier<T> supplier, BeanDefinitionRegistry registry) {
-        RootBeanDefinition definition = RateLimitingRegistrar.infrastructure(type);
-        definition.setInstanceSupplier(supplier);
+    /**
+     * A bean that the method of its name in {@link DefaultBeans} makes. By a name and no lambda, so that an application can be
+     * built ahead of time.
+     */
+    private static void define(String name, Class<?> type, BeanDefinitionRegistry registry, Object... arguments) {
+        RootBeanDefinition definition = RateLimitingRegistrar.infrastructure(DefaultBeans.class);
+        definition.setTargetType(type);
+        definition.setFactoryMethodName(name);
+        definition.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+        for (int i = 0; i < arguments.length; i++) {
+            definition.getConstructorArgumentValues().addIndexedArgumentValue(i, arguments[i]);
+        }
         registry.registerBeanDefinition(name, definition);
     }
 

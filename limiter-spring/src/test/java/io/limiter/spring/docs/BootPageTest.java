@@ -30,7 +30,8 @@ class BootPageTest {
 
     /** The tests have Spring Security on their class path; the application of the page has not. */
     private static final String WITHOUT_SECURITY = "--spring.autoconfigure.exclude="
-            + "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration";
+            + "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration,"
+            + "org.springframework.boot.actuate.autoconfigure.security.servlet.ManagementWebSecurityAutoConfiguration";
 
     @TempDir
     Path folder;

@@ -58,13 +58,14 @@ class PagesTest {
     void everyJavaSnippetStandsInThisPackage() throws IOException {
         String here = flat(Files.readString(HERE.resolve("PagesTest.java"))
                 + Files.readString(HERE.resolve("VoteSite.java"))
-                + Files.readString(HERE.resolve("boot/VoteApplication.java")));
+                + Files.readString(HERE.resolve("boot/VoteApplication.java"))
+                + Files.readString(HERE.resolve("BootVotesTest.java")));
         List<String> snippets = blocks(PAGE, "java");
-        assertEquals(5, snippets.size());
+        assertEquals(6, snippets.size());
         blocks(README, "java").stream()
                 .filter(code -> code.contains("@RateLimited"))
                 .forEach(snippets::add);
-        assertEquals(6, snippets.size());
+        assertEquals(7, snippets.size());
         for (String snippet : snippets) {
             assertTrue(here.contains(flat(snippet)), "not compiled by PagesTest:\n" + snippet);
         }

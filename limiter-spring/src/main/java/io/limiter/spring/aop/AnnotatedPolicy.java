@@ -1,0 +1,17 @@
+package io.limiter.spring.aop;
+
+import io.limiter.Policy;
+
+/**
+ * A policy as an annotation on a method uses it: for who looks at an application from outside. Immutable.
+ *
+ * @param method the limited method, such as {@code com.example.Votes.vote(String)}
+ * @param policy the policy: of the configuration, or of the annotation's own limits
+ * @param own whether the limits are the annotation's own
+ * @param key whose quota, as it is written; empty for the client's address
+ * @param permits what a call costs, as it is written
+ * @param condition for which calls, as it is written; empty for every call
+ * @param shadow whether it only counts, and denies nothing
+ */
+public record AnnotatedPolicy(
+        String method, Policy policy, boolean own, String key, String permits, String condition, boolean shadow) {}

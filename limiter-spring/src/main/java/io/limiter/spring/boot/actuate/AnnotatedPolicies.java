@@ -1,0 +1,21 @@
+package io.limiter.spring.boot.actuate;
+
+import io.limiter.spring.aop.AnnotatedPolicy;
+import io.limiter.spring.aop.RateLimitedPostProcessor;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+
+/** What the annotations of an application say, as far as their beans exist when it is asked. Thread-safe. */
+final class AnnotatedPolicies {
+    private final ObjectProvider<RateLimitedPostProcessor> processors;
+
+    AnnotatedPolicies(ObjectProvider<RateLimitedPostProcessor> processors) {
+        this.processors = processors;
+    }
+
+    List<AnnotatedPolicy> all() {
+        return processors.stream()
+                .flatMap(processor -> processor.policies().stream())
+                .toList();
+    }
+}

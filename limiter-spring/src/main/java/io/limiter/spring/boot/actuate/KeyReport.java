@@ -1,0 +1,49 @@
+package io.limiter.spring.boot.actuate;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one key has used of one policy. Durations are of ISO 8601, such as {@code PT9.5S}. Immutable.
+ *
+ * @param policy the policy's name
+ * @param key the key that was looked at, as it stands in the names of states in Redis
+ * @param parts the same in plain text, to see that it is the right one
+ * @param source who said it: {@code redis} or {@code in-process}; {@code local-fallback} where Redis did not answer and these are
+ *     the numbers of this instance's share; {@code failed-open} or {@code failed-closed} where there are none
+ * @param allowed whether a call for one permit would pass now
+ * @param retryAfter how long until one would; {@code never} where none can
+ * @param limits what each limit says; empty where nobody counted
+ * @param note what is wrong with the backend; null when nothing is
+ */
+public record KeyReport(
+        String policy,
+        String key,
+        List<String> parts,
+        String source,
+        boolean allowed,
+        String retryAfter,
+        List<LimitState> limits,
+        @Nullable String note) {
+    /**
+     * What a key has used of one limit.
+     *
+     * @param name the limit's name in its policy
+     * @param limit the limit, in the grammar of the configuration
+     * @param remaining permits that are left
+     * @param retryAfter until a call for one permit would pass this limit; {@code never} where none can
+     * @param next until there is more than now; {@code PT0S} when there is all
+     * @param reset until all is back
+     */
+    public record LimitState(String name, String limit, long remaining, String retryAfter, String next, String reset) {}
+
+    /**
+     * A key that has its whole quota again.
+     *
+     * @param parts the key in plain text
+     */
+    public record Reset(String policy, String key, List<String> parts) {}
+
+    /** Why there is no answer, and what to do. */
+    public record Failure(String error) {}
+}

@@ -1,0 +1,70 @@
+package io.limiter.spring.boot.actuate;
+
+import io.limiter.BackendException;
+import io.limiter.Counters;
+import io.limiter.Decision;
+import io.limiter.wiring.Limiter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The counters of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, and {@code
+ * limiter.backend.failures} by kind. Never by client. Each policy has nine of them, from 0 on; policies that
+ * are known later get theirs when they decide for the first time. Thread-safe.
+ */
+public final class LimiterMetrics implements MeterBinder {
+    private final Limiter limiter;
+    private final AnnotatedPolicies annotated;
+
+    /** Of a limiter, and of what annotations say besides. */
+    LimiterMetrics(Limiter limiter, AnnotatedPolicies annotated) {
+        this.limiter = limiter;
+        this.annotated = annotated;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        Counters counters = limiter.rateLimiter().counters();
+        for (BackendException.Kind kind : BackendException.Kind.values()) {
+            FunctionCounter.builder("limiter.backend.failures", counters, all -> all.failures(kind))
+                    .tag("kind", RateLimitsEndpoint.text(kind))
+                    .description("How often the backend gave no decision, so that a failure mode did")
+                    .baseUnit("failures")
+                    .register(registry);
+        }
+        limiter.config().policies().keySet().forEach(policy -> bind(policy, counters, registry));
+        annotated.all().forEach(one -> bind(one.policy().name(), counters, registry));
+        counters.onPolicy(policy -> bind(policy, counters, registry));
+    }
+
+    /** Nothing where there are such meters already. */
+    private static void bind(String policy, Counters counters, MeterRegistry registry) {
+        for (Decision.Source source : Decision.Source.values()) {
+            // These two say in their name what came of it, and a denial that is remembered is one.
+            if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
+                bind(policy, source, "allowed", all -> all.allowed(policy, source), counters, registry);
+            }
+            if (source != Decision.Source.FAILED_OPEN) {
+                bind(policy, source, "denied", all -> all.denied(policy, source), counters, registry);
+            }
+        }
+    }
+
+    private static void bind(
+            String policy,
+            Decision.Source source,
+            String outcome,
+            ToDoubleFunction<Counters> count,
+            Counters counters,
+            MeterRegistry registry) {
+        FunctionCounter.builder("limiter.decisions", counters, count)
+                .tag("policy", policy)
+                .tag("outcome", outcome)
+                .tag("source", RateLimitsEndpoint.text(source))
+                .description("Calls that a policy allowed or denied, by who decided")
+                .baseUnit("decisions")
+                .register(registry);
+    }
+}

@@ -1,0 +1,164 @@
+package io.limiter.spring.boot.actuate;
+
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.RuleDefinition;
+import io.limiter.wiring.Limiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+
+/**
+ * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; and a key
+ * that gets its whole quota again. Keys are never listed. Thread-safe.
+ */
+@Endpoint(id = "ratelimits")
+public class RateLimitsEndpoint {
+    private final Limiter limiter;
+    private final AnnotatedPolicies annotated;
+
+    /** Of a limiter, and of what annotations say besides. */
+    RateLimitsEndpoint(Limiter limiter, AnnotatedPolicies annotated) {
+        this.limiter = limiter;
+        this.annotated = annotated;
+    }
+
+    /** What is limited, and how it has gone since the start. */
+    @ReadOperation
+    public RateLimitsReport ratelimits() {
+        return new Survey(limiter, annotated.all()).report();
+    }
+
+    /**
+     * What a key has used of a policy. It takes nothing, and waits for Redis no longer than a call does.
+     *
+     * @param key a client's address, or a key as it stands in the names of states in Redis
+     * @throws IllegalArgumentException if there is no such policy, or the text is no key
+     */
+    @ReadOperation
+    public KeyReport peek(@Selector String policy, String key) {
+        Policy known = policy(policy);
+        PartitionKey whose = read(known, key);
+        RateLimiter rateLimiter = limiter.rateLimiter();
+        // Two looks at once: what is there, and what a call would be told.
+        CompletableFuture<Decision> state =
+                rateLimiter.peekAsync(List.of(new Charge(known, whose, 0))).toCompletableFuture();
+        CompletableFuture<Decision> call =
+                rateLimiter.peekAsync(List.of(new Charge(known, whose, 1))).toCompletableFuture();
+        return report(known, whose, state.join(), call.join());
+    }
+
+    /**
+     * Gives a key its whole quota of a policy again.
+     *
+     * @throws IllegalArgumentException if there is no such policy, or the text is no key
+     * @throws BackendException if Redis can't do it now
+     */
+    @DeleteOperation
+    public KeyReport.Reset reset(@Selector String policy, String key) {
+        Policy known = policy(policy);
+        PartitionKey whose = read(known, key);
+        limiter.rateLimiter().reset(known, whose);
+        return new KeyReport.Reset(known.name(), whose.canonical(), KeyText.parts(whose));
+    }
+
+    /** The policy of that name, of the configuration or of an annotation; null when there is none. */
+    @Nullable
+    Policy find(String name) {
+        return policies().get(name);
+    }
+
+    private Policy policy(String name) {
+        Policy policy = find(name);
+        if (policy == null) {
+            throw new IllegalArgumentException(noPolicy(name));
+        }
+        return policy;
+    }
+
+    /** What to say of a name that no policy has. */
+    String noPolicy(String name) {
+        return "there is no policy '" + name + "'; there are " + policies().keySet()
+                + " (of a policy that only code makes, ask the code)";
+    }
+
+    private Map<String, Policy> policies() {
+        Map<String, Policy> all = new LinkedHashMap<>(limiter.config().policies());
+        annotated.all().forEach(one -> all.putIfAbsent(one.policy().name(), one.policy()));
+        return all;
+    }
+
+    private PartitionKey read(Policy policy, String key) {
+        // Where the rules of one policy differ, a prefix that is written says which is meant.
+        int bits = limiter.config().rules().stream()
+                .filter(rule -> rule.policy().name().equals(policy.name()))
+                .map(RuleDefinition::ipv6PrefixBits)
+                .findFirst()
+                .orElse(limiter.config().clientIp().ipv6PrefixBits());
+        return new KeyText(policy.name(), bits).read(key);
+    }
+
+    private KeyReport report(Policy policy, PartitionKey key, Decision state, Decision call) {
+        List<KeyReport.LimitState> limits = new ArrayList<>();
+        // A backend may have gone between the two looks; then there are no numbers that belong together.
+        boolean whole = state.source() == call.source()
+                && state.outcomes().size() == call.outcomes().size();
+        for (int i = 0; whole && i < state.outcomes().size(); i++) {
+            LimitOutcome now = state.outcomes().get(i);
+            limits.add(new KeyReport.LimitState(
+                    Objects.requireNonNull(now.limit().name()),
+                    now.limit().toString(),
+                    now.remaining(),
+                    duration(call.outcomes().get(i).retryAfterMicros()),
+                    duration(now.nextMicros()),
+                    duration(now.resetMicros())));
+        }
+        return new KeyReport(
+                policy.name(),
+                key.canonical(),
+                KeyText.parts(key),
+                text(call.source()),
+                call.allowed(),
+                duration(call.retryAfterMicros()),
+                limits,
+                whole && call.source().isExact() ? null : note(call.source()));
+    }
+
+    private String note(Decision.Source source) {
+        BackendHealth health = limiter.rateLimiter().health();
+        String why =
+                health.findings().isEmpty() ? "Redis did not answer in time" : String.join("; ", health.findings());
+        return source == Decision.Source.LOCAL_FALLBACK
+                ? why + "; these are the numbers of this instance's share"
+                : why + "; nobody knows what the key has used";
+    }
+
+    /** As ISO 8601 writes it. */
+    private static String duration(long micros) {
+        return micros == LimitOutcome.NEVER
+                ? "never"
+                : Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000)
+                        .toString();
+    }
+
+    /** As the documentation writes it. */
+    static String text(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

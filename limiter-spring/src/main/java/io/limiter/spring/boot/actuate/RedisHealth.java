@@ -1,0 +1,52 @@
+package io.limiter.spring.boot.actuate;
+
+import io.limiter.BackendHealth;
+import io.limiter.FailureMode;
+import io.limiter.Policy;
+import io.limiter.wiring.Limiter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What health says of the Redis of a limiter. Down only while it is away and policies deny then, because somebody said so: all
+ * others go on without it.
+ *
+ * @param isDown whether calls are refused that would pass if Redis answered
+ * @param details for who may see them
+ */
+record RedisHealth(boolean isDown, Map<String, Object> details) {
+    static RedisHealth of(Limiter limiter) {
+        BackendHealth health = limiter.rateLimiter().health();
+        List<String> denying = limiter.config().policies().values().stream()
+                .filter(policy -> policy.onFailure() == FailureMode.DENY)
+                .map(Policy::name)
+                .toList();
+        boolean isDown = health.isAway() && !denying.isEmpty();
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("redis", text(health, denying));
+        Map<String, String> servers = new TreeMap<>();
+        health.servers().forEach((name, state) -> servers.put(name, RateLimitsEndpoint.text(state)));
+        details.put("servers", servers);
+        if (!health.findings().isEmpty()) {
+            details.put("findings", health.findings());
+        }
+        return new RedisHealth(isDown, details);
+    }
+
+    private static String text(BackendHealth health, List<String> denying) {
+        if (!health.isAway()) {
+            return health.serversThatAre(BackendHealth.State.SUSPECT).isEmpty()
+                    ? "answers"
+                    : "does not answer in time; the failure modes answer";
+        }
+        String away = health.serversThatAre(BackendHealth.State.AWAY).size()
+                        < health.servers().size()
+                ? "partly away"
+                : "away";
+        return denying.isEmpty()
+                ? away + "; local and allow go on without it"
+                : away + "; denied meanwhile: " + String.join(", ", denying);
+    }
+}

@@ -1,0 +1,272 @@
+package io.limiter.spring.aot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.config.LimiterConfig;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.config.EnableRateLimiting;
+import io.limiter.wiring.Limiter;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aot.generate.GeneratedFiles.Kind;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.DecoratingProxy;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.test.tools.CompileWithForkedClassLoader;
+import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.javapoet.ClassName;
+
+/**
+ * Contexts are processed ahead of time, as for a native image, and what was generated is compiled and started. A native image
+ * itself is not built here: what it would need at run time is compared with the hints.
+ */
+class AheadOfTimeTest {
+    public record Order(String id, Customer customer, List<Item> items) {}
+
+    public record Item(int weight) {}
+
+    public static class Customer {
+        private final String name;
+
+        public Customer(String name) {
+            this.name = name;
+        }
+
+        public String getName() {
+            return name;
+        }
+    }
+
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @RateLimited(limits = "1/1h", name = "own")
+    @interface Own {
+        @AliasFor(annotation = RateLimited.class, attribute = "key")
+        String of();
+    }
+
+    static class Shop {
+        @RateLimited(value = "orders", key = "{#order.customer.name, @plans.of(#order)}", fallback = "later")
+        public String order(Order order) {
+            return "ordered";
+        }
+
+        @RateLimited(limits = "3/1h", key = "#order.id", permits = "#order.items.size()")
+        public String pack(Order order) {
+            return "packed";
+        }
+
+        @Own(of = "global")
+        public String once() {
+            return "once";
+        }
+
+        private String later(Order order) {
+            return "later";
+        }
+    }
+
+    static class Plans {
+        public String of(Order order) {
+            return "free";
+        }
+    }
+
+    public interface Greeting {
+        String greet();
+    }
+
+    static class Greeter implements Greeting {
+        @Override
+        @RateLimited(limits = "1/1h", key = "global")
+        public String greet() {
+            return "hello";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting("classpath:io/limiter/spring/aot/limiter.properties")
+    @Import({Shop.class, Greeter.class})
+    static class Application {
+        @Bean
+        static Plans plans() {
+            return new Plans();
+        }
+    }
+
+    /** Would fail when it is made: nobody asks for it while the application is built. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting
+    @Import(Greeter.class)
+    static class WithALimiterOfItsOwn {
+        @Bean
+        Limiter limiter() {
+            if (!Boolean.getBoolean("spring.aot.enabled")) {
+                throw new IllegalStateException("a limiter was made while the application was built");
+            }
+            return Limiter.start(LimiterConfig.builder().build());
+        }
+    }
+
+    @Test
+    @CompileWithForkedClassLoader
+    void whatWasGeneratedLimitsAsBefore() {
+        started(Application.class, context -> {
+            Shop shop = context.getBean(Shop.class);
+            assertTrue(AopUtils.isCglibProxy(shop));
+            Order order = new Order("1", new Customer("alice"), List.of(new Item(1), new Item(2)));
+            assertEquals("ordered", shop.order(order));
+            assertEquals("later", shop.order(order));
+            assertEquals("ordered", shop.order(new Order("2", new Customer("bob"), List.of())));
+            assertEquals("packed", shop.pack(order));
+            assertThrows(RateLimitExceededException.class, () -> shop.pack(order));
+            assertEquals("once", shop.once());
+            assertThrows(RateLimitExceededException.class, shop::once);
+            Greeting greeting = context.getBean(Greeting.class);
+            assertTrue(AopUtils.isJdkDynamicProxy(greeting));
+            assertEquals("hello", greeting.greet());
+            assertThrows(RateLimitExceededException.class, greeting::greet);
+            assertTrue(context.containsBean("rateLimitExceededAdvice"));
+            assertTrue(context.containsBean("callerSource"));
+        });
+    }
+
+    @Test
+    @CompileWithForkedClassLoader
+    void noLimiterIsMadeWhileTheApplicationIsBuilt() {
+        started(WithALimiterOfItsOwn.class, context -> {
+            Greeting greeting = context.getBean(Greeting.class);
+            assertEquals("hello", greeting.greet());
+            assertThrows(RateLimitExceededException.class, greeting::greet);
+        });
+    }
+
+    static class Wrong {
+        @RateLimited(limits = "1/1h", key = "global")
+        private void hidden() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting
+    @Import(Wrong.class)
+    static class WithAMistake {}
+
+    @Test
+    void aMethodOutOfReachStopsTheBuildAlready() {
+        Throwable failure = assertThrows(RuntimeException.class, () -> process(WithAMistake.class));
+        while (failure.getCause() != null) {
+            failure = failure.getCause();
+        }
+        assertTrue(String.valueOf(failure.getMessage()).startsWith("RL-130"), failure::toString);
+    }
+
+    @Test
+    void proxiesAreMadeAheadOfTime() {
+        TestGenerationContext generation = process(Application.class).generation();
+        String proxy = Shop.class.getName().replace('.', '/') + "$$SpringCGLIB$$0.class";
+        assertTrue(
+                generation.getGeneratedFiles().getGeneratedFiles(Kind.CLASS).containsKey(proxy),
+                () -> generation
+                        .getGeneratedFiles()
+                        .getGeneratedFiles(Kind.CLASS)
+                        .keySet()
+                        .toString());
+        assertTrue(RuntimeHintsPredicates.proxies()
+                .forInterfaces(Greeting.class, SpringProxy.class, Advised.class, DecoratingProxy.class)
+                .test(generation.getRuntimeHints()));
+    }
+
+    @Test
+    void whatANativeImageMustKeep() throws Exception {
+        RuntimeHints hints = process(Application.class).generation().getRuntimeHints();
+        for (String script : List.of(
+                "batch", "fixed_window", "reset", "self_test", "sliding_list", "sliding_zset", "token_bucket")) {
+            has(hints, "io/limiter/redis/" + script + ".lua");
+        }
+        has(hints, "io/limiter/spring/aot/limiter.properties");
+        for (Class<?> read : List.of(RateLimited.class, RateLimited.List.class, Own.class)) {
+            assertTrue(RuntimeHintsPredicates.reflection().onType(read).test(hints), read::getName);
+        }
+        assertTrue(RuntimeHintsPredicates.proxies()
+                .forInterfaces(RateLimited.class)
+                .test(hints));
+        invokes(hints, Shop.class, "order", Order.class);
+        invokes(hints, Shop.class, "later", Order.class);
+        invokes(hints, Greeter.class, "greet");
+        invokes(hints, Order.class, "customer");
+        invokes(hints, Order.class, "items");
+        invokes(hints, Customer.class, "getName");
+        invokes(hints, Item.class, "weight");
+        invokes(hints, Plans.class, "of", Order.class);
+        invokes(hints, Class.forName("java.util.ImmutableCollections$ListN"), "size");
+        invokes(hints, Class.forName("io.limiter.spring.aop.CallFacts$Words"), "getUser");
+    }
+
+    private static void has(RuntimeHints hints, String resource) {
+        assertTrue(RuntimeHintsPredicates.resource().forResource(resource).test(hints), resource);
+    }
+
+    private static void invokes(RuntimeHints hints, Class<?> type, String name, Class<?>... parameters)
+            throws NoSuchMethodException {
+        assertTrue(
+                RuntimeHintsPredicates.reflection()
+                        .onMethod(type.getDeclaredMethod(name, parameters))
+                        .invoke()
+                        .test(hints),
+                () -> type.getName() + "." + name);
+    }
+
+    private record Processed(TestGenerationContext generation, ClassName initializer) {}
+
+    private static Processed process(Class<?> configuration) {
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        context.register(configuration);
+        TestGenerationContext generation = new TestGenerationContext();
+        try {
+            ClassName initializer = new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+            return new Processed(generation, initializer);
+        } finally {
+            context.close();
+        }
+    }
+
+    private static void started(Class<?> configuration, Consumer<GenericApplicationContext> test) {
+        Processed processed = process(configuration);
+        processed.generation().writeGeneratedContent();
+        TestCompiler.forSystem().with(processed.generation()).compile(compiled -> {
+            @SuppressWarnings("unchecked") // as every initializer that is generated
+            ApplicationContextInitializer<GenericApplicationContext> initializer =
+                    (ApplicationContextInitializer<GenericApplicationContext>) compiled.getInstance(
+                            ApplicationContextInitializer.class,
+                            processed.initializer().toString());
+            System.setProperty("spring.aot.enabled", "true");
+            try (GenericApplicationContext fresh = new GenericApplicationContext()) {
+                initializer.initialize(fresh);
+                fresh.refresh();
+                test.accept(fresh);
+            } finally {
+                System.clearProperty("spring.aot.enabled");
+            }
+        });
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.aot;
+
+import org.jspecify.annotations.NullMarked;

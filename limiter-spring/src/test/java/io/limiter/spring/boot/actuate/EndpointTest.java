@@ -1,0 +1,250 @@
+package io.limiter.spring.boot.actuate;
+
+import static io.limiter.spring.boot.actuate.ManagedSite.read;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
+import io.limiter.wiring.Limiter;
+import java.lang.management.ManagementFactory;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import javax.management.MBeanException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The endpoint of an application whose state is in this JVM, over HTTP and JMX. */
+class EndpointTest {
+    private static final String DOMAIN = "io.limiter.test";
+    private static final String[] STRINGS = {String.class.getName(), String.class.getName()};
+
+    private static ManagedSite site;
+    private static Limiter limiter;
+
+    @BeforeAll
+    static void start() {
+        site = ManagedSite.start(
+                ManagedSite.StillSite.class,
+                "limiter.policies.vote.limits=3/10s, 100/1h fixed",
+                "limiter.policies.login.limits=5/1m",
+                "limiter.policies.login.on-failure=deny",
+                "limiter.policies.login.deadline=20ms",
+                "limiter.policies.nobody.limits=0/1h",
+                "limiter.rules.pages.path=/pages/*, /other",
+                "limiter.rules.pages.methods=GET, POST",
+                "limiter.rules.pages.key=ip + header:X-Api-Key",
+                "limiter.rules.pages.policy=vote",
+                "limiter.rules.all.path=/all/*",
+                "limiter.rules.all.key=global",
+                "limiter.rules.all.limits=1000/1s fixed",
+                "management.endpoints.web.exposure.include=ratelimits,health",
+                "management.endpoint.health.show-details=always",
+                "management.endpoints.jmx.exposure.include=ratelimits",
+                "management.endpoints.jmx.domain=" + DOMAIN,
+                "spring.jmx.enabled=true");
+        limiter = site.bean(Limiter.class);
+    }
+
+    @AfterAll
+    static void stop() {
+        site.close();
+    }
+
+    @BeforeEach
+    void anHourLater() {
+        site.bean(ManualTime.class).advance(Duration.ofHours(1));
+    }
+
+    @Test
+    void whatIsLimitedAndHowItHasGone() {
+        Jobs jobs = site.bean(Jobs.class);
+        jobs.send("a", 2);
+        assertThrows(RateLimitExceededException.class, () -> jobs.send("a", 1));
+        jobs.watch();
+        assertEquals(200, site.call("GET", "/pages/one").statusCode());
+
+        HttpResponse<String> report = site.call("GET", "/actuator/ratelimits");
+        assertEquals(200, report.statusCode());
+        assertEquals("in-process", read(report, "$.backend.kind"));
+        assertEquals(Map.of(), read(report, "$.backend.servers"));
+        assertEquals(List.of(), read(report, "$.backend.findings"));
+        assertEquals(
+                Map.of("unavailable", 0, "late", 0, "overloaded", 0, "fault", 0), read(report, "$.backend.failures"));
+
+        assertEquals(
+                List.of("3/10s sliding-list name vote-10s", "100/1h fixed name vote-1h"),
+                read(report, "$.policies.vote.limits"));
+        assertEquals("local", read(report, "$.policies.vote.onFailure"));
+        assertEquals("configuration", read(report, "$.policies.vote.definedBy"));
+        assertEquals(0, (Integer) read(report, "$.policies.vote.decisions.in-process.denied"));
+        assertEquals("deny", read(report, "$.policies.login.onFailure"));
+        assertEquals("PT0.02S", read(report, "$.policies.login.deadline"));
+        assertEquals(Map.of(), read(report, "$.policies.all.decisions"));
+        assertEquals(List.of("1000/1s fixed name all"), read(report, "$.policies.all.limits"));
+
+        String send = Jobs.class.getName() + ".send(String, int)";
+        assertEquals(List.of("2/1h sliding-list name Jobs.send"), read(report, "$.policies.['Jobs.send'].limits"));
+        assertEquals(send, read(report, "$.policies.['Jobs.send'].definedBy"));
+        assertEquals(Map.of("allowed", 1, "denied", 1), read(report, "$.policies.['Jobs.send'].decisions.in-process"));
+        assertEquals(1, (Integer) read(report, "$.policies.watched.decisions.in-process.allowed"));
+
+        assertEquals(
+                Map.of(
+                        "name", "pages",
+                        "paths", List.of("/pages/*", "/other"),
+                        "methods", List.of("GET", "POST"),
+                        "key", "ip + header:X-Api-Key",
+                        "policy", "vote"),
+                read(report, "$.rules[0]"));
+        assertEquals("global", read(report, "$.rules[1].key"));
+
+        assertEquals(
+                Map.of(
+                        "method", send,
+                        "policy", "Jobs.send",
+                        "key", "#account",
+                        "permits", "#size",
+                        "condition", "#size > 0",
+                        "shadow", false),
+                read(report, "$.methods[0]"));
+        assertEquals(true, read(report, "$.methods[1].shadow"));
+        assertEquals("ip", read(report, "$.methods[2].key"));
+        assertEquals(3, (Integer) read(report, "$.methods.length()"));
+    }
+
+    @Test
+    void policiesThatOnlyCodeMakesAreKnownByTheirDecisions() {
+        limiter.rateLimiter()
+                .tryAcquire(
+                        io.limiter.Policy.of("made-by-code", io.limiter.Limit.fixedWindow(1, Duration.ofHours(1))),
+                        PartitionKey.of("secret-client"),
+                        1);
+        HttpResponse<String> report = site.call("GET", "/actuator/ratelimits");
+        assertEquals("code", read(report, "$.policies.made-by-code.definedBy"));
+        assertEquals(List.of(), read(report, "$.policies.made-by-code.limits"));
+        assertEquals(1, (Integer) read(report, "$.policies.made-by-code.decisions.in-process.allowed"));
+        assertFalse(report.body().contains("secret-client"), report.body());
+    }
+
+    @Test
+    void aKeyIsLookedAtAndNothingIsTaken() {
+        for (int i = 0; i < 2; i++) {
+            limiter.tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
+            site.bean(ManualTime.class).advance(Duration.ofSeconds(1));
+        }
+        String before = limiter.rateLimiter().counters().toString();
+        for (int i = 0; i < 5; i++) {
+            HttpResponse<String> seen = site.key("GET", "vote", "192.0.2.1");
+            assertEquals(200, seen.statusCode(), seen.body());
+            assertEquals("192.0.2.1", read(seen, "$.key"));
+            assertEquals("in-process", read(seen, "$.source"));
+            assertEquals(true, read(seen, "$.allowed"));
+            assertEquals("PT0S", read(seen, "$.retryAfter"));
+            assertEquals(
+                    Map.of(
+                            "name", "vote-10s",
+                            "limit", "3/10s sliding-list name vote-10s",
+                            "remaining", 1,
+                            "retryAfter", "PT0S",
+                            "next", "PT8S",
+                            "reset", "PT9S"),
+                    read(seen, "$.limits[0]"));
+            assertEquals(98, (Integer) read(seen, "$.limits[1].remaining"));
+        }
+        assertEquals(before, limiter.rateLimiter().counters().toString());
+
+        limiter.tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
+        HttpResponse<String> full = site.key("GET", "vote", "192.0.2.1");
+        assertEquals(false, read(full, "$.allowed"));
+        assertEquals("PT8S", read(full, "$.retryAfter"));
+        assertEquals(0, (Integer) read(full, "$.limits[0].remaining"));
+        assertEquals("PT8S", read(full, "$.limits[0].retryAfter"));
+        assertEquals(97, (Integer) read(full, "$.limits[1].remaining"));
+        assertEquals("never", read(site.key("GET", "nobody", "*"), "$.retryAfter"));
+    }
+
+    @Test
+    void aKeyGetsItsWholeQuotaAgain() {
+        PartitionKey alice =
+                PartitionKey.builder().add("key", "alice@example.com").build();
+        limiter.tryAcquire("login", alice, 5);
+        assertEquals(0, (Integer) read(site.key("GET", "login", alice.canonical()), "$.limits[0].remaining"));
+        HttpResponse<String> reset = site.key("DELETE", "login", alice.canonical());
+        assertEquals(200, reset.statusCode(), reset.body());
+        assertEquals("key=alice%40example.com", read(reset, "$.key"));
+        assertEquals(List.of("key=alice@example.com"), read(reset, "$.parts"));
+        assertEquals(5, (Integer) read(site.key("GET", "login", alice.canonical()), "$.limits[0].remaining"));
+    }
+
+    @Test
+    void whatIsNotThereIsSaid() {
+        for (String method : List.of("GET", "DELETE")) {
+            HttpResponse<String> noPolicy = site.key(method, "vot", "192.0.2.1");
+            assertEquals(404, noPolicy.statusCode());
+            String error = read(noPolicy, "$.error");
+            assertTrue(error.contains("no policy 'vot'; there are ["), error);
+            assertTrue(error.contains("vote") && error.contains("Jobs.send"), error);
+
+            HttpResponse<String> noKey = site.key(method, "vote", "alice@example.com");
+            assertEquals(400, noKey.statusCode());
+            assertTrue(((String) read(noKey, "$.error")).contains("--data-urlencode"), noKey.body());
+            assertEquals(400, site.call(method, "/actuator/ratelimits/vote").statusCode());
+        }
+    }
+
+    @Test
+    void thisJvmHasNoHealthOfItsOwn() {
+        HttpResponse<String> health = site.call("GET", "/actuator/health");
+        assertEquals(200, health.statusCode());
+        assertTrue(health.body().contains("diskSpace"), health.body());
+        assertFalse(health.body().contains("ratelimits"), health.body());
+    }
+
+    @Test
+    void overJmx() throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName(DOMAIN + ":type=Endpoint,name=Ratelimits");
+        PartitionKey client = PartitionKey.of("192.0.2.7");
+        limiter.tryAcquire("login", client, 2);
+
+        Map<?, ?> report = (Map<?, ?>) server.invoke(name, "ratelimits", new Object[0], new String[0]);
+        assertTrue(((Map<?, ?>) report.get("policies")).containsKey("Jobs.send"), report::toString);
+        Map<?, ?> seen = (Map<?, ?>) server.invoke(name, "peek", new Object[] {"login", "192.0.2.7"}, STRINGS);
+        Object left = ((Map<?, ?>) ((List<?>) seen.get("limits")).get(0)).get("remaining");
+        assertEquals(3, ((Number) left).intValue());
+        server.invoke(name, "reset", new Object[] {"login", "192.0.2.7"}, STRINGS);
+        assertEquals(
+                5, limiter.rateLimiter().peek(limiter.policy("login"), client).remaining());
+
+        MBeanException wrong = assertThrows(
+                MBeanException.class, () -> server.invoke(name, "peek", new Object[] {"logn", "*"}, STRINGS));
+        assertTrue(wrong.getMessage().contains("no policy 'logn'; there are ["), wrong.getMessage());
+    }
+
+    @Test
+    void overHttpOnlyWhereItIsExposed() {
+        try (ManagedSite other = ManagedSite.start(ManagedSite.Site.class, "limiter.policies.vote.limits=3/10s")) {
+            assertEquals(404, other.call("GET", "/actuator/ratelimits").statusCode());
+            assertEquals(0, other.context().getBeanNamesForType(RateLimitsEndpoint.class).length);
+        }
+        try (ManagedSite other = ManagedSite.start(
+                ManagedSite.Site.class,
+                "limiter.policies.vote.limits=3/10s",
+                "management.endpoints.web.exposure.include=ratelimits",
+                "management.endpoint.ratelimits.access=read-only")) {
+            assertEquals(200, other.key("GET", "vote", "192.0.2.1").statusCode());
+            assertEquals(405, other.key("DELETE", "vote", "192.0.2.1").statusCode());
+        }
+    }
+}

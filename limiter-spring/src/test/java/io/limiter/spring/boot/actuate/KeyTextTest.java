@@ -1,0 +1,89 @@
+package io.limiter.spring.boot.actuate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Whose state an operator means, from what he pastes. */
+class KeyTextTest {
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                // as it stands in Redis
+                "192.0.2.1                                      | 192.0.2.1",
+                "user=alice                                     | user=alice",
+                "user=alice%40example.com                       | user=alice%40example.com",
+                "192.0.2.1:header.x-api-key=k1                  | 192.0.2.1:header.x-api-key=k1",
+                "2001%3Adb8%3A%3A%2F64                          | 2001%3Adb8%3A%3A%2F64",
+                "2001%3Adb8%3A%3A%2F64:user=alice               | 2001%3Adb8%3A%3A%2F64:user=alice",
+                "@192.0.2.1                                     | @192.0.2.1",
+                "*                                              | *",
+                // the name of a state, whole
+                "limiter:{vote:192.0.2.1}:vote:sliding-list1    | 192.0.2.1",
+                "limiter:{vote:user=a%2Fb}:vote:fixed1          | user=a%2Fb",
+                "my:app:{vote:*}:hourly:token-bucket1           | *",
+                "limiter:{vote:2001:db8::/64}:vote:fixed1       | 2001%3Adb8%3A%3A%2F64",
+                // a client's address, as a log shows it, or decoded on its way
+                "2001:db8::/64                                  | 2001%3Adb8%3A%3A%2F64",
+                "2001:db8:0:0:1:2:3:4                           | 2001%3Adb8%3A%3A%2F64",
+                "2001:DB8::5                                    | 2001%3Adb8%3A%3A%2F64",
+                "2001:db8:1:2:3::/56                            | 2001%3Adb8%3A1%3A%3A%2F56",
+                "::ffff:192.0.2.1                               | 192.0.2.1",
+                "64:ff9b::192.0.2.1                             | 192.0.2.1",
+                "!192.0.2.1                                     | %21192.0.2.1",
+                "!2001:db8::/64                                 | %212001%3Adb8%3A%3A%2F64",
+                "!unknown                                       | %21unknown",
+                "unknown                                        | unknown",
+                "@2001:db8::/64                                 | @2001%3Adb8%3A%3A%2F64",
+                "@!2001:db8::/64                                | @%212001%3Adb8%3A%3A%2F64",
+            })
+    void isRead(String text, String canonical) {
+        assertEquals(PartitionKey.parse(canonical), new KeyText("vote", 64).read(text));
+    }
+
+    @Test
+    void withAnotherPrefixAsTheRulesOfThePolicySay() {
+        assertEquals(
+                "2001%3Adb8%3A1%3A%3A%2F48",
+                new KeyText("vote", 48).read("2001:db8:1:2::5").canonical());
+        assertEquals(
+                "2001%3Adb8%3A1%3A2%3A%3A5",
+                new KeyText("vote", 128).read("2001:db8:1:2::5").canonical());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "alice@example.com                      | --data-urlencode",
+                "user=alice@example.com                 | --data-urlencode",
+                "2001:db8::/64:user=alice               | --data-urlencode",
+                "a b                                    | --data-urlencode",
+                "user=                                  | --data-urlencode",
+                "limiter:{login:192.0.2.1}:login:fixed1 | of 'login'",
+                "192.0.2.1/33                           | --data-urlencode",
+            })
+    void isRefused(String text, String remedy) {
+        String message = assertThrows(IllegalArgumentException.class, () -> new KeyText("vote", 64).read(text))
+                .getMessage();
+        assertTrue(message.contains(remedy), message);
+    }
+
+    @Test
+    void thePartsAreShownInPlainText() {
+        PartitionKey key = PartitionKey.builder()
+                .add("2001:db8::/64")
+                .add("user", "alice:b@example.com")
+                .addStandIn("192.0.2.1")
+                .build();
+        assertEquals(List.of("2001:db8::/64", "user=alice:b@example.com", "@192.0.2.1"), KeyText.parts(key));
+    }
+}

@@ -1,0 +1,134 @@
+package io.limiter.spring.boot.actuate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.config.LimiterConfig;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
+import io.limiter.wiring.Limiter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+/** The counters of an application as meters. */
+class MetricsTest {
+    private static final String[] VOTE = {
+        "limiter.policies.vote.limits=3/1h", "management.endpoints.web.exposure.include=prometheus"
+    };
+
+    private static double decisions(MeterRegistry registry, String policy, String outcome, String source) {
+        FunctionCounter counter = registry.get("limiter.decisions")
+                .tags("policy", policy, "outcome", outcome, "source", source)
+                .functionCounter();
+        return counter.count();
+    }
+
+    private static Set<String> policies(MeterRegistry registry) {
+        return registry.find("limiter.decisions").meters().stream()
+                .map(meter -> meter.getId().getTag("policy"))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void decisionsByPolicyOutcomeAndSourceAndNeverByClient() {
+        try (ManagedSite site = ManagedSite.start(ManagedSite.Site.class, VOTE)) {
+            MeterRegistry registry = site.bean(MeterRegistry.class);
+            // From the start on, so that a rate knows of the first one.
+            assertEquals(Set.of("Jobs.send", "vote", "watched"), policies(registry));
+            assertEquals(0, decisions(registry, "vote", "denied", "in-process"));
+
+            Jobs jobs = site.bean(Jobs.class);
+            jobs.send("client-0", 1);
+            jobs.send("client-0", 1);
+            assertThrows(RateLimitExceededException.class, () -> jobs.send("client-0", 1));
+            for (int i = 0; i < 5; i++) {
+                site.call("POST", "/votes");
+            }
+            assertEquals(2, decisions(registry, "Jobs.send", "allowed", "in-process"));
+            assertEquals(1, decisions(registry, "Jobs.send", "denied", "in-process"));
+            assertEquals(3, decisions(registry, "vote", "allowed", "in-process"));
+            assertEquals(2, decisions(registry, "vote", "denied", "in-process"));
+            assertEquals(0, decisions(registry, "vote", "denied", "cached-denial"));
+
+            // A policy that appears later gets its meters then.
+            Policy late = Policy.of("late", Limit.fixedWindow(1_000, Duration.ofHours(1)));
+            for (int i = 0; i < 100; i++) {
+                site.bean(Limiter.class).rateLimiter().tryAcquire(late, PartitionKey.of("client-" + i), 1);
+            }
+            assertEquals(100, decisions(registry, "late", "allowed", "in-process"));
+            assertEquals(4 * 9, registry.find("limiter.decisions").meters().size());
+
+            String scraped = site.bean(PrometheusMeterRegistry.class).scrape();
+            assertFalse(scraped.contains("client-"), scraped);
+            assertTrue(scraped.contains("# TYPE limiter_decisions_total counter"), scraped);
+            assertTrue(
+                    scraped.lines()
+                            .anyMatch(line -> line.startsWith("limiter_decisions_total{")
+                                    && line.contains("outcome=\"allowed\"")
+                                    && line.contains("policy=\"vote\"")
+                                    && line.contains("source=\"in-process\"")
+                                    && line.endsWith("} 3.0")),
+                    scraped);
+            assertTrue(scraped.contains("limiter_backend_failures_total{kind=\"late\"} 0.0"), scraped);
+        }
+    }
+
+    @Test
+    void namesThatAreMadeUpMakeNoMoreMetersThanAThousandPolicies() {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        LimiterConfig config = LimiterConfig.builder()
+                .properties("test", Map.of("limiter.policies.vote.limits", "3/1h"))
+                .build();
+        try (Limiter limiter = Limiter.start(config)) {
+            DefaultListableBeanFactory noAnnotations = new DefaultListableBeanFactory();
+            new LimiterMetrics(
+                            limiter,
+                            new AnnotatedPolicies(noAnnotations.getBeanProvider(RateLimitedPostProcessor.class)))
+                    .bindTo(registry);
+            for (int i = 0; i < 1_100; i++) {
+                limiter.rateLimiter()
+                        .tryAcquire(
+                                Policy.of("p" + i, Limit.fixedWindow(1, Duration.ofHours(1))),
+                                PartitionKey.global(),
+                                1);
+            }
+            // That of the configuration has its own without having decided anything, and one is for all others.
+            assertEquals(1_000 + 1 + 1, policies(registry).size());
+            assertTrue(decisions(registry, "*", "allowed", "in-process") >= 100);
+        }
+    }
+
+    @Test
+    void switchedOffAsAllMetersAre() {
+        try (ManagedSite site = ManagedSite.start(
+                ManagedSite.Site.class,
+                "limiter.policies.vote.limits=3/1h",
+                "management.metrics.enable.limiter=false")) {
+            MeterRegistry registry = site.bean(MeterRegistry.class);
+            assertEquals(
+                    List.of(), List.copyOf(registry.find("limiter.decisions").meters()));
+            List<Meter> all = registry.getMeters();
+            assertFalse(all.isEmpty());
+            HttpResponse<String> voted = site.call("POST", "/votes");
+            assertEquals(200, voted.statusCode());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package io.limiter.spring.boot.actuate;
+
+import static io.limiter.spring.boot.actuate.ManagedSite.read;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
+import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.wiring.Limiter;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Endpoint and health of an application whose state is in a real Redis, which goes away and comes back. */
+class RedisSiteTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final PartitionKey CLIENT = PartitionKey.of("192.0.2.1");
+
+    private static ManagedSite start(Wire wire, String... more) {
+        String[] properties = {
+            "limiter.redis.address=redis://127.0.0.1:" + wire.port(),
+            // Long enough for a machine that does other things too.
+            "limiter.redis.deadline=200ms",
+            "limiter.redis.startup-wait=30s",
+            "limiter.redis.prefix=" + UUID.randomUUID(),
+            "limiter.instances=2",
+            "limiter.policies.vote.limits=10/1h",
+            "limiter.policies.open.limits=10/1h",
+            "limiter.policies.open.on-failure=allow",
+            "management.endpoints.web.exposure.include=ratelimits,health",
+            "management.endpoint.health.show-details=always"
+        };
+        return ManagedSite.start(
+                ManagedSite.Site.class,
+                Stream.concat(Stream.of(properties), Stream.of(more)).toArray(String[]::new));
+    }
+
+    private static void isAway(ManagedSite site) {
+        Limiter limiter = site.bean(Limiter.class);
+        Await.until(LONG, "Redis is away", () -> {
+            limiter.tryAcquire("vote", PartitionKey.of("somebody"), 1);
+            return limiter.rateLimiter().health().isAway();
+        });
+    }
+
+    @Test
+    void whatGoesOnWithoutRedisStaysUp() throws Exception {
+        try (Wire wire = Wire.to(RedisServers.singlePort());
+                ManagedSite site = start(wire)) {
+            String server = "Redis at 127.0.0.1:" + wire.port();
+            site.bean(Limiter.class).tryAcquire("vote", CLIENT, 4);
+            HttpResponse<String> seen = site.key("GET", "vote", "192.0.2.1");
+            assertEquals("redis", read(seen, "$.source"));
+            assertEquals(6, (Integer) read(seen, "$.limits[0].remaining"));
+            assertFalse(seen.body().contains("RL-"), seen.body());
+            HttpResponse<String> health = site.call("GET", "/actuator/health");
+            assertEquals("UP", read(health, "$.components.ratelimits.status"));
+            assertEquals("answers", read(health, "$.components.ratelimits.details.redis"));
+            assertEquals(Map.of(server, "answers"), read(health, "$.components.ratelimits.details.servers"));
+
+            wire.cut();
+            isAway(site);
+            health = site.call("GET", "/actuator/health");
+            assertEquals(200, health.statusCode(), health.body());
+            assertEquals("UP", read(health, "$.components.ratelimits.status"));
+            assertEquals(
+                    "away; local and allow go on without it", read(health, "$.components.ratelimits.details.redis"));
+            HttpResponse<String> report = site.call("GET", "/actuator/ratelimits");
+            assertEquals("redis", read(report, "$.backend.kind"));
+            assertEquals(Map.of(server, "away"), read(report, "$.backend.servers"));
+            List<String> findings = read(report, "$.backend.findings");
+            assertTrue(findings.get(0).startsWith("RL-225 " + server), findings::toString);
+
+            seen = site.key("GET", "vote", "192.0.2.1");
+            assertEquals(200, seen.statusCode());
+            assertEquals("local-fallback", read(seen, "$.source"));
+            assertEquals(5, (Integer) read(seen, "$.limits[0].remaining"), "of this instance's share");
+            assertTrue(((String) read(seen, "$.note")).contains("RL-225"), seen.body());
+            seen = site.key("GET", "open", "192.0.2.1");
+            assertEquals(503, seen.statusCode());
+            assertEquals("failed-open", read(seen, "$.source"));
+            assertTrue(((String) read(seen, "$.note")).contains("nobody knows"), seen.body());
+            HttpResponse<String> reset = site.key("DELETE", "vote", "192.0.2.1");
+            assertEquals(503, reset.statusCode());
+            assertTrue(((String) read(reset, "$.error")).contains("RL-225"), reset.body());
+
+            wire.mend();
+            Await.until(
+                    LONG,
+                    "Redis is back",
+                    () -> !site.bean(Limiter.class).rateLimiter().health().isAway());
+            assertEquals(6, (Integer) read(site.key("GET", "vote", "192.0.2.1"), "$.limits[0].remaining"));
+            assertEquals(200, site.key("DELETE", "vote", "192.0.2.1").statusCode());
+            assertEquals(10, (Integer) read(site.key("GET", "vote", "192.0.2.1"), "$.limits[0].remaining"));
+        }
+    }
+
+    @Test
+    void whatDeniesWithoutRedisIsDownWithIt() throws Exception {
+        try (Wire wire = Wire.to(RedisServers.singlePort());
+                ManagedSite site =
+                        start(wire, "limiter.policies.login.limits=5/1m", "limiter.policies.login.on-failure=deny")) {
+            assertEquals(200, site.call("GET", "/actuator/health").statusCode());
+            wire.cut();
+            isAway(site);
+            HttpResponse<String> health = site.call("GET", "/actuator/health");
+            assertEquals(503, health.statusCode());
+            assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
+            assertEquals("away; denied meanwhile: login", read(health, "$.components.ratelimits.details.redis"));
+            wire.mend();
+        }
+    }
+
+    @Test
+    void noHealthWhereItIsSwitchedOff() {
+        new ApplicationContextRunner()
+                .withConfiguration(
+                        AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterHealthAutoConfiguration.class))
+                .withPropertyValues(
+                        "limiter.redis.address=" + RedisServers.single(), "management.health.ratelimits.enabled=false")
+                .run(context -> assertFalse(context.containsBean("ratelimitsHealthIndicator")));
+    }
+}

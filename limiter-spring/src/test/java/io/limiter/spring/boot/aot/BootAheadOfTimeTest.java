@@ -1,0 +1,181 @@
+package io.limiter.spring.boot.aot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.servlet.RateLimitFilter;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.boot.LimiterServletAutoConfiguration;
+import io.limiter.spring.boot.actuate.KeyReport;
+import io.limiter.spring.boot.actuate.LimiterEndpointAutoConfiguration;
+import io.limiter.spring.boot.actuate.LimiterHealthAutoConfiguration;
+import io.limiter.spring.boot.actuate.LimiterMetrics;
+import io.limiter.spring.boot.actuate.LimiterMetricsAutoConfiguration;
+import io.limiter.spring.boot.actuate.RateLimitsEndpoint;
+import io.limiter.spring.boot.actuate.RateLimitsReport;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.test.tools.CompileWithForkedClassLoader;
+import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.javapoet.ClassName;
+import org.springframework.mock.web.MockServletContext;
+import org.springframework.web.context.support.GenericWebApplicationContext;
+
+/**
+ * A web application with Spring Boot is processed ahead of time, and what was generated is compiled and started, in AOT mode in
+ * this JVM.
+ */
+class BootAheadOfTimeTest {
+    static class Votes {
+        @RateLimited(value = "vote", key = "#who", fallback = "instead")
+        public String vote(String who) {
+            return "thank you";
+        }
+
+        @RateLimited(limits = "1/1h", key = "global")
+        public void once() {}
+
+        private String instead(String who) {
+            return "later";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({
+        LimiterAutoConfiguration.class,
+        LimiterServletAutoConfiguration.class,
+        LimiterEndpointAutoConfiguration.class,
+        LimiterHealthAutoConfiguration.class,
+        LimiterMetricsAutoConfiguration.class
+    })
+    static class Application {
+        @Bean
+        Votes votes() {
+            return new Votes();
+        }
+
+        @Bean
+        MeterRegistry meterRegistry() {
+            return new SimpleMeterRegistry();
+        }
+    }
+
+    private static GenericWebApplicationContext context(String redis) {
+        GenericWebApplicationContext context = new GenericWebApplicationContext(new MockServletContext());
+        context.getEnvironment()
+                .getPropertySources()
+                .addFirst(new MapPropertySource(
+                        "test",
+                        Map.of(
+                                "limiter.backend", redis,
+                                "limiter.redis.address", "redis://127.0.0.1:1",
+                                "limiter.redis.startup-wait", "1m",
+                                "limiter.policies.vote.limits", "1/1h",
+                                "limiter.rules.pages.path", "/pages/*",
+                                "limiter.rules.pages.policy", "vote",
+                                "management.endpoints.web.exposure.include", "ratelimits")));
+        return context;
+    }
+
+    private record Processed(TestGenerationContext generation, ClassName initializer) {}
+
+    /** With a Redis that is not there, and would be waited for if anybody made the limiter. */
+    private static Processed process() {
+        try (GenericWebApplicationContext context = context("redis")) {
+            new AnnotatedBeanDefinitionReader(context).register(Application.class);
+            TestGenerationContext generation = new TestGenerationContext();
+            return new Processed(
+                    generation, new ApplicationContextAotGenerator().processAheadOfTime(context, generation));
+        }
+    }
+
+    @Test
+    @CompileWithForkedClassLoader
+    void whatWasGeneratedLimitsAndIsSeen() {
+        Processed processed = process();
+        processed.generation().writeGeneratedContent();
+        TestCompiler.forSystem().with(processed.generation()).compile(compiled -> {
+            @SuppressWarnings("unchecked") // as every initializer that is generated
+            ApplicationContextInitializer<GenericApplicationContext> initializer =
+                    (ApplicationContextInitializer<GenericApplicationContext>) compiled.getInstance(
+                            ApplicationContextInitializer.class,
+                            processed.initializer().toString());
+            System.setProperty("spring.aot.enabled", "true");
+            try (GenericWebApplicationContext fresh = context("in-process")) {
+                initializer.initialize(fresh);
+                fresh.refresh();
+                limits(fresh);
+            } finally {
+                System.clearProperty("spring.aot.enabled");
+            }
+        });
+    }
+
+    private static void limits(GenericApplicationContext context) {
+        Votes votes = context.getBean(Votes.class);
+        assertTrue(AopUtils.isCglibProxy(votes));
+        assertEquals("thank you", votes.vote("alice"));
+        assertEquals("later", votes.vote("alice"));
+        assertEquals("thank you", votes.vote("bob"));
+        votes.once();
+        assertThrows(RateLimitExceededException.class, votes::once);
+
+        assertEquals(2, context.getBeansOfType(FilterRegistrationBean.class).size());
+        assertTrue(context.getBeansOfType(FilterRegistrationBean.class).values().stream()
+                .allMatch(registration -> registration.getFilter() instanceof RateLimitFilter));
+        RateLimitsEndpoint endpoint = context.getBean(RateLimitsEndpoint.class);
+        assertEquals(
+                List.of("vote", "Votes.once"),
+                List.copyOf(endpoint.ratelimits().policies().keySet()));
+        assertFalse(endpoint.peek("vote", "key=alice").allowed());
+        context.getBean(LimiterMetrics.class).bindTo(context.getBean(MeterRegistry.class));
+        assertEquals(
+                2,
+                context.getBean(MeterRegistry.class)
+                        .get("limiter.decisions")
+                        .tags("policy", "vote", "outcome", "allowed", "source", "in-process")
+                        .functionCounter()
+                        .count());
+    }
+
+    @Test
+    void whatTheEndpointAnswersCanBeWrittenAsJson() {
+        RuntimeHints hints = process().generation().getRuntimeHints();
+        for (Class<?> answer : List.of(
+                RateLimitsReport.class,
+                RateLimitsReport.PolicyReport.class,
+                RateLimitsReport.Decisions.class,
+                RateLimitsReport.Rule.class,
+                KeyReport.class,
+                KeyReport.LimitState.class,
+                KeyReport.Reset.class,
+                KeyReport.Failure.class)) {
+            assertTrue(
+                    RuntimeHintsPredicates.reflection()
+                            .onMethod(answer.getRecordComponents()[0].getAccessor())
+                            .invoke()
+                            .test(hints),
+                    answer::getName);
+        }
+    }
+}
