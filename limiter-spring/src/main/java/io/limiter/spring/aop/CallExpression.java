@@ -29,8 +29,8 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
- * An expression of an annotation: parsed once, every name in it looked up before the first call, and compiled to byte
- * code when it is used much. Thread-safe.
+ * An expression of an annotation: parsed once, and its parameters, beans and words looked up before the first call.
+ * Thread-safe.
  */
 final class CallExpression {
     /** What the language's root knows: see {@link CallFacts.Words}. */
