@@ -3,6 +3,7 @@ package io.limiter.rule;
 import io.limiter.Charge;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All rules for one kind of subject. Immutable: a new configuration is a new set, swapped in whole.
@@ -27,30 +28,49 @@ public final class RuleSet<T> {
      * for one key, the larger charge stands alone, so that a subject is counted once. Empty when no rule is for it.
      */
     public List<Charge> charges(T subject) {
+        return charges(subject, null);
+    }
+
+    /**
+     * The same, and whose charges they are.
+     *
+     * @param owners gets, for each charge and in their order, the rule that it comes from; null for nobody to tell
+     */
+    public List<Charge> charges(T subject, @Nullable List<Rule<? super T>> owners) {
         List<Charge> charges = List.of();
         for (Rule<? super T> rule : rules) {
             Charge charge = rule.charge(subject);
-            if (charge != null) {
-                if (charges.isEmpty()) {
-                    charges = new ArrayList<>(rules.size());
+            if (charge == null) {
+                continue;
+            }
+            if (charges.isEmpty()) {
+                charges = new ArrayList<>(rules.size());
+            }
+            int same = indexOf(charge, charges);
+            if (same < 0) {
+                charges.add(charge);
+                if (owners != null) {
+                    owners.add(rule);
                 }
-                add(charges, charge);
+            } else if (charge.permits() > charges.get(same).permits()) {
+                charges.set(same, charge);
+                if (owners != null) {
+                    owners.set(same, rule);
+                }
             }
         }
         return charges;
     }
 
-    private static void add(List<Charge> charges, Charge charge) {
+    /** Where a charge of the same policy and key stands; -1 when there is none. */
+    private static int indexOf(Charge charge, List<Charge> charges) {
         for (int i = 0; i < charges.size(); i++) {
             Charge other = charges.get(i);
             if (other.policy().name().equals(charge.policy().name())
                     && other.key().equals(charge.key())) {
-                if (charge.permits() > other.permits()) {
-                    charges.set(i, charge);
-                }
-                return;
+                return i;
             }
         }
-        charges.add(charge);
+        return -1;
     }
 }

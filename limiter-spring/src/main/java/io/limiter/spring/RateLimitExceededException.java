@@ -34,9 +34,9 @@ public final class RateLimitExceededException extends RuntimeException {
         return decision;
     }
 
-    /** As {@link Decision#retryAfter()}. */
+    /** As {@link Decision#retryAfter()}; empty in a copy that came from another JVM. */
     public Optional<Duration> retryAfter() {
-        return decision.retryAfter();
+        return Objects.isNull(decision) ? Optional.empty() : decision.retryAfter();
     }
 
     /** Made when somebody asks. */

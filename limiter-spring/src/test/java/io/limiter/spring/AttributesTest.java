@@ -19,6 +19,7 @@ class AttributesTest {
     private static final String POLICIES = """
             limiter.policies.three.limits = 3/10s
             limiter.policies.one.limits = 1/10s
+            limiter.policies.none.limits = 0/10s
             """;
 
     static class Named {
@@ -174,7 +175,7 @@ class AttributesTest {
     }
 
     static class Static {
-        @RateLimited(value = "three", key = "global", permits = "4", fallback = "never")
+        @RateLimited(value = "none", key = "global", fallback = "never")
         public String twice(String name) {
             return name + name;
         }
@@ -183,7 +184,7 @@ class AttributesTest {
             return "once " + name;
         }
 
-        @RateLimited(value = "three", key = "global", permits = "4", fallback = "thrown")
+        @RateLimited(value = "none", key = "global", fallback = "thrown")
         public void failing() {}
 
         private void thrown() {

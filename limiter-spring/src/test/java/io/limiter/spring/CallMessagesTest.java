@@ -72,8 +72,8 @@ class CallMessagesTest {
                             .getMessage());
             assertEquals(
                     "RL-132 @RateLimited at " + HERE
-                            + "Values.any(Object): key = \"#any\" gave an empty list; give at least one"
-                            + " part, or key = \"global\"",
+                            + "Values.any(Object): key = \"#any\" gave an empty list; give 1 to 32"
+                            + " parts, or key = \"global\"",
                     assertThrows(IllegalStateException.class, () -> values.any(List.of()))
                             .getMessage());
             assertTrue(assertThrows(IllegalStateException.class, () -> values.any(new int[] {1}))

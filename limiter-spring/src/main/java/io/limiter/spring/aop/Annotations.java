@@ -1,9 +1,12 @@
 package io.limiter.spring.aop;
 
+import io.limiter.Decision;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -13,11 +16,20 @@ import org.springframework.util.ClassUtils;
 
 /** Finds the annotations that are for a method. */
 final class Annotations {
+    /** What Spring MVC calls beside the one method that a request is for; by name, since Spring MVC is optional. */
+    private static final List<String> CALLED_BESIDE = List.of(
+            "org.springframework.web.bind.annotation.ExceptionHandler",
+            "org.springframework.web.bind.annotation.InitBinder",
+            "org.springframework.web.bind.annotation.ModelAttribute");
+
+    private static final String REQUEST_MAPPING = "org.springframework.web.bind.annotation.RequestMapping";
+
     private Annotations() {}
 
     /**
      * The nearest: of the method itself, else of a method that it overrides or implements, else of its class, of what that
      * extends or implements, or of the interface that it is called by. Meta-annotations are merged with what stands on them.
+     * The fallback of an annotation of the class is not limited by that annotation.
      *
      * @param specific the method that runs
      * @param called the method that is called, of an interface perhaps
@@ -29,6 +41,9 @@ final class Annotations {
             if (found.isEmpty() && !called.equals(specific)) {
                 found = nearest(called.getDeclaringClass());
             }
+            found = found.stream()
+                    .filter(annotation -> !isFallback(specific, annotation.getString("fallback")))
+                    .toList();
         }
         return found;
     }
@@ -41,7 +56,32 @@ final class Annotations {
 
     /** Whether annotations of its class are for a method: they are for what a class offers. */
     private static boolean isOfItsClass(Method method) {
-        return Modifier.isPublic(method.getModifiers()) && !method.isSynthetic() && !isOfObject(method);
+        return Modifier.isPublic(method.getModifiers())
+                && !method.isSynthetic()
+                && !isOfObject(method)
+                && !isCalledBeside(method);
+    }
+
+    /** Whether a method of that name answers denied calls of another one of its class. */
+    private static boolean isFallback(Method method, String name) {
+        return method.getName().equals(name)
+                && Arrays.stream(method.getDeclaringClass().getDeclaredMethods())
+                        .filter(other -> !other.isSynthetic() && isOfItsClass(other))
+                        .anyMatch(other -> isAnsweredBy(method, other));
+    }
+
+    private static boolean isAnsweredBy(Method method, Method other) {
+        List<Class<?>> parameters = List.of(method.getParameterTypes());
+        List<Class<?>> withDecision = new ArrayList<>(List.of(other.getParameterTypes()));
+        withDecision.add(Decision.class);
+        return parameters.equals(withDecision)
+                || (!other.getName().equals(method.getName()) && parameters.equals(List.of(other.getParameterTypes())));
+    }
+
+    /** Else a request would be charged for its preparations, and the answer to a denial denied. */
+    private static boolean isCalledBeside(Method method) {
+        MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return CALLED_BESIDE.stream().anyMatch(all::isPresent) && !all.isPresent(REQUEST_MAPPING);
     }
 
     private static boolean isOfObject(Method method) {

@@ -4,8 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.NativeDetector;
-import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
@@ -16,9 +14,12 @@ import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpDec;
 import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.Operator;
+import org.springframework.expression.spel.ast.OperatorNot;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
@@ -28,8 +29,8 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
- * An expression of an annotation: parsed once, every name in it looked up before the first call, and compiled to byte
- * code when it is used much. Thread-safe.
+ * An expression of an annotation: parsed once, and its parameters, beans and words looked up before the first call.
+ * Thread-safe.
  */
 final class CallExpression {
     /** What the language's root knows: see {@link CallFacts.Words}. */
@@ -38,13 +39,19 @@ final class CallExpression {
     private final MethodSite site;
     private final String attribute;
     private final String text;
-    private final Expression expression;
+    private final CompiledSometimes expression;
+    /** Where the parameter stands that is all of the expression; -1 when it is something else. */
+    private final int parameter;
 
-    private CallExpression(MethodSite site, String attribute, String text, Expression expression) {
+    private CallExpression(MethodSite site, String attribute, String text, SpelExpression expression) {
         this.site = site;
         this.attribute = attribute;
         this.text = text;
-        this.expression = expression;
+        this.expression = new CompiledSometimes(expression);
+        Integer position = expression.getAST() instanceof VariableReference variable
+                ? site.position(variable.toStringAST().substring(1))
+                : null;
+        this.parameter = position == null ? -1 : position;
     }
 
     /**
@@ -53,13 +60,14 @@ final class CallExpression {
      * @throws IllegalStateException if it does not parse, or names what is not there; the message says what to write
      */
     static CallExpression parse(MethodSite site, String attribute, String text) {
+        // OFF: when to compile is decided here.
         SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
-                mode(NativeDetector.inNativeImage()),
-                site.method().getDeclaringClass().getClassLoader()));
+                SpelCompilerMode.OFF, site.method().getDeclaringClass().getClassLoader()));
         SpelExpression parsed;
         try {
-            parsed = parser.parseRaw(text);
-        } catch (ParseException | IllegalStateException broken) {
+            // Without a sign a number of the language ends at 2^31.
+            parsed = parser.parseRaw(text.strip().matches("[0-9]{10,18}") ? text.strip() + "L" : text);
+        } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
             throw Wrong.at(
                     Wrong.NO_EXPRESSION,
                     site.toString(),
@@ -72,17 +80,12 @@ final class CallExpression {
         return expression;
     }
 
-    /** What the compiler can't do, or a type that changes between calls, is interpreted; a native image makes no classes. */
-    static SpelCompilerMode mode(boolean nativeImage) {
-        return nativeImage ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED;
-    }
-
     /**
      * The words that the parts of a key are, each null where it is something else: of {@code {ip, #account}} the first is
      * {@code ip}.
      */
     List<@Nullable String> words() {
-        SpelNode root = ((SpelExpression) expression).getAST();
+        SpelNode root = expression.root();
         boolean several = root instanceof InlineList;
         List<@Nullable String> words = new ArrayList<>();
         for (int i = 0; i < (several ? root.getChildCount() : 1); i++) {
@@ -95,11 +98,35 @@ final class CallExpression {
         return node instanceof PropertyOrFieldReference reference ? reference.getName() : null;
     }
 
+    /** What it is for every call, where it names nothing: a number, a text in quotes; else null. */
+    @Nullable
+    Object constant() {
+        return isLiteral(expression.root()) ? value((CallFacts) null) : null;
+    }
+
+    private static boolean isLiteral(SpelNode node) {
+        if (node instanceof Literal) {
+            return true;
+        }
+        boolean literal = node instanceof Operator || node instanceof OperatorNot;
+        for (int i = 0; i < node.getChildCount(); i++) {
+            literal &= isLiteral(node.getChild(i));
+        }
+        return literal;
+    }
+
     /** What it is for this call. */
     @Nullable
     Object value(MethodCall call) {
+        if (parameter >= 0) {
+            return call.arguments()[parameter];
+        }
+        return value(call.facts(site));
+    }
+
+    private @Nullable Object value(@Nullable CallFacts facts) {
         try {
-            return expression.getValue(call.facts(site));
+            return expression.value(facts);
         } catch (RuntimeException failed) {
             for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
                 // The language wraps what a word threw; that names the method and the remedy already.
@@ -166,7 +193,11 @@ final class CallExpression {
     }
 
     private void checkVariable(String name, boolean atRoot) {
-        boolean known = site.position(name) != null || (!atRoot && name.equals("this"));
+        if (atRoot && (name.equals("root") || name.equals("this"))) {
+            throw unknown(
+                    "#" + name, "is a word of the language; for a parameter of that name write its position, #p0");
+        }
+        boolean known = site.position(name) != null || name.equals("this");
         if (!known) {
             throw unknown("#" + name, "is no parameter; " + site.parameters());
         }

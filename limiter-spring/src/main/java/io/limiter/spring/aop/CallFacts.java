@@ -23,8 +23,9 @@ import org.springframework.expression.spel.support.StandardTypeComparator;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 
 /**
- * What an expression sees of one call: parameters, beans, and the words of the request. Nothing can be written, no type is
- * found by its name, nothing is made, and of methods those of {@code Object} and {@code Class} are out of reach.
+ * What an expression sees of one call: parameters, beans, and the words of the request. Nothing can be assigned, no type is
+ * found by its name, nothing is made, and of methods those of {@code Object} and {@code Class} are out of reach. Methods of
+ * parameters and beans can be called, whatever they do.
  */
 final class CallFacts implements EvaluationContext {
     private static final List<PropertyAccessor> PROPERTIES = List.of(DataBindingPropertyAccessor.forReadOnlyAccess());

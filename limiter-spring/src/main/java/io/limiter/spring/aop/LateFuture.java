@@ -25,7 +25,7 @@ final class LateFuture implements Future<@Nullable Object> {
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        // Before the decision nothing runs, and nothing will be waited for; after it, it is the method's own.
+        // Before the decision nothing runs, and nothing will; after it, it is the method's own.
         if (later.cancel(false)) {
             return true;
         }
@@ -49,8 +49,9 @@ final class LateFuture implements Future<@Nullable Object> {
     public @Nullable Object get() throws InterruptedException, ExecutionException {
         try {
             return later.get().get();
-        } catch (ExecutionException failure) {
-            throw giveBack(failure);
+        } catch (ExecutionException | CancellationException failure) {
+            giveBack(failure);
+            throw failure;
         }
     }
 
@@ -61,8 +62,9 @@ final class LateFuture implements Future<@Nullable Object> {
         try {
             Future<?> own = later.get(timeout, unit);
             return own.get(Math.max(0, endMicros - TimeSource.system().nowMicros()), TimeUnit.MICROSECONDS);
-        } catch (ExecutionException failure) {
-            throw giveBack(failure);
+        } catch (ExecutionException | CancellationException failure) {
+            giveBack(failure);
+            throw failure;
         }
     }
 
@@ -78,10 +80,9 @@ final class LateFuture implements Future<@Nullable Object> {
         }
     }
 
-    private ExecutionException giveBack(ExecutionException failure) {
+    private void giveBack(Exception failure) {
         if (taken != null && failed.compareAndSet(false, true)) {
             taken.giveBackAsync(failure);
         }
-        return failure;
     }
 }

@@ -3,6 +3,7 @@ package io.limiter.spring.aop;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
+import io.limiter.rule.Rule;
 import io.limiter.spring.RateLimitExceededException;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,35 +46,53 @@ final class LimitedMethod {
     /** Calls the method if it may be called, in the way of what it returns. */
     @Nullable
     Object call(MethodCall call) throws Throwable {
-        List<Charge> charges = rules.set().charges(call);
-        List<Charge> counted = rules.shadows().isEmpty() ? List.of() : shadows(call);
-        if (charges.isEmpty() && counted.isEmpty()) {
-            return call.proceed();
+        // Who made which charge matters only where some come back.
+        List<Rule<? super MethodCall>> owners = rules.refunds() ? new ArrayList<>() : List.of();
+        List<Charge> charges = rules.enforced().charges(call, rules.refunds() ? owners : null);
+        if (rules.shadows().size() == 0) {
+            return charges.isEmpty()
+                    ? call.proceed()
+                    : answer.call(new Question(call, charges, owners, List.of(), List.of()));
         }
-        return answer.call(new Question(call, charges, counted));
-    }
-
-    private List<Charge> shadows(MethodCall call) {
-        List<Charge> counted = new ArrayList<>();
-        for (MethodRule rule : rules.shadows()) {
-            Charge charge = rule.charge(call);
-            if (charge != null) {
-                counted.add(charge);
+        List<Rule<? super MethodCall>> shadowOwners = new ArrayList<>();
+        List<Charge> counted = rules.shadows().charges(call, shadowOwners);
+        for (int i = counted.size() - 1; i >= 0; i--) {
+            // The enforced charge counts for both.
+            if (isAmong(charges, counted.get(i))) {
+                counted.remove(i);
+                shadowOwners.remove(i);
             }
         }
-        return counted;
+        return charges.isEmpty() && counted.isEmpty()
+                ? call.proceed()
+                : answer.call(new Question(call, charges, owners, counted, rules.refunds() ? shadowOwners : List.of()));
+    }
+
+    private static boolean isAmong(List<Charge> charges, Charge one) {
+        return charges.stream()
+                .anyMatch(charge -> charge.policy().name().equals(one.policy().name())
+                        && charge.key().equals(one.key()));
     }
 
     /** A call with what it costs: asked once for each time that it is made. */
     final class Question {
         private final MethodCall call;
         private final List<Charge> charges;
+        private final List<Rule<? super MethodCall>> owners;
         private final List<Charge> counted;
+        private final List<Rule<? super MethodCall>> shadowOwners;
 
-        private Question(MethodCall call, List<Charge> charges, List<Charge> counted) {
+        private Question(
+                MethodCall call,
+                List<Charge> charges,
+                List<Rule<? super MethodCall>> owners,
+                List<Charge> counted,
+                List<Rule<? super MethodCall>> shadowOwners) {
             this.call = call;
             this.charges = charges;
+            this.owners = owners;
             this.counted = counted;
+            this.shadowOwners = shadowOwners;
         }
 
         MethodCall call() {
@@ -99,7 +118,7 @@ final class LimitedMethod {
             for (Charge charge : counted) {
                 shadows.add(shadow.count(charge, site));
             }
-            return new Taken(limiter, rules, decision, shadows);
+            return new Taken(limiter, decision, owners, shadows, shadowOwners);
         }
 
         /** Instead of the call. */

@@ -1,7 +1,6 @@
 package io.limiter.spring.aop;
 
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.rule.RuleSet;
 import io.limiter.spring.RateLimited;
 import io.limiter.wiring.Limiter;
@@ -32,7 +31,7 @@ final class LimitedMethods {
         this.limiter = limiter;
         this.callers = callers;
         this.beans = beans;
-        this.ownPolicies = new OwnPolicies(limiter.config());
+        this.ownPolicies = OwnPolicies.of(limiter);
         this.shadow = new Shadow(limiter.rateLimiter());
     }
 
@@ -97,6 +96,7 @@ final class LimitedMethods {
                             annotation.permits(),
                             annotation.condition(),
                             annotation.shadow()),
+                    annotation.shadow() ? shadow : null,
                     annotation.refundOn()));
             if (!annotation.fallback().isEmpty()) {
                 fallbacks.add(annotation.fallback());
@@ -158,16 +158,16 @@ final class LimitedMethods {
     /** The annotations of a method, those that only count apart. */
     static final class Rules {
         private final List<AnnotatedPolicy> policies;
-        private final List<MethodRule> enforced;
-        private final List<MethodRule> shadows;
-        private final RuleSet<MethodCall> set;
+        private final RuleSet<MethodCall> enforced;
+        private final RuleSet<MethodCall> shadows;
         private final boolean refunds;
 
         Rules(List<MethodRule> rules) {
             this.policies = rules.stream().map(MethodRule::annotated).toList();
-            this.enforced = rules.stream().filter(rule -> !rule.isShadow()).toList();
-            this.shadows = rules.stream().filter(MethodRule::isShadow).toList();
-            this.set = new RuleSet<>(enforced);
+            this.enforced = new RuleSet<>(
+                    rules.stream().filter(rule -> !rule.isShadow()).toList());
+            this.shadows =
+                    new RuleSet<>(rules.stream().filter(MethodRule::isShadow).toList());
             this.refunds = rules.stream().anyMatch(MethodRule::refunds);
         }
 
@@ -175,24 +175,16 @@ final class LimitedMethods {
             return policies;
         }
 
-        List<MethodRule> enforced() {
+        RuleSet<MethodCall> enforced() {
             return enforced;
         }
 
-        List<MethodRule> shadows() {
+        RuleSet<MethodCall> shadows() {
             return shadows;
-        }
-
-        RuleSet<MethodCall> set() {
-            return set;
         }
 
         boolean refunds() {
             return refunds;
         }
-    }
-
-    RateLimiter rateLimiter() {
-        return limiter.rateLimiter();
     }
 }

@@ -4,6 +4,7 @@ import io.limiter.PartitionKey;
 import java.security.Principal;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 final class MethodKey {
     static final String HOW_TO_HAVE_REQUESTS = "give a key of parameters, such as key = \"#user\", or key = \"global\""
             + " for one quota of all callers (requests are known in Spring MVC, or from a CallerSource)";
+
+    /** Of a list that a client may have written; each part is kept in the key. */
+    private static final int MOST_PARTS = 32;
 
     /** Whether a class says what its objects are. Those that do not would be a new client with each object. */
     private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
@@ -90,8 +94,10 @@ final class MethodKey {
         }
         PartitionKey.Builder key = PartitionKey.builder();
         if (value instanceof Collection<?> parts) {
-            if (parts.isEmpty()) {
-                throw expression.unusable("an empty list", "give at least one part, or key = \"global\"");
+            if (parts.isEmpty() || parts.size() > MOST_PARTS) {
+                throw expression.unusable(
+                        parts.isEmpty() ? "an empty list" : "a list of " + parts.size(),
+                        "give 1 to " + MOST_PARTS + " parts, or key = \"global\"");
             }
             int i = 0;
             for (Object part : parts) {
@@ -145,7 +151,7 @@ final class MethodKey {
         if (part instanceof Optional<?> optional) {
             return text(optional.orElse(null), of);
         }
-        if (part instanceof PartitionKey || part instanceof Collection || !hasText(part)) {
+        if (part instanceof PartitionKey || part instanceof Collection || part instanceof Map || !hasText(part)) {
             throw of.unusable(
                     "a part of type " + part.getClass().getName(),
                     "give a text, a number or something else that has one text: #order.id, not #order");

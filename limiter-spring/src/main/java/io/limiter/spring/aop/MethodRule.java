@@ -15,28 +15,70 @@ final class MethodRule implements Rule<MethodCall> {
     private final long permits;
     private final @Nullable CallExpression permitsOf;
     private final @Nullable CallExpression condition;
+    private final MethodSite site;
+    private final @Nullable Shadow shadow;
     private final List<Class<? extends Throwable>> refundOn;
 
-    /** What the annotation says of key, permits and condition are expressions. */
-    MethodRule(MethodSite site, AnnotatedPolicy annotated, Class<? extends Throwable>[] refundOn) {
-        String permits = annotated.permits();
-        String condition = annotated.condition();
+    /**
+     * What the annotation says of key, permits and condition are expressions.
+     *
+     * @param shadow who counts, where the annotation only counts; null where it denies
+     * @throws IllegalStateException if one of them is wrong, as far as that can be known before a call
+     */
+    MethodRule(
+            MethodSite site,
+            AnnotatedPolicy annotated,
+            @Nullable Shadow shadow,
+            Class<? extends Throwable>[] refundOn) {
+        this.site = site;
         this.annotated = annotated;
         this.key = MethodKey.of(site, annotated.key());
-        boolean constant = permits.strip().matches("[0-9]{1,15}");
-        this.permits = constant ? Long.parseLong(permits.strip()) : 0;
-        this.permitsOf = constant ? null : CallExpression.parse(site, "permits", permits);
-        this.condition = condition.isBlank() ? null : CallExpression.parse(site, "condition", condition);
+        CallExpression cost = CallExpression.parse(site, "permits", annotated.permits());
+        Object constant = cost.constant();
+        this.permits = constant == null ? 0 : permits(constant, cost);
+        this.permitsOf = constant == null ? cost : null;
+        this.condition =
+                annotated.condition().isBlank() ? null : CallExpression.parse(site, "condition", annotated.condition());
+        if (this.condition != null && this.condition.constant() != null) {
+            isFor(this.condition.constant(), this.condition);
+        }
+        checkCanPass(cost);
+        this.shadow = shadow;
         this.refundOn = List.of(refundOn);
     }
 
     @Override
     public @Nullable Charge charge(MethodCall call) {
-        if (condition != null && !isFor(call, condition)) {
+        if (shadow == null) {
+            return chargeOf(call);
+        }
+        try {
+            return chargeOf(call);
+        } catch (RuntimeException wrong) {
+            // Who tries a policy out must not be denied by it, nor by a mistake in it.
+            shadow.notCounted(policy().name(), site, wrong);
+            return null;
+        }
+    }
+
+    private @Nullable Charge chargeOf(MethodCall call) {
+        if (condition != null && !isFor(condition.value(call), condition)) {
             return null;
         }
         PartitionKey whose = key.of(call);
-        return new Charge(annotated.policy(), whose, permitsOf == null ? permits : permits(call, permitsOf));
+        return new Charge(policy(), whose, permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf));
+    }
+
+    /** A cost that no limit of the policy ever has room for is a mistake; a limit of 0 denies everything on purpose. */
+    private void checkCanPass(CallExpression cost) {
+        for (Limit limit : policy().limits()) {
+            if (permits > limit.burst() && limit.permits() > 0) {
+                throw cost.unusable(
+                        "a cost of " + permits + ", and the limit '" + limit + "' of policy '" + policy().name()
+                                + "' never has more than " + limit.burst(),
+                        "no call could ever pass; lower the cost or raise the limit");
+            }
+        }
     }
 
     AnnotatedPolicy annotated() {
@@ -48,32 +90,33 @@ final class MethodRule implements Rule<MethodCall> {
     }
 
     boolean isShadow() {
-        return annotated.shadow();
+        return shadow != null;
     }
 
     boolean refunds() {
         return !refundOn.isEmpty();
     }
 
-    boolean refundsOn(Throwable failure) {
-        for (Class<? extends Throwable> type : refundOn) {
-            if (type.isInstance(failure)) {
-                return true;
+    /** Whether a call that failed so takes nothing: by what was thrown, or what the wrappers of asynchronous code hold. */
+    boolean refundsOn(Throwable thrown) {
+        for (Throwable link = thrown; link != null; link = Taken.wrappedBy(link)) {
+            for (Class<? extends Throwable> type : refundOn) {
+                if (type.isInstance(link)) {
+                    return true;
+                }
             }
         }
         return false;
     }
 
-    private static boolean isFor(MethodCall call, CallExpression condition) {
-        Object value = condition.value(call);
+    private static boolean isFor(@Nullable Object value, CallExpression condition) {
         if (value instanceof Boolean answer) {
             return answer;
         }
         throw condition.unusable(typeOf(value), "a condition is true or false, such as #size > 10");
     }
 
-    private static long permits(MethodCall call, CallExpression permits) {
-        Object value = permits.value(call);
+    private static long permits(@Nullable Object value, CallExpression permits) {
         boolean whole = false;
         long number = -1;
         if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte) {

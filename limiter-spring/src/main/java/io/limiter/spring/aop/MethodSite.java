@@ -2,6 +2,7 @@ package io.limiter.spring.aop;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -24,6 +25,7 @@ final class MethodSite {
     private final boolean inRequests;
     private final Beans beans;
     private final boolean woven;
+    private final boolean overridesWoven;
 
     /**
      * A site.
@@ -38,7 +40,8 @@ final class MethodSite {
         this.callers = callers == null ? () -> null : callers;
         this.inRequests = callers != null;
         this.beans = beans;
-        this.woven = looksWoven(method.getDeclaringClass());
+        this.overridesWoven = overridesWoven(method);
+        this.woven = overridesWoven || looksWoven(method.getDeclaringClass());
         for (int i = 0; i < method.getParameterCount(); i++) {
             positions.put("p" + i, i);
             positions.put("a" + i, i);
@@ -93,9 +96,29 @@ final class MethodSite {
         return beans;
     }
 
-    /** Whether AspectJ has been at its class; which aspect it was can't be seen. */
+    /** Whether AspectJ has been at a class that has it, or one that it overrides; which aspect it was can't be seen. */
     boolean looksWoven() {
         return woven;
+    }
+
+    /** Whether it overrides a method that may be woven, and so may call that. */
+    boolean overridesWoven() {
+        return overridesWoven;
+    }
+
+    private static boolean overridesWoven(Method method) {
+        if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
+            return false;
+        }
+        for (Class<?> type = method.getDeclaringClass().getSuperclass(); type != null; type = type.getSuperclass()) {
+            if (looksWoven(type)
+                    && Arrays.stream(type.getDeclaredMethods())
+                            .anyMatch(other -> other.getName().equals(method.getName())
+                                    && Arrays.equals(other.getParameterTypes(), method.getParameterTypes()))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static boolean looksWoven(Class<?> type) {

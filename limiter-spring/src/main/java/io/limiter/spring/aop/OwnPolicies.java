@@ -4,17 +4,23 @@ import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
+import io.limiter.wiring.Limiter;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.WeakHashMap;
 
 /**
  * The policies that annotations bring, and their names. A policy belongs to one annotation: states are found by its name,
- * so a second one of that name would silently use the same quota. Thread-safe.
+ * so a second one of that name would silently use the same quota, also where the two are beans of two contexts that share a
+ * limiter. Thread-safe.
  */
 final class OwnPolicies {
     private static final String NAME = "[A-Za-z0-9._-]{1,64}";
+
+    /** One for each limiter, as long as that is in use. */
+    private static final Map<Limiter, OwnPolicies> OF_LIMITERS = new WeakHashMap<>();
 
     /** Who has a name already. */
     private final Map<String, Owner> owners = new HashMap<>();
@@ -26,9 +32,15 @@ final class OwnPolicies {
         }
     }
 
-    OwnPolicies(LimiterConfig config) {
+    private OwnPolicies(LimiterConfig config) {
         // Those of rules are among them.
         config.policies().keySet().forEach(name -> owners.put(name, new Owner("the configuration")));
+    }
+
+    static OwnPolicies of(Limiter limiter) {
+        synchronized (OF_LIMITERS) {
+            return OF_LIMITERS.computeIfAbsent(limiter, one -> new OwnPolicies(one.config()));
+        }
     }
 
     /**

@@ -54,19 +54,21 @@ public final class RateLimitAspect {
     @Around("(annotatedMethod() || methodOfAnnotatedClass()) && !proxy()")
     public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
         MethodSignature signature = (MethodSignature) point.getSignature();
-        if (Proxied.isDecided(signature.getMethod(), point.getThis())) {
+        if (Decided.includes(signature.getMethod(), point.getThis())) {
             return point.proceed();
         }
         LimitedMethod method = RateLimiting.woven(point.getStaticPart(), signature.getMethod());
-        return method == null ? point.proceed() : method.call(new WovenCall(point));
+        return method == null ? point.proceed() : method.call(new WovenCall(point, method.site()));
     }
 
     /** A call of a woven method. */
     private static final class WovenCall extends MethodCall {
         private final ProceedingJoinPoint point;
+        private final MethodSite site;
 
-        WovenCall(ProceedingJoinPoint point) {
+        WovenCall(ProceedingJoinPoint point, MethodSite site) {
             this.point = point;
+            this.site = site;
         }
 
         @Override
@@ -84,13 +86,21 @@ public final class RateLimitAspect {
         @Override
         @Nullable
         Object proceed() throws Throwable {
-            return point.proceed();
+            if (!site.overridesWoven()) {
+                return point.proceed();
+            }
+            Decided mark = Decided.whereWoven(site.method(), point.getThis());
+            try {
+                return point.proceed();
+            } finally {
+                mark.isOver();
+            }
         }
 
         @Override
         @Nullable
         Object proceedAgain() throws Throwable {
-            return point.proceed();
+            return proceed();
         }
     }
 }

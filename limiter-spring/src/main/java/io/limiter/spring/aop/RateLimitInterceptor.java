@@ -31,11 +31,11 @@ final class RateLimitInterceptor implements MethodInterceptor {
         if (method == null || !method.site().looksWoven()) {
             return invocation.proceed();
         }
-        Proxied mark = Proxied.leave(method.site().method(), invocation.getThis());
+        Decided mark = Decided.byProxy(method.site().method(), invocation.getThis());
         try {
             return invocation.proceed();
         } finally {
-            mark.arrived();
+            mark.isOver();
         }
     }
 

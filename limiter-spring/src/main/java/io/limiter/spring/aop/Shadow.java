@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
 final class Shadow {
     private static final Logger LOG = LoggerFactory.getLogger(io.limiter.spring.RateLimited.class);
     private static final long TELL_EVERY_MICROS = 60_000_000;
+    private static final String NOT_COUNTED = "a shadow policy was not counted";
 
     private final RateLimiter limiter;
     private final Map<String, Tally> tallies = new ConcurrentHashMap<>();
@@ -25,6 +26,14 @@ final class Shadow {
     private static final class Tally {
         private final AtomicLong denied = new AtomicLong();
         private final AtomicLong nextMicros = new AtomicLong(Long.MIN_VALUE);
+        private final AtomicLong failed = new AtomicLong();
+        private final AtomicLong nextFailureMicros = new AtomicLong(Long.MIN_VALUE);
+
+        private static boolean isDue(AtomicLong nextMicros) {
+            long now = TimeSource.system().nowMicros();
+            long due = nextMicros.get();
+            return now >= due && nextMicros.compareAndSet(due, now + TELL_EVERY_MICROS);
+        }
     }
 
     Shadow(RateLimiter limiter) {
@@ -37,24 +46,38 @@ final class Shadow {
             CompletionStage<Decision> counted = limiter.tryAcquireAsync(List.of(charge));
             counted.whenComplete((decision, failure) -> {
                 if (failure != null) {
-                    LOG.debug("a shadow policy was not counted", failure);
+                    LOG.debug(NOT_COUNTED, failure);
                 } else if (!decision.allowed()) {
                     tell(charge.policy().name(), site);
                 }
             });
             return counted;
         } catch (RuntimeException failed) {
-            LOG.debug("a shadow policy was not counted", failed);
+            LOG.debug(NOT_COUNTED, failed);
             return CompletableFuture.failedStage(failed);
+        }
+    }
+
+    /** Tells that a call could not be counted, because its key, its cost or its condition has no value. */
+    void notCounted(String policy, MethodSite site, RuntimeException why) {
+        Tally tally = tallies.computeIfAbsent(policy, name -> new Tally());
+        long failed = tally.failed.incrementAndGet();
+        if (Tally.isDue(tally.nextFailureMicros)) {
+            LOG.warn(
+                    "{} a call of {} was not counted by the shadow policy '{}', {} so far; told again in a minute at the"
+                            + " earliest: {}",
+                    Wrong.SHADOW,
+                    site,
+                    policy,
+                    failed,
+                    why.getMessage());
         }
     }
 
     private void tell(String policy, MethodSite site) {
         Tally tally = tallies.computeIfAbsent(policy, name -> new Tally());
         long denied = tally.denied.incrementAndGet();
-        long now = TimeSource.system().nowMicros();
-        long due = tally.nextMicros.get();
-        if (now >= due && tally.nextMicros.compareAndSet(due, now + TELL_EVERY_MICROS)) {
+        if (Tally.isDue(tally.nextMicros)) {
             LOG.warn(
                     "{} the shadow policy '{}' would have denied a call of {}, {} times so far; told again in a minute at"
                             + " the earliest",

@@ -1,51 +1,22 @@
 package io.limiter.spring.aop;
 
-import io.limiter.Decision;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A stage: the caller gets one at once, and the method is called when the decision is there, on the thread that brings it.
- * Where the decision is known at once, that is the caller's, and the stage is the method's own.
- */
+/** A stage: the method's own where nothing is waited for and nothing comes back, else one that goes with it to its end. */
 @SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
-final class StageAnswer implements Answer {
+final class StageAnswer extends LateAnswer<CompletionStage<?>> {
     @Override
-    public @Nullable Object call(LimitedMethod.Question question) throws Throwable {
-        if (question.isFree()) {
-            return proceed(question, null);
-        }
-        CompletableFuture<Decision> asked = question.askAsync().toCompletableFuture();
-        if (asked.isDone() && !asked.isCompletedExceptionally()) {
-            Decision decision = asked.join();
-            return decision.allowed() ? proceed(question, decision) : denied(question, decision);
-        }
-        CompletableFuture<@Nullable Object> later = new CompletableFuture<>();
-        asked.whenComplete((decision, failure) -> {
-            if (failure != null) {
-                later.completeExceptionally(Taken.causeOf(failure));
-                return;
-            }
-            try {
-                pass(decision.allowed() ? proceed(question, decision) : denied(question, decision), later, null);
-            } catch (Throwable thrown) {
-                later.completeExceptionally(thrown);
-            }
-        });
-        return later;
-    }
-
-    /** The method's own stage, or where its failure gives back, one that fails after that. */
-    private static @Nullable Object proceed(LimitedMethod.Question question, @Nullable Decision decision)
-            throws Throwable {
-        Taken taken = question.taken(decision);
-        if (!taken.canComeBack()) {
-            return question.call().proceed();
-        }
+    CompletionStage<?> proceed(LimitedMethod.Question question, Taken taken) throws Throwable {
         try {
+            CompletionStage<?> answer = typed(question.call().proceed());
+            if (!taken.canComeBack()) {
+                return answer;
+            }
             CompletableFuture<@Nullable Object> after = new CompletableFuture<>();
-            pass(question.call().proceed(), after, taken);
+            join(answer, after, taken);
             return after;
         } catch (Throwable failure) {
             taken.giveBackAsync(failure);
@@ -53,31 +24,47 @@ final class StageAnswer implements Answer {
         }
     }
 
-    /** A denial comes where the caller looks for failures: in the stage. */
-    private static @Nullable Object denied(LimitedMethod.Question question, Decision decision) {
-        try {
-            return question.denied(decision);
-        } catch (Throwable thrown) {
-            return CompletableFuture.failedFuture(thrown);
-        }
+    @Override
+    CompletionStage<?> typed(@Nullable Object returned) {
+        return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(null);
     }
 
-    private static void pass(
-            @Nullable Object answer, CompletableFuture<@Nullable Object> later, @Nullable Taken taken) {
-        if (!(answer instanceof CompletionStage<?> stage)) {
-            later.complete(null);
-            return;
-        }
+    @Override
+    Object promise(CompletableFuture<CompletionStage<?>> later) {
+        CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        later.whenComplete((stage, failure) -> {
+            if (failure == null) {
+                join(stage, promised, null);
+            } else {
+                promised.completeExceptionally(failure);
+            }
+        });
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled()) {
+                later.cancel(false);
+            }
+        });
+        return promised;
+    }
+
+    /** Ends the one as the other ended, and cancels the other when the one is cancelled. */
+    private static void join(
+            CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, @Nullable Taken taken) {
         stage.whenComplete((value, failure) -> {
             if (failure == null) {
-                later.complete(value);
+                promised.complete(value);
                 return;
             }
             if (taken != null) {
                 taken.giveBackAsync(failure);
             }
             // As the method said it: without what CompletableFuture puts around it on the way.
-            later.completeExceptionally(Taken.causeOf(failure));
+            promised.completeExceptionally(Taken.causeOf(failure));
+        });
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled() && stage instanceof Future<?> own) {
+                own.cancel(true);
+            }
         });
     }
 }

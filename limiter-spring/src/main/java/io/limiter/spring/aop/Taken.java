@@ -4,9 +4,9 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.RateLimiter;
-import java.util.HashSet;
+import io.limiter.rule.Rule;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -17,36 +17,47 @@ import org.slf4j.LoggerFactory;
 /** What one call took, to be given back when it fails in a way that costs nothing. */
 final class Taken {
     private static final Logger LOG = LoggerFactory.getLogger(io.limiter.spring.RateLimited.class);
+    private static final String NOT_GIVEN = "a refund was not given";
 
     private final RateLimiter limiter;
-    private final LimitedMethods.Rules rules;
     private final @Nullable Decision decision;
+    private final List<Rule<? super MethodCall>> owners;
     private final List<CompletionStage<Decision>> shadows;
+    private final List<Rule<? super MethodCall>> shadowOwners;
 
+    /**
+     * What was taken.
+     *
+     * @param owners the annotations that the charges of the decision come from, in the same order; empty when none of them
+     *     gives anything back
+     * @param shadowOwners those of the shadows, likewise
+     */
     Taken(
             RateLimiter limiter,
-            LimitedMethods.Rules rules,
             @Nullable Decision decision,
-            List<CompletionStage<Decision>> shadows) {
+            List<Rule<? super MethodCall>> owners,
+            List<CompletionStage<Decision>> shadows,
+            List<Rule<? super MethodCall>> shadowOwners) {
         this.limiter = limiter;
-        this.rules = rules;
         this.decision = decision;
+        this.owners = owners;
         this.shadows = shadows;
+        this.shadowOwners = shadowOwners;
     }
 
     /** Whether there is anything to do when the call fails. */
     boolean canComeBack() {
-        return rules.refunds();
+        return !owners.isEmpty() || !shadowOwners.isEmpty();
     }
 
     /** Gives back what the failure says, and returns when it is done. Never throws: the failure goes on. */
     void giveBack(Throwable thrown) {
-        Decision back = backOf(decision, rules.enforced(), causeOf(thrown));
+        Decision back = backOf(thrown);
         if (back != null) {
             try {
                 limiter.refund(back);
             } catch (RuntimeException failed) {
-                LOG.debug("a refund was not given", failed);
+                LOG.debug(NOT_GIVEN, failed);
             }
         }
         giveBackShadows(thrown);
@@ -54,56 +65,62 @@ final class Taken {
 
     /** The same, without waiting. */
     void giveBackAsync(Throwable thrown) {
-        Decision back = backOf(decision, rules.enforced(), causeOf(thrown));
+        Decision back = backOf(thrown);
         if (back != null) {
-            try {
-                limiter.refundAsync(back);
-            } catch (RuntimeException failed) {
-                LOG.debug("a refund was not given", failed);
-            }
+            giveBackAsync(back);
         }
         giveBackShadows(thrown);
     }
 
     private void giveBackShadows(Throwable thrown) {
-        for (CompletionStage<Decision> shadow : shadows) {
-            shadow.thenAccept(counted -> {
-                Decision back = backOf(counted, rules.shadows(), causeOf(thrown));
-                if (back != null) {
-                    limiter.refundAsync(back);
-                }
-            });
+        for (int i = 0; i < shadowOwners.size(); i++) {
+            if (refunds(shadowOwners.get(i), thrown)) {
+                shadows.get(i).thenAccept(this::giveBackAsync);
+            }
         }
     }
 
-    /** The part of a decision that the failure gives back; null when that is nothing. */
-    private static @Nullable Decision backOf(@Nullable Decision decision, List<MethodRule> rules, Throwable failure) {
+    private void giveBackAsync(Decision back) {
+        try {
+            limiter.refundAsync(back);
+        } catch (RuntimeException failed) {
+            LOG.debug(NOT_GIVEN, failed);
+        }
+    }
+
+    /** The part of the decision that the failure gives back: the charges whose own annotation says so. Null for nothing. */
+    private @Nullable Decision backOf(Throwable thrown) {
         if (decision == null || !decision.allowed()) {
             return null;
         }
-        Set<String> policies = new HashSet<>();
-        for (MethodRule rule : rules) {
-            if (rule.refundsOn(failure)) {
-                policies.add(rule.policy().name());
+        List<Charge> charges = new ArrayList<>();
+        for (int i = 0; i < owners.size(); i++) {
+            if (refunds(owners.get(i), thrown)) {
+                charges.add(decision.charges().get(i));
             }
         }
-        List<LimitOutcome> outcomes = decision.outcomes().stream()
-                .filter(outcome -> policies.contains(outcome.charge().policy().name()))
-                .toList();
-        if (outcomes.isEmpty() || outcomes.size() == decision.outcomes().size()) {
-            return outcomes.isEmpty() ? null : decision;
+        if (charges.isEmpty() || charges.size() == decision.charges().size()) {
+            return charges.isEmpty() ? null : decision;
         }
-        List<Charge> charges = decision.charges().stream()
-                .filter(charge -> policies.contains(charge.policy().name()))
+        List<LimitOutcome> outcomes = decision.outcomes().stream()
+                .filter(outcome -> charges.contains(outcome.charge()))
                 .toList();
         return Decision.of(decision.source(), charges, outcomes);
     }
 
+    private static boolean refunds(Rule<? super MethodCall> owner, Throwable thrown) {
+        return owner instanceof MethodRule rule && rule.refundsOn(thrown);
+    }
+
+    /** What it holds, where it is one of the wrappers that asynchronous code puts around a failure; else null. */
+    static @Nullable Throwable wrappedBy(Throwable thrown) {
+        return thrown instanceof CompletionException || thrown instanceof ExecutionException ? thrown.getCause() : null;
+    }
+
     static Throwable causeOf(Throwable thrown) {
         Throwable cause = thrown;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
+        for (Throwable next = wrappedBy(cause); next != null; next = wrappedBy(cause)) {
+            cause = next;
         }
         return cause;
     }

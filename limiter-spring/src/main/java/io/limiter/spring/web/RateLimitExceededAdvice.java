@@ -62,10 +62,14 @@ public class RateLimitExceededAdvice {
                         || List.of(method.getParameterTypes()).contains(RateLimitExceededException.class));
     }
 
-    /** Writes the answer. */
+    /** Writes the answer; where one has begun already, the exception goes on to the container, which breaks it off. */
     @ExceptionHandler
     public void answer(RateLimitExceededException exception, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
+        if (response.isCommitted()) {
+            // The client has half an answer; the container must not end it as if it were whole.
+            throw exception;
+        }
         rejections.write(exception.decision(), request, response);
     }
 }

@@ -2,14 +2,45 @@ package io.limiter.spring.aop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /** What is otherwise in a native image, where no class can be made. */
 class NativeImageTest {
+    private static final int MANY = 1_000;
+
+    /** Counts how often it is to become byte code. */
+    private static final class Counted extends SpelExpression {
+        private final AtomicInteger compiled = new AtomicInteger();
+
+        Counted(String text) {
+            super(
+                    text,
+                    (SpelNodeImpl) new SpelExpressionParser().parseRaw(text).getAST(),
+                    new SpelParserConfiguration());
+        }
+
+        @Override
+        public boolean compileExpression() {
+            compiled.incrementAndGet();
+            return false;
+        }
+    }
+
     @Test
     void expressionsBecomeNoByteCode() {
-        assertEquals(SpelCompilerMode.OFF, CallExpression.mode(true));
-        assertEquals(SpelCompilerMode.MIXED, CallExpression.mode(false));
+        for (boolean nativeImage : new boolean[] {true, false}) {
+            Counted expression = new Counted("length()");
+            CompiledSometimes sometimes = new CompiledSometimes(expression, !nativeImage);
+            for (int i = 0; i < MANY; i++) {
+                assertEquals(3, sometimes.value(new StandardEvaluationContext("abc")));
+            }
+            assertEquals(nativeImage ? 0 : 1, expression.compiled.get());
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.limiter.spring.docs;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
 import org.apache.catalina.Context;
+import org.apache.catalina.Wrapper;
 import org.apache.catalina.startup.Tomcat;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -34,7 +35,9 @@ public class VoteSite {
         tomcat.setPort(Integer.getInteger("port", 8080));
         tomcat.getConnector();
         Context web = tomcat.addContext("", null);
-        Tomcat.addServlet(web, "votes", new DispatcherServlet(spring)).setLoadOnStartup(1);
+        Wrapper servlet = Tomcat.addServlet(web, "votes", new DispatcherServlet(spring));
+        servlet.setAsyncSupported(true);
+        servlet.setLoadOnStartup(1);
         web.addServletMappingDecoded("/", "votes");
         tomcat.start();
         tomcat.getServer().await();

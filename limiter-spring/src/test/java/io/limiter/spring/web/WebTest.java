@@ -32,10 +32,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Component;
 import org.springframework.stereotype.Service;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.WebDataBinder;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.InitBinder;
+import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
@@ -285,5 +290,43 @@ class WebTest {
         Map<String, List<String>> headers = new TreeMap<>(response.headers().map());
         headers.remove("date");
         return headers;
+    }
+
+    @RestController
+    @RateLimited("vote")
+    static class Whole {
+        @ModelAttribute
+        public void prepare(Model model) {
+            model.addAttribute("prepared", true);
+        }
+
+        @InitBinder
+        public void bind(WebDataBinder binder) {
+            binder.setDisallowedFields("id");
+        }
+
+        @GetMapping("/whole")
+        public String whole(@RequestParam(defaultValue = "1") int number) {
+            return "thank you";
+        }
+
+        @ExceptionHandler
+        public ResponseEntity<String> denied(RateLimitExceededException denial) {
+            return ResponseEntity.status(420).body("of the controller");
+        }
+    }
+
+    @Test
+    void anAnnotatedControllerIsChargedForWhatIsAskedAndNotForWhatGoesWithIt() throws Exception {
+        try (Site site = Site.start(folder, inThisJvm, VOTE, Whole.class)) {
+            for (int i = 0; i < 3; i++) {
+                assertEquals(200, site.call("GET", "/whole").statusCode());
+            }
+            for (int i = 0; i < 3; i++) {
+                HttpResponse<String> answer = site.call("GET", "/whole");
+                assertEquals(420, answer.statusCode());
+                assertEquals("of the controller", answer.body());
+            }
+        }
     }
 }

@@ -1,0 +1,143 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Who cancels a limited call before it is decided has cancelled it; afterwards he cancels what the method made. */
+class CancellationsTest {
+    private static final String LIMITS = "9/1h";
+    private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
+
+    private final List<Runnable> answers = new ArrayList<>();
+
+    /** A limiter whose asynchronous decisions come when the test says so. */
+    private RateLimiter slow() {
+        RateLimiter inner = RateLimiter.on(InProcessBackend.create());
+        return (RateLimiter) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {RateLimiter.class}, (proxy, method, arguments) -> {
+                    Object answer;
+                    try {
+                        answer = method.invoke(inner, arguments);
+                    } catch (InvocationTargetException thrown) {
+                        throw thrown.getCause();
+                    }
+                    if (!method.getName().equals("tryAcquireAsync")) {
+                        return answer;
+                    }
+                    CompletableFuture<Decision> later = new CompletableFuture<>();
+                    Decision decision = ((CompletionStage<?>) answer)
+                            .thenApply(Decision.class::cast)
+                            .toCompletableFuture()
+                            .join();
+                    answers.add(() -> later.complete(decision));
+                    return later.minimalCompletionStage();
+                });
+    }
+
+    private void answer() {
+        answers.forEach(Runnable::run);
+        answers.clear();
+    }
+
+    static class Service {
+        final AtomicInteger calls = new AtomicInteger();
+        final CompletableFuture<String> own = new CompletableFuture<>();
+
+        @RateLimited(value = "nine", key = "'plain'")
+        public CompletableFuture<String> completable() {
+            calls.incrementAndGet();
+            return own;
+        }
+
+        @RateLimited(value = "nine", key = "'plain'")
+        public Future<String> future() {
+            calls.incrementAndGet();
+            return own;
+        }
+
+        @RateLimited(value = "nine", key = "'back'", refundOn = CancellationException.class)
+        public CompletableFuture<String> completableWithRefund() {
+            return own;
+        }
+
+        @RateLimited(value = "nine", key = "'back'", refundOn = CancellationException.class)
+        public Future<String> futureWithRefund() {
+            return own;
+        }
+
+        public int calls() {
+            return calls.get();
+        }
+
+        public CompletableFuture<String> own() {
+            return own;
+        }
+    }
+
+    @Test
+    void beforeTheDecisionNothingRuns() {
+        try (App app = App.on(slow(), NINE, Service.class)) {
+            Service service = app.bean(Service.class);
+            CompletableFuture<String> completable = service.completable();
+            Future<String> future = service.future();
+            assertTrue(completable.cancel(true));
+            assertTrue(future.cancel(true));
+            answer();
+            assertEquals(0, service.calls());
+            assertTrue(completable.isCancelled());
+            assertTrue(future.isCancelled());
+        }
+    }
+
+    @Test
+    void afterTheDecisionTheMethodsOwnIsCancelled() {
+        try (App app = App.on(slow(), NINE, Service.class)) {
+            Service service = app.bean(Service.class);
+            CompletableFuture<String> completable = service.completable();
+            answer();
+            assertFalse(completable.isDone());
+            assertTrue(completable.cancel(true));
+            assertTrue(service.own().isCancelled());
+        }
+    }
+
+    @Test
+    void aCancelledCallCanGiveBack() {
+        try (App app = App.on(RateLimiter.on(InProcessBackend.create()), NINE, Service.class)) {
+            Service service = app.bean(Service.class);
+            CompletableFuture<String> completable = service.completableWithRefund();
+            assertEquals(8, left(app));
+            assertTrue(completable.cancel(true));
+            assertTrue(service.own().isCancelled());
+            assertEquals(9, left(app));
+        }
+        try (App app = App.on(RateLimiter.on(InProcessBackend.create()), NINE, Service.class)) {
+            Future<String> future = app.bean(Service.class).futureWithRefund();
+            assertTrue(future.cancel(true));
+            assertThrows(CancellationException.class, future::get);
+            assertEquals(9, left(app));
+        }
+    }
+
+    private static long left(App app) {
+        return app.left(
+                "nine", LIMITS, PartitionKey.builder().add("key", "back").build());
+    }
+}

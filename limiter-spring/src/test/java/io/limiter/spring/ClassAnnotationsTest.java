@@ -1,0 +1,57 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.Decision;
+import org.junit.jupiter.api.Test;
+
+/** A class annotation and the fallback that it names. */
+class ClassAnnotationsTest {
+    private static final String ONE = "limiter.policies.one.limits = 1/1h\n";
+
+    @RateLimited(value = "one", key = "global", fallback = "later")
+    static class Greetings {
+        public String greet(String name) {
+            return "hello " + name;
+        }
+
+        public String later(String name) {
+            return "later " + name;
+        }
+
+        public String later(int number) {
+            return "a method of its own: " + number;
+        }
+    }
+
+    @RateLimited(value = "one", key = "global", fallback = "greet")
+    static class Overloaded {
+        public String greet(String name) {
+            return "hello " + name;
+        }
+
+        public String greet(String name, Decision decision) {
+            return "later " + name;
+        }
+    }
+
+    @Test
+    void itsFallbackIsNotLimitedByIt() {
+        try (App app = App.of(ONE, Overloaded.class)) {
+            Overloaded overloaded = app.bean(Overloaded.class);
+            assertEquals("hello bob", overloaded.greet("bob"));
+            assertEquals("later bob", overloaded.greet("bob"));
+            assertEquals("later ann", overloaded.greet("ann", null));
+        }
+    }
+
+    @Test
+    void anotherMethodOfThatNameNeedsAFallbackToo() {
+        assertEquals(
+                "RL-125 @RateLimited at " + Greetings.class.getName()
+                        + ".later(int): fallback = \"later\": there is String"
+                        + " later(String); it needs the same parameters and a result that fits: String later(int), or with a"
+                        + " Decision as one more parameter at the end",
+                App.failure(ONE, Greetings.class));
+    }
+}

@@ -1,0 +1,68 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.spring.config.EnableRateLimiting;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/** Two contexts with one limiter, such as that of a web application and the one of its controllers. */
+class ContextsTest {
+    static class First {
+        static class Votes {
+            @RateLimited(limits = "1/1h", key = "global")
+            public void vote() {}
+        }
+    }
+
+    static class Second {
+        static class Votes {
+            @RateLimited(limits = "5/1h", key = "global")
+            public void vote() {}
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting
+    static class Child {}
+
+    @Test
+    void twoMethodsOfOneNameAreFound() {
+        try (App parent = App.of("", First.Votes.class);
+                AnnotationConfigApplicationContext child = child(parent, Second.Votes.class)) {
+            BeanCreationException failure = assertThrows(BeanCreationException.class, child::refresh);
+            assertTrue(
+                    String.valueOf(failure.getMostSpecificCause().getMessage())
+                            .startsWith("RL-126 @RateLimited at " + Second.Votes.class.getName() + ".vote(): its policy"
+                                    + " would be called 'Votes.vote', which is the one of "
+                                    + First.Votes.class.getName() + ".vote()"),
+                    failure.toString());
+        }
+    }
+
+    @Test
+    void oneMethodInBothSharesItsQuota() {
+        try (App parent = App.of("", First.Votes.class);
+                AnnotationConfigApplicationContext child = child(parent, First.Votes.class)) {
+            child.refresh();
+            assertEquals(1, App.passes(2, () -> vote(parent.bean(First.Votes.class))));
+            assertEquals(0, App.passes(2, () -> vote(child.getBean(First.Votes.class))));
+        }
+    }
+
+    private static AnnotationConfigApplicationContext child(App parent, Class<?> bean) {
+        AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
+        child.setParent(parent.context());
+        child.register(Child.class, bean);
+        return child;
+    }
+
+    private static Object vote(First.Votes votes) {
+        votes.vote();
+        return true;
+    }
+}

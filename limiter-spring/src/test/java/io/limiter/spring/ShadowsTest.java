@@ -1,0 +1,78 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.PartitionKey;
+import io.limiter.kit.LogLines;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Shadow annotations never stop a call, whatever is wrong with them, and count what enforced ones would. */
+class ShadowsTest {
+    private static final String LIMITS = "9/1h";
+    private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
+
+    public record Customer(String name) {}
+
+    static class TriedOut {
+        @RateLimited(value = "nine", key = "#customer.name", shadow = true)
+        public String ofCustomer(Customer customer) {
+            return "done";
+        }
+
+        @RateLimited(value = "nine", shadow = true)
+        public String ofClient() {
+            return "done";
+        }
+
+        @RateLimited(value = "nine", key = "global", condition = "#yes", permits = "#yes", shadow = true)
+        public String ofNonsense(String yes) {
+            return "done";
+        }
+    }
+
+    @Test
+    void mistakesInThemDenyNobody() {
+        try (App app = App.of(NINE, TriedOut.class);
+                LogLines log = new LogLines()) {
+            TriedOut tried = app.bean(TriedOut.class);
+            for (int i = 0; i < 3; i++) {
+                assertEquals("done", tried.ofCustomer(null));
+                assertEquals("done", tried.ofClient());
+                assertEquals("done", tried.ofNonsense("maybe"));
+            }
+            List<String> lines = log.of(Level.WARN, "RL-133");
+            assertEquals(1, lines.size(), "once a minute for a policy");
+            assertTrue(lines.get(0).contains("was not counted by the shadow policy 'nine'"), lines.get(0));
+            assertTrue(lines.get(0).contains("RL-132"), lines.get(0));
+            assertEquals("done", tried.ofCustomer(new Customer("alice")));
+            assertEquals(8, left(app, "alice"), "what can be counted is");
+        }
+    }
+
+    static class Several {
+        @RateLimited(value = "nine", key = "'two'", shadow = true)
+        @RateLimited(value = "nine", key = "'two'", permits = "2", shadow = true)
+        public void twoShadows() {}
+
+        @RateLimited(value = "nine", key = "'both'")
+        @RateLimited(value = "nine", key = "'both'", shadow = true)
+        public void oneOfEach() {}
+    }
+
+    @Test
+    void onePolicyAndKeyIsChargedOnce() {
+        try (App app = App.of(NINE, Several.class)) {
+            app.bean(Several.class).twoShadows();
+            assertEquals(7, left(app, "two"), "the larger");
+            app.bean(Several.class).oneOfEach();
+            assertEquals(8, left(app, "both"));
+        }
+    }
+
+    private static long left(App app, String key) {
+        return app.left("nine", LIMITS, PartitionKey.builder().add("key", key).build());
+    }
+}

@@ -1,0 +1,94 @@
+package io.limiter.spring.weaving;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import io.limiter.PartitionKey;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.spring.App;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.aop.RateLimiting;
+import io.limiter.wiring.Limiter;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A woven method that calls the one that it overrides, woven as well, is one call; one that calls itself is two. */
+@Tag("woven")
+class SuperCallsTest {
+    private static final String LIMITS = "9/1h";
+    private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
+
+    static class Base {
+        @RateLimited(value = "nine", key = "global")
+        public String call(int more) {
+            return "base";
+        }
+    }
+
+    static class Annotated extends Base {
+        @Override
+        @RateLimited(value = "nine", key = "global")
+        public String call(int more) {
+            return more == 0 ? super.call(0) : call(more - 1);
+        }
+    }
+
+    static class Bare extends Base {
+        @Override
+        public String call(int more) {
+            return super.call(more);
+        }
+    }
+
+    @RateLimited(value = "nine", key = "global")
+    static class Whole {
+        public String call() {
+            return "whole";
+        }
+    }
+
+    static class Part extends Whole {
+        @Override
+        public String call() {
+            return super.call();
+        }
+    }
+
+    @Test
+    void withoutSpring() {
+        assertEquals(8, leftAfter(nothing -> new Base().call(0)));
+        assertEquals(8, leftAfter(nothing -> new Annotated().call(0)));
+        assertEquals(6, leftAfter(nothing -> new Annotated().call(2)), "it calls itself twice");
+        assertEquals(8, leftAfter(nothing -> new Bare().call(0)));
+        assertEquals(8, leftAfter(nothing -> new Part().call()));
+    }
+
+    @Test
+    void throughAProxyToo() {
+        assertEquals(8, leftInSpring(Base.class, bean -> bean.call(0)));
+        assertEquals(8, leftInSpring(Annotated.class, bean -> bean.call(0)));
+        assertEquals(6, leftInSpring(Annotated.class, bean -> bean.call(2)));
+        assertEquals(8, leftInSpring(Bare.class, bean -> bean.call(0)));
+        assertEquals(8, leftInSpring(Part.class, Part::call));
+    }
+
+    private static <T> long leftInSpring(Class<T> type, Consumer<T> call) {
+        try (App app = App.ofClasses(NINE, type)) {
+            call.accept(app.bean(type));
+            return app.left("nine", LIMITS, PartitionKey.global());
+        }
+    }
+
+    private static long leftAfter(Consumer<Object> call) {
+        try (Limiter limiter = Limiter.of(App.config(NINE), RateLimiter.on(InProcessBackend.create()));
+                RateLimiting used = RateLimiting.use(limiter)) {
+            assertNotNull(used);
+            call.accept("nothing");
+            return limiter.rateLimiter()
+                    .peek(limiter.policy("nine"), PartitionKey.global())
+                    .remaining();
+        }
+    }
+}
