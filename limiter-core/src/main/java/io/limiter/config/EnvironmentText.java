@@ -60,7 +60,7 @@ final class EnvironmentText {
     }
 
     private static String withoutHyphens(String key) {
-        return variable(key.replace("-", ""));
+        return variable(key.replaceAll("[-_]", ""));
     }
 
     /** All spellings of the variable of a policy's or rule's property. */

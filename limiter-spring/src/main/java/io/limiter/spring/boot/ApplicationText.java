@@ -140,7 +140,7 @@ final class ApplicationText {
         }
         String[] names = source instanceof EnumerablePropertySource<?> enumerable
                 ? enumerable.getPropertyNames()
-                : LimiterConfig.keys().toArray(String[]::new);
+                : KnownKeys.single();
         Map<String, Entry> here = new LinkedHashMap<>();
         Map<String, SortedMap<Integer, String>> lists = new LinkedHashMap<>();
         for (String name : names) {

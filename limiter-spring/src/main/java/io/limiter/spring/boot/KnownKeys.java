@@ -87,6 +87,11 @@ final class KnownKeys {
         return new Key(ROOT + written.substring(parts.get(0).length()), uniform(written), isSection);
     }
 
+    /** Those that have no name in them, for sources that can be asked and can't be listed. */
+    static String[] single() {
+        return SINGLE.values().toArray(String[]::new);
+    }
+
     static Key of(String key) {
         return new Key(key, uniform(key), false);
     }

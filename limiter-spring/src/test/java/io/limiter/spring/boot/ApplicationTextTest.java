@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
+import io.limiter.Policy;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import java.io.IOException;
@@ -14,8 +15,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.env.PropertySource;
+import org.springframework.mock.env.MockEnvironment;
 
 /** How Spring Boot's ways to write a property become the text of limiter-core. */
 class ApplicationTextTest {
@@ -115,6 +119,34 @@ class ApplicationTextTest {
         assertEquals(FailureMode.DENY, config.policies().get("my-vote").onFailure());
         assertEquals(7, config.instances());
         assertEquals(Set.of("GET", "POST"), config.rules().get(0).methods());
+    }
+
+    @Test
+    void namesWithUnderscoresInTheEnvironment() {
+        for (String variable : List.of("LIMITER_POLICIES_MY_VOTE_LIMITS", "LIMITER_POLICIES_MYVOTE_LIMITS")) {
+            assertEquals(
+                    "{my_vote=[2/1h sliding-list name my_vote]}",
+                    config("limiter.policies.my_vote.limits: 3/1h", Map.of(variable, "2/1h"))
+                            .policies()
+                            .values()
+                            .stream()
+                            .collect(Collectors.toMap(Policy::name, Policy::limits))
+                            .toString(),
+                    variable);
+        }
+    }
+
+    @Test
+    void aSourceThatCantBeListedIsAsked() {
+        MockEnvironment environment = new MockEnvironment();
+        environment.getPropertySources().addFirst(new PropertySource<>("jndi", "a directory") {
+            @Override
+            public Object getProperty(String name) {
+                return name.equals("limiter.redis.prefix") ? "asked" : null;
+            }
+        });
+        assertEquals(
+                "asked", ApplicationText.of(environment).config(false).redis().prefix());
     }
 
     @Test

@@ -25,6 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /** Switched off, switched on twice, and without a servlet. */
@@ -79,6 +80,19 @@ class SwitchesTest {
             assertEquals(
                     List.of("RL-118 nothing is limited, because limiter.enabled = false; remove it to limit again"),
                     log.of(Level.WARN, "RL-"));
+        }
+    }
+
+    @Test
+    void aVariableSwitchesOff() {
+        try (ConfigurableApplicationContext context = BootApp.start(
+                folder,
+                "limiter.policies.vote.limits: 0/1h",
+                Map.of("LIMITER_ENABLED", "false"),
+                BootApp.Nothing.class)) {
+            assertTrue(context.getBean(Limiter.class)
+                    .tryAcquire("vote", PartitionKey.global(), 1)
+                    .allowed());
         }
     }
 
