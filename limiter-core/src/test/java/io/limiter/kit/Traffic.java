@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * Seeded random traffic: the same seed is the same traffic. While it runs, limits are raised and lowered, periods and
@@ -28,9 +29,11 @@ public final class Traffic {
     private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
 
     private static final long GRID = 60_000_000;
-    private static final String[] KEYS = {
-        "192.0.2.1", "2001:db8::/64", "a{b}c:d", "\uD800", "", "\u0000\r\n\u007f", "ключ".repeat(5_000)
-    };
+    /** Made once: the long one takes longer to encode than a decision to make. */
+    private static final List<PartitionKey> KEYS = Stream.of(
+                    "192.0.2.1", "2001:db8::/64", "a{b}c:d", "\uD800", "", "\u0000\r\n\u007f", "ключ".repeat(5_000))
+            .map(PartitionKey::of)
+            .toList();
 
     /** What to do in one step. */
     public enum Kind {
@@ -132,7 +135,7 @@ public final class Traffic {
     }
 
     private Charge charge(Policy policy) {
-        PartitionKey key = PartitionKey.of(KEYS[random.nextInt(KEYS.length)]);
+        PartitionKey key = KEYS.get(random.nextInt(KEYS.size()));
         boolean keepsIds = policy.limits().stream().allMatch(limit -> limit.algorithm() == Algorithm.SLIDING_ZSET);
         if (keepsIds && random.nextInt(3) == 0) {
             // Few ids, so that they come again soon and late; each always with the same permits.

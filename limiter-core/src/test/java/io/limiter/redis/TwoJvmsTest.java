@@ -62,9 +62,14 @@ class TwoJvmsTest {
             out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         }
 
+        /** The next line of the program itself; its log goes the same way. Null when it has ended. */
         @Nullable
         String line() throws IOException {
-            return out.readLine();
+            String line = out.readLine();
+            while (line != null && line.contains("RedisBackend RL-")) {
+                line = out.readLine();
+            }
+            return line;
         }
 
         void go() throws IOException {

@@ -33,11 +33,11 @@ public final class App implements AutoCloseable {
     private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
     @Configuration(proxyBeanMethods = false)
-    @EnableRateLimiting
+    @EnableRateLimiting(proxyTargetClass = false)
     static class OfInterfaces {}
 
     @Configuration(proxyBeanMethods = false)
-    @EnableRateLimiting(proxyTargetClass = true)
+    @EnableRateLimiting
     static class OfClasses {}
 
     private App(RateLimiter rateLimiter, String config, Class<?>... classes) {

@@ -52,6 +52,8 @@ class WallsTest {
             .that(resideInAPackage("io.limiter.spring.aop")
                     .and(not(simpleName("RateLimitInterceptor")))
                     .and(not(simpleName("RateLimitedPostProcessor")))
+                    .and(not(simpleName("LimitProxies")))
+                    .and(not(resideInInner("LimitProxies")))
                     .and(not(simpleName("LimitedBeanHints")))
                     .and(not(resideInInner("RateLimitInterceptor")))
                     .and(not(resideInInner("RateLimitedPostProcessor"))))

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
@@ -20,11 +22,13 @@ import org.springframework.util.ReflectionUtils;
  * @param annotations at least one
  */
 record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<RateLimited>> annotations) {
+    private static final Logger LOG = LoggerFactory.getLogger(RateLimited.class);
+
     /** All of a class, private ones too. */
     static List<AnnotatedMethod> of(Class<?> type) {
         List<AnnotatedMethod> found = new ArrayList<>();
         if (AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
-            for (Method method : methodsOf(type)) {
+            for (Method method : readableMethodsOf(type)) {
                 Method specific = Annotations.specific(method, type);
                 List<MergedAnnotation<RateLimited>> annotations = Annotations.of(specific, method);
                 if (!annotations.isEmpty()) {
@@ -33,6 +37,16 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
             }
         }
         return found;
+    }
+
+    /** A bean may have methods with types of a library that is not there. Such a class shows none of its methods, to nobody. */
+    private static Set<Method> readableMethodsOf(Class<?> type) {
+        try {
+            return methodsOf(type);
+        } catch (IllegalStateException | LinkageError unreadable) {
+            LOG.debug("the methods of {} can't be read, so it is looked at no further", type, unreadable);
+            return Set.of();
+        }
     }
 
     private static Set<Method> methodsOf(Class<?> type) {

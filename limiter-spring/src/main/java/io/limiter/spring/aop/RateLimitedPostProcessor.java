@@ -2,56 +2,50 @@ package io.limiter.spring.aop;
 
 import io.limiter.spring.RateLimited;
 import io.limiter.wiring.Limiter;
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.lang.reflect.Proxy;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.Advisor;
-import org.springframework.aop.SpringProxy;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
-import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
-import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
-import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.util.ClassUtils;
+import org.springframework.core.Ordered;
 
 /**
  * Puts limits before the methods of beans that have the annotation {@link RateLimited}, and stops the start when an annotation is wrong. It
  * needs one bean of type {@link Limiter}, and uses one of type {@link CallerSource} where there is one. Woven methods
  * use the same limiter as long as the context lives. Used by the Spring context alone.
  *
- * <p>Its proxies decide before every other advice of a bean: transactions, caches and {@code @Async} begin after it. For
- * that it has no order, and so comes after all processors that have one.
+ * <p>Its proxies decide before every other advice of a bean: transactions, caches and {@code @Async} begin after it. It comes before
+ * the processors that hand beans to others, such as listeners of messages; what later ones put before its advice,
+ * {@link #lastPass} puts behind it, which has to be a bean as well.
  */
 public final class RateLimitedPostProcessor
         implements SmartInstantiationAwareBeanPostProcessor,
                 BeanFactoryAware,
                 SmartInitializingSingleton,
                 DisposableBean,
+                Ordered,
                 AopInfrastructureBean {
-    private final Proxies proxies = new Proxies();
+    /** Before those that keep a bean as they find it; they come last of all that have an order. */
+    private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 1;
+
+    private final LimitProxies proxies = new LimitProxies(this::methods);
+    private final Set<String> seen = ConcurrentHashMap.newKeySet();
+    private final Set<String> limited = ConcurrentHashMap.newKeySet();
     private @Nullable BeanFactory beanFactory;
     private volatile @Nullable RateLimiting rateLimiting;
 
-    /** Makes proxies of the interfaces of a bean where it has some. */
+    /** Makes proxies that are subclasses of the beans, where these are not final. */
     public RateLimitedPostProcessor() {}
 
-    /** Whether proxies are subclasses also of beans that implement interfaces. */
+    /** Whether proxies are subclasses also of beans that implement interfaces; they are unless told otherwise. */
     public void setProxyTargetClass(boolean proxyTargetClass) {
         proxies.setProxyTargetClass(proxyTargetClass);
     }
@@ -68,6 +62,21 @@ public final class RateLimitedPostProcessor
         return used == null ? List.of() : used.methods().policies();
     }
 
+    @Override
+    public int getOrder() {
+        return ORDER;
+    }
+
+    /** Remembers which beans have limits, as long as they can be seen. */
+    @Override
+    public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
+        seen.add(beanName);
+        if (!(bean instanceof AopInfrastructureBean) && proxies.isFor(bean)) {
+            limited.add(beanName);
+        }
+        return bean;
+    }
+
     /** Checks the annotations of a bean, and gives it a proxy if it has some. */
     @Override
     public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
@@ -75,6 +84,37 @@ public final class RateLimitedPostProcessor
             return bean;
         }
         return proxies.postProcessAfterInitialization(bean, beanName);
+    }
+
+    /**
+     * The processor that comes after all that have an order: it puts the advice of this one before theirs, and stops the start when a
+     * bean has lost it. A bean beside this one.
+     */
+    public BeanPostProcessor lastPass() {
+        return new LastPass();
+    }
+
+    private final class LastPass implements BeanPostProcessor, AopInfrastructureBean {
+        @Override
+        public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
+            if (!proxies.arrange(bean) && limited.contains(beanName)) {
+                throw escaped(
+                        beanName,
+                        bean,
+                        "another post processor has put an object of "
+                                + bean.getClass().getName()
+                                + " before it, which hides its annotations; put them on an interface that this has, or weave"
+                                + " the class by AspectJ");
+            }
+            return bean;
+        }
+    }
+
+    private static IllegalStateException escaped(String beanName, Object bean, String why) {
+        return Wrong.at(
+                Wrong.ESCAPED,
+                "bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName() + ")",
+                "nothing would be limited there: " + why);
     }
 
     /** The class of the proxy that a bean of a class gets: made ahead of time, where it can't be made at run time. */
@@ -90,6 +130,23 @@ public final class RateLimitedPostProcessor
     public void afterSingletonsInstantiated() {
         if (factory().getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
             methods();
+        }
+        if (factory() instanceof ConfigurableListableBeanFactory beans) {
+            checkEarlyBeans(beans);
+        }
+    }
+
+    /** Those that were made for a post processor, before there was this one. */
+    private void checkEarlyBeans(ConfigurableListableBeanFactory beans) {
+        for (String name : beans.getSingletonNames()) {
+            Object bean = seen.contains(name) ? null : beans.getSingleton(name);
+            if (bean != null && !(bean instanceof AopInfrastructureBean) && proxies.isFor(bean)) {
+                throw escaped(
+                        name,
+                        bean,
+                        "it was made before limits could be put before it, because a bean post processor needs it; inject"
+                                + " it there lazily (ObjectProvider, @Lazy), or weave the class by AspectJ");
+            }
         }
     }
 
@@ -137,122 +194,6 @@ public final class RateLimitedPostProcessor
         @Override
         public Object get(String name) {
             return factory.getBean(name);
-        }
-    }
-
-    /** Whether the class has limited methods that a proxy can reach; all its annotations are looked at. */
-    private boolean hasLimits(Class<?> type) {
-        boolean limited = false;
-        for (AnnotatedMethod method : AnnotatedMethod.of(type)) {
-            limited |= isReachable(method, type) && methods().of(method.called(), type) != null;
-        }
-        return limited;
-    }
-
-    /** The same without a limiter: while an application is built ahead of time there is none. */
-    private boolean hasAnnotations(Class<?> type) {
-        boolean annotated = false;
-        for (AnnotatedMethod method : AnnotatedMethod.of(type)) {
-            annotated |= isReachable(method, type);
-        }
-        return annotated;
-    }
-
-    /** False for what is limited elsewhere or not meant; an error for what would silently not be limited at all. */
-    private boolean isReachable(AnnotatedMethod annotated, Class<?> type) {
-        Method method = annotated.specific();
-        int modifiers = method.getModifiers();
-        boolean ofMethod = annotated.annotations().get(0).getSource() instanceof Method;
-        String why = null;
-        if (Modifier.isPrivate(modifiers)) {
-            why = "is private";
-        } else if (Modifier.isStatic(modifiers)) {
-            why = "is static";
-        } else if (Modifier.isFinal(modifiers)
-                && !Proxy.isProxyClass(type)
-                && (proxies.isProxyTargetClass() || !isOfInterface(method, type))) {
-            why = "is final";
-        }
-        if (why == null) {
-            return true;
-        }
-        boolean meant = ofMethod || !Modifier.isStatic(modifiers);
-        if (meant && !MethodSite.looksWoven(method.getDeclaringClass())) {
-            throw Wrong.at(
-                    Wrong.OUT_OF_REACH,
-                    MethodSite.described(method),
-                    "the method " + why
-                            + ", so a proxy can't limit it; change that, move it to another bean, or weave the"
-                            + " class by AspectJ");
-        }
-        return false;
-    }
-
-    private static boolean isOfInterface(Method method, Class<?> type) {
-        return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
-                .anyMatch(one -> ClassUtils.hasMethod(one, method.getName(), method.getParameterTypes()));
-    }
-
-    /** Makes the proxies. */
-    private final class Proxies extends AbstractBeanFactoryAwareAdvisingPostProcessor {
-        private static final long serialVersionUID = 1L;
-
-        private final Advisor last;
-
-        Proxies() {
-            setBeforeExistingAdvisors(true);
-            StaticMethodMatcherPointcut limited = new StaticMethodMatcherPointcut() {
-                @Override
-                public boolean matches(Method method, Class<?> targetClass) {
-                    return methods().of(method, targetClass) != null;
-                }
-            };
-            RateLimitInterceptor interceptor = new RateLimitInterceptor(RateLimitedPostProcessor.this::methods);
-            this.advisor = new DefaultPointcutAdvisor(limited, interceptor);
-            this.last = new DefaultPointcutAdvisor(limited, (MethodInterceptor) interceptor::arrive);
-        }
-
-        @Override
-        public Class<?> determineBeanType(Class<?> beanClass, String beanName) {
-            // What is a proxy already gets our advice, and no proxy around it.
-            if (SpringProxy.class.isAssignableFrom(beanClass) || !hasAnnotations(beanClass)) {
-                return beanClass;
-            }
-            ProxyFactory proxy = new ProxyFactory();
-            proxy.copyFrom(this);
-            proxy.setTargetClass(beanClass);
-            if (beanFactory instanceof ConfigurableListableBeanFactory known
-                    && AutoProxyUtils.shouldProxyTargetClass(known, beanName)) {
-                proxy.setProxyTargetClass(true);
-            }
-            if (!proxy.isProxyTargetClass()) {
-                evaluateProxyInterfaces(beanClass, proxy);
-            }
-            // With any advice: a class does not know which of its methods are advised.
-            proxy.addAdvice((MethodInterceptor) MethodInvocation::proceed);
-            return proxy.getProxyClass(getProxyClassLoader());
-        }
-
-        @Override
-        public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
-            Object proxy = super.postProcessAfterInitialization(bean, beanName);
-            if (proxy instanceof Advised advised
-                    && Arrays.stream(advised.getAdvisors()).anyMatch(one -> one == advisor)
-                    && isPerhapsWoven(AopUtils.getTargetClass(proxy))) {
-                advised.addAdvisor(last);
-            }
-            return proxy;
-        }
-
-        private static boolean isPerhapsWoven(Class<?> type) {
-            return ClassUtils.getAllInterfacesForClassAsSet(type).stream().anyMatch(MethodSite::looksWoven)
-                    || Stream.<Class<?>>iterate(type, one -> one != null, Class::getSuperclass)
-                            .anyMatch(MethodSite::looksWoven);
-        }
-
-        @Override
-        protected boolean isEligible(Class<?> targetClass) {
-            return AnnotationUtils.isCandidateClass(targetClass, RateLimited.class) && hasLimits(targetClass);
         }
     }
 }

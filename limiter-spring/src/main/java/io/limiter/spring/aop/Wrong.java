@@ -16,6 +16,8 @@ final class Wrong {
     static final String RETURN_TYPE = "RL-131";
     static final String VALUE = "RL-132";
     static final String SHADOW = "RL-133";
+    static final String ESCAPED = "RL-134";
+    static final String PERHAPS_WOVEN = "RL-135";
 
     private Wrong() {}
 

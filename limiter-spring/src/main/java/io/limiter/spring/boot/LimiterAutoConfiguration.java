@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -61,6 +62,12 @@ public class LimiterAutoConfiguration {
             processor.setProxyTargetClass(
                     environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
             return processor;
+        }
+
+        @Bean("io.limiter.spring.lastPass")
+        @ConditionalOnMissingBean(name = "io.limiter.spring.lastPass")
+        static BeanPostProcessor lastPass(RateLimitedPostProcessor processor) {
+            return processor.lastPass();
         }
     }
 

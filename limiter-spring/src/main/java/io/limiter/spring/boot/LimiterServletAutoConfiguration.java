@@ -119,8 +119,18 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter,
                 @Nullable RejectionHandler handler,
                 Predicate<RuleDefinition> which) {
+            List<String> rules = limiter.config().rules().stream()
+                    .filter(which)
+                    .map(RuleDefinition::name)
+                    .toList();
             FilterRegistrationBean<RateLimitFilter> registration =
-                    new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler, which));
+                    new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler, which)) {
+                        /** In the line that says why nothing was registered. */
+                        @Override
+                        protected String getDescription() {
+                            return rules.isEmpty() ? name + ", for which limiter.rules has no rule," : "filter " + name;
+                        }
+                    };
             // A short name is likely to be that of a filter of the application.
             registration.setName(name);
             registration.setOrder(order);
@@ -128,10 +138,6 @@ public class LimiterServletAutoConfiguration {
             registration.addUrlPatterns("/*");
             registration.setDispatcherTypes(
                     EnumSet.of(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC));
-            List<String> rules = limiter.config().rules().stream()
-                    .filter(which)
-                    .map(RuleDefinition::name)
-                    .toList();
             registration.setEnabled(!rules.isEmpty());
             if (!rules.isEmpty()) {
                 LOG.info("filter '{}' at order {} limits by the rules {}", name, order, rules);

@@ -123,7 +123,9 @@ final class Defaults
         for (int i = 0; i < arguments.length; i++) {
             definition.getConstructorArgumentValues().addIndexedArgumentValue(i, arguments[i]);
         }
-        registry.registerBeanDefinition(name, definition);
+        // The name may be that of another bean of the application, which must not be lost.
+        registry.registerBeanDefinition(
+                registry.containsBeanDefinition(name) ? "io.limiter.spring." + name : name, definition);
     }
 
     private static boolean isMissing(Class<?> type, ConfigurableListableBeanFactory factory) {

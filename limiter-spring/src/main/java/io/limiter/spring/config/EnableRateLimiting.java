@@ -42,6 +42,9 @@ public @interface EnableRateLimiting {
      */
     String value() default "classpath:limiter.properties";
 
-    /** Whether proxies are subclasses of the beans also where these implement interfaces. */
-    boolean proxyTargetClass() default false;
+    /**
+     * Whether proxies are subclasses of the beans also where these implement interfaces. Otherwise they have the interfaces
+     * alone, and a controller that implements one is no controller any more.
+     */
+    boolean proxyTargetClass() default true;
 }

@@ -4,6 +4,7 @@ import io.limiter.spring.aop.RateLimitedPostProcessor;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -12,6 +13,9 @@ import org.springframework.core.type.AnnotationMetadata;
 /** Defines what {@link EnableRateLimiting} says. What an application may define itself comes later: {@link Defaults}. */
 final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
     static final String POST_PROCESSOR = "io.limiter.spring.rateLimitedPostProcessor";
+    private static final String LAST_PASS = "io.limiter.spring.lastPass";
+    private static final String OWNER = "io.limiter.spring.owner";
+    private static final String ATTRIBUTES = "io.limiter.spring.attributes";
     static final String DEFAULTS = "io.limiter.spring.defaults";
 
     RateLimitingRegistrar() {}
@@ -20,15 +24,33 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
     public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
         Map<String, Object> attributes =
                 Objects.requireNonNull(metadata.getAnnotationAttributes(EnableRateLimiting.class.getName()));
-        if (!registry.containsBeanDefinition(POST_PROCESSOR)) {
-            RootBeanDefinition processor = infrastructure(RateLimitedPostProcessor.class);
-            processor.getPropertyValues().add("proxyTargetClass", attributes.get("proxyTargetClass"));
-            registry.registerBeanDefinition(POST_PROCESSOR, processor);
+        if (registry.containsBeanDefinition(POST_PROCESSOR)) {
+            checkSame(metadata.getClassName(), attributes, registry.getBeanDefinition(POST_PROCESSOR));
+            return;
         }
-        if (!registry.containsBeanDefinition(DEFAULTS)) {
-            RootBeanDefinition defaults = infrastructure(Defaults.class);
-            defaults.getConstructorArgumentValues().addGenericArgumentValue(attributes.get("value"));
-            registry.registerBeanDefinition(DEFAULTS, defaults);
+        RootBeanDefinition processor = infrastructure(RateLimitedPostProcessor.class);
+        processor.getPropertyValues().add("proxyTargetClass", attributes.get("proxyTargetClass"));
+        processor.setAttribute(OWNER, metadata.getClassName());
+        processor.setAttribute(ATTRIBUTES, attributes);
+        registry.registerBeanDefinition(POST_PROCESSOR, processor);
+
+        RootBeanDefinition lastPass = infrastructure(BeanPostProcessor.class);
+        lastPass.setFactoryBeanName(POST_PROCESSOR);
+        lastPass.setFactoryMethodName("lastPass");
+        registry.registerBeanDefinition(LAST_PASS, lastPass);
+
+        RootBeanDefinition defaults = infrastructure(Defaults.class);
+        defaults.getConstructorArgumentValues().addGenericArgumentValue(attributes.get("value"));
+        registry.registerBeanDefinition(DEFAULTS, defaults);
+    }
+
+    /** A context has one limiter, so a second annotation may not ask for another. */
+    private static void checkSame(String type, Map<String, Object> attributes, BeanDefinition first) {
+        Object known = first.getAttribute(ATTRIBUTES);
+        if (known != null && !known.equals(attributes)) {
+            throw new IllegalStateException("RL-136 " + type + " has @EnableRateLimiting" + attributes + ", and "
+                    + first.getAttribute(OWNER) + " has " + known
+                    + "; a context has one limiter, so keep one of the two");
         }
     }
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -41,9 +42,16 @@ public class RateLimitExceededAdvice {
      * Whether a {@code @ControllerAdvice} of the application names the exception. One for all exceptions does not count as
      * such.
      *
-     * @param factory with the definitions of all beans of the application
+     * @param factory with the definitions of all beans of the application; those of its parents are asked too
      */
     public static boolean isReplaced(ListableBeanFactory factory) {
+        return isReplacedIn(factory)
+                || (factory instanceof HierarchicalBeanFactory child
+                        && child.getParentBeanFactory() instanceof ListableBeanFactory parent
+                        && isReplaced(parent));
+    }
+
+    private static boolean isReplacedIn(ListableBeanFactory factory) {
         return Arrays.stream(factory.getBeanDefinitionNames())
                 .map(name -> factory.getType(name, false))
                 .filter(type -> type != null

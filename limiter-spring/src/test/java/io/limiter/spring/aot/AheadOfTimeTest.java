@@ -96,7 +96,8 @@ class AheadOfTimeTest {
         String greet();
     }
 
-    static class Greeter implements Greeting {
+    /** Final, so its proxy has its interface. */
+    static final class Greeter implements Greeting {
         @Override
         @RateLimited(limits = "1/1h", key = "global")
         public String greet() {

@@ -91,7 +91,7 @@ class PagesTest {
                 .results()
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
-        assertEquals(14, codes.size());
+        assertEquals(16, codes.size());
         for (String code : codes) {
             String title = Pattern.compile("(?m)^### (" + code + " .*)$")
                     .matcher(diagnostics)

@@ -53,7 +53,7 @@ final class Site implements AutoCloseable {
 
     @Configuration(proxyBeanMethods = false)
     @EnableWebMvc
-    @EnableRateLimiting(proxyTargetClass = true)
+    @EnableRateLimiting
     static class Settings {}
 
     private Site() {}

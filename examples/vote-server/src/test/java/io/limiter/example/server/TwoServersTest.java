@@ -31,8 +31,14 @@ class TwoServersTest {
                 .setting("dir " + redisDirectory)
                 .build();
         redis.start();
-        Map<String, String> environment =
-                Map.of("LIMITER_BACKEND", "redis", "LIMITER_REDIS_ADDRESS", "redis://127.0.0.1:" + redisPort);
+        Map<String, String> environment = Map.of(
+                "LIMITER_BACKEND",
+                "redis",
+                "LIMITER_REDIS_ADDRESS",
+                "redis://127.0.0.1:" + redisPort,
+                // Of a busy machine, which may take longer than usual: until then each would grant its own share.
+                "LIMITER_REDIS_STARTUP_WAIT",
+                "60s");
         try (ServerProcess one = ServerProcess.start(environment);
                 ServerProcess other = ServerProcess.start(environment)) {
             List<Answer> answers = Caller.burst(300, "POST", "/api/votes?for=tea", one.port(), other.port());

@@ -7,6 +7,9 @@ import io.limiter.wiring.Limiter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -34,12 +37,18 @@ public final class LimiterMetrics implements MeterBinder {
                     .baseUnit("failures")
                     .register(registry);
         }
-        limiter.config().policies().keySet().forEach(policy -> bind(policy, counters, registry));
-        annotated.all().forEach(one -> bind(one.policy().name(), counters, registry));
-        counters.onPolicy(policy -> bind(policy, counters, registry));
+        Set<String> bound = ConcurrentHashMap.newKeySet();
+        Consumer<String> once = policy -> {
+            // A registry would warn of the second time.
+            if (bound.add(policy)) {
+                bind(policy, counters, registry);
+            }
+        };
+        limiter.config().policies().keySet().forEach(once);
+        annotated.all().forEach(one -> once.accept(one.policy().name()));
+        counters.onPolicy(once);
     }
 
-    /** Nothing where there are such meters already. */
     private static void bind(String policy, Counters counters, MeterRegistry registry) {
         for (Decision.Source source : Decision.Source.values()) {
             // These two say in their name what came of it, and a denial that is remembered is one.

@@ -1,0 +1,197 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.reflect.Proxy;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.ProxyFactoryBean;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+
+/** Beans that others keep, need early, wrap or stand before: limited once, or the start says that they can't be. */
+class EscapesTest {
+    static class Service {
+        @RateLimited(limits = "1/1h", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    /** As those do that listen to messages: they keep the bean as they find it. */
+    static class Keeping implements BeanPostProcessor, Ordered {
+        private Object kept = "nothing";
+
+        @Override
+        public int getOrder() {
+            return Ordered.LOWEST_PRECEDENCE;
+        }
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String name) {
+            if (AopUtils.getTargetClass(bean) == Service.class) {
+                kept = bean;
+            }
+            return bean;
+        }
+    }
+
+    @Test
+    void whoKeepsABeanKeepsItsLimits() {
+        try (App app = App.ofClasses("", Keeping.class, Service.class)) {
+            Service kept = (Service) app.bean(Keeping.class).kept;
+            assertEquals(1, App.passes(5, kept::call));
+        }
+    }
+
+    static class Needing implements BeanPostProcessor, Ordered {
+        private final Service service;
+
+        Needing(Service service) {
+            this.service = service;
+        }
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String name) {
+            return service == bean ? service : bean;
+        }
+
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+
+    @Test
+    void whatAPostProcessorNeedsStopsTheStart() {
+        String message = App.failure("", Needing.class, Service.class);
+        assertEquals(
+                "RL-134 @RateLimited at bean 'escapesTest.Service' (" + Service.class.getName()
+                        + "): nothing would be limited there: it was made before limits could be put before it, because a bean"
+                        + " post processor needs it; inject it there lazily (ObjectProvider, @Lazy), or weave the class by"
+                        + " AspectJ",
+                message);
+    }
+
+    static class Wrapped implements Callable<String> {
+        @Override
+        @RateLimited(limits = "1/1h", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    static class Wrapping implements BeanPostProcessor, Ordered {
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String name) {
+            return bean instanceof Wrapped wrapped
+                    ? Proxy.newProxyInstance(
+                            getClass().getClassLoader(),
+                            new Class<?>[] {Callable.class},
+                            (proxy, method, arguments) -> method.invoke(wrapped, arguments))
+                    : bean;
+        }
+    }
+
+    @Test
+    void whatAnotherOneHidesStopsTheStart() {
+        String message = App.failure("", Wrapping.class, Wrapped.class);
+        assertTrue(
+                message.startsWith("RL-134 @RateLimited at bean 'escapesTest.Wrapped' (")
+                        && message.contains("another post processor has put an object of"),
+                message);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Facades {
+        @Bean
+        Service inner() {
+            return new Service();
+        }
+
+        @Bean
+        ProxyFactoryBean facade() {
+            ProxyFactoryBean facade = new ProxyFactoryBean();
+            facade.setTargetName("inner");
+            facade.setProxyTargetClass(true);
+            return facade;
+        }
+
+        @Bean
+        Service another(Service inner) {
+            ProxyFactory facade = new ProxyFactory(inner);
+            facade.setProxyTargetClass(true);
+            return (Service) facade.getProxy();
+        }
+    }
+
+    @Test
+    void whatStandsBeforeALimitedBeanIsNotLimitedAgain() {
+        for (String name : new String[] {"inner", "facade", "another"}) {
+            try (App app = App.ofClasses("", Facades.class)) {
+                assertEquals(1, App.passes(5, ((Service) app.context().getBean(name))::call), name);
+            }
+        }
+    }
+
+    /** The proxy of such a bean has its interfaces. */
+    static final class Final implements Callable<String> {
+        @Override
+        @RateLimited(limits = "1/1h", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    @Test
+    void aFinalClassIsLimitedByItsInterface() {
+        try (App app = App.ofClasses("", Final.class)) {
+            Callable<?> bean = app.bean(Callable.class);
+            assertEquals(1, App.passes(5, bean));
+        }
+    }
+
+    static class Beside implements Callable<String> {
+        @Override
+        public String call() {
+            return aside();
+        }
+
+        @RateLimited(limits = "1/1h", key = "global")
+        public String aside() {
+            return "done";
+        }
+    }
+
+    @Test
+    void aMethodOfNoInterfaceIsOutOfReachOfAProxyOfInterfaces() {
+        assertEquals(
+                "RL-130 @RateLimited at " + Beside.class.getName()
+                        + ".aside(): the method is of no interface, and the proxy of"
+                        + " its bean has the interfaces alone, so a proxy can't limit it; change that, move it to another bean,"
+                        + " or weave the class by AspectJ",
+                App.failure("", Beside.class));
+        try (App app = App.ofClasses("", Beside.class)) {
+            assertEquals(1, App.passes(5, app.bean(Beside.class)::aside));
+        }
+    }
+
+    @Test
+    void aDenialIsNoFailureOfTheStart() {
+        try (App app = App.ofClasses("", Service.class)) {
+            app.bean(Service.class).call();
+            assertThrows(RateLimitExceededException.class, app.bean(Service.class)::call);
+        }
+    }
+}
