@@ -1,0 +1,5 @@
+/** The site in a real browser. */
+@NullMarked
+package io.limiter.example.site;
+
+import org.jspecify.annotations.NullMarked;

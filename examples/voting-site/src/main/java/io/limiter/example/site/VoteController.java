@@ -1,0 +1,54 @@
+package io.limiter.example.site;
+
+import io.limiter.Limit;
+import io.limiter.spring.RateLimited;
+import io.limiter.wiring.Limiter;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The vote itself. One annotation limits it; the limit is {@code limiter.policies.vote} in application.yml. */
+@RestController
+@RequestMapping("/api")
+public class VoteController {
+    /** A vote. JSON and not a form, so that no page of another site can send it in somebody's name. */
+    record Ballot(@Nullable String candidate) {}
+
+    /** How it stands, who counted it, and how often one may vote. */
+    record Results(List<Candidates.Standing> candidates, String countedBy, String backend, Rule rule) {}
+
+    /** So many votes in a period. */
+    record Rule(long votes, long periodMillis) {}
+
+    private final Candidates candidates;
+    private final Instance instance;
+    private final Limit limit;
+
+    VoteController(Candidates candidates, Instance instance, Limiter limiter) {
+        this.candidates = candidates;
+        this.instance = instance;
+        this.limit = limiter.policy("vote").limits().get(0);
+    }
+
+    /** Takes a vote. Whose quota it uses is the default: that of the client's address. */
+    @PostMapping("/votes")
+    @RateLimited("vote")
+    public Results vote(@RequestBody Ballot ballot) {
+        candidates.vote(ballot.candidate());
+        return results();
+    }
+
+    /** Tells how it stands. */
+    @GetMapping("/results")
+    public Results results() {
+        return new Results(
+                candidates.standings(),
+                instance.name(),
+                instance.backend(),
+                new Rule(limit.permits(), limit.periodMicros() / 1_000));
+    }
+}

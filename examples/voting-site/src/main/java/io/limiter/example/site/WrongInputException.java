@@ -1,0 +1,19 @@
+package io.limiter.example.site;
+
+/** What a request says can't be done. Its message says what was wrong, the value, and what to send instead. */
+public final class WrongInputException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String field;
+
+    /** A mistake in a field of the request's body. */
+    public WrongInputException(String field, String message) {
+        super(message, null, false, false);
+        this.field = field;
+    }
+
+    /** The field. */
+    public String field() {
+        return field;
+    }
+}

@@ -1,0 +1,83 @@
+package io.limiter.example.site.lab;
+
+import io.limiter.Algorithm;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.example.site.Shown;
+import io.limiter.example.site.WrongInputException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits that a visitor has set: the same permits and period for all four algorithms, and what the bucket holds.
+ * Immutable.
+ */
+record LabLimits(long permits, long periodMillis, long burst) {
+    /** What a visitor finds. */
+    static final LabLimits DEFAULT = new LabLimits(10, 5_000, 10);
+
+    /** The order of the lanes. */
+    static final List<Algorithm> LANES =
+            List.of(Algorithm.FIXED_WINDOW, Algorithm.SLIDING_LIST, Algorithm.SLIDING_ZSET, Algorithm.TOKEN_BUCKET);
+
+    private static final long SHORTEST_PERIOD_MILLIS = 500;
+    private static final long LONGEST_PERIOD_MILLIS = 60_000;
+    private static final Pattern TEXT = Pattern.compile("(\\d{1,6})-(\\d{1,6})-(\\d{1,6})");
+
+    /**
+     * Limits from a request.
+     *
+     * @throws WrongInputException if one is missing or can't be kept
+     */
+    static LabLimits of(@Nullable Long permits, @Nullable Long periodMillis, @Nullable Long burst) {
+        LabLimits limits = new LabLimits(
+                inside("permits", permits, 1, Limit.MAX_LOG_PERMITS),
+                inside("periodMillis", periodMillis, SHORTEST_PERIOD_MILLIS, LONGEST_PERIOD_MILLIS),
+                inside("burst", burst, 1, Limit.MAX_LOG_PERMITS));
+        limits.policies();
+        return limits;
+    }
+
+    private static long inside(String field, @Nullable Long value, long least, long most) {
+        if (value == null || value < least || value > most) {
+            throw new WrongInputException(
+                    field, field + " is " + Shown.of(value) + "; send a whole number from " + least + " to " + most);
+        }
+        return value;
+    }
+
+    /** Four policies of one limit each, in the order of the lanes. When Redis is away they answer from this JVM. */
+    List<Policy> policies() {
+        List<Policy> policies = new ArrayList<>();
+        for (Algorithm algorithm : LANES) {
+            long capacity = algorithm == Algorithm.TOKEN_BUCKET ? burst : permits;
+            Limit limit = new Limit(null, algorithm, permits, periodMillis * 1_000, capacity);
+            policies.add(new Policy("lab-" + algorithm.text(), List.of(limit), FailureMode.LOCAL));
+        }
+        return List.copyOf(policies);
+    }
+
+    /** As it stands in a cookie and in keys. */
+    String text() {
+        return permits + "-" + periodMillis + "-" + burst;
+    }
+
+    /** What {@link #text} said; empty for any other text, which is what somebody else put into the cookie. */
+    static Optional<LabLimits> parse(@Nullable String text) {
+        Matcher numbers = TEXT.matcher(text == null ? "" : text);
+        if (!numbers.matches()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(
+                    of(Long.valueOf(numbers.group(1)), Long.valueOf(numbers.group(2)), Long.valueOf(numbers.group(3))));
+        } catch (WrongInputException outOfRange) {
+            return Optional.empty();
+        }
+    }
+}

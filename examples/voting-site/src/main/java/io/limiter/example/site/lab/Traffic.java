@@ -1,0 +1,91 @@
+package io.limiter.example.site.lab;
+
+import io.limiter.example.site.Shown;
+import io.limiter.example.site.WrongInputException;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When calls arrive: some steps, each with calls spread evenly over a time. Immutable.
+ *
+ * @param fresh whether nothing that this visitor has done before is to count, or to be seen
+ */
+record Traffic(
+        @Nullable List<@Nullable Step> steps, @Nullable Boolean fresh) {
+    static final int MOST_CALLS = 400;
+    private static final int MOST_STEPS = 8;
+    private static final long LATEST_MILLIS = 180_000;
+
+    /** So many calls from a moment on: all at once when {@code overMillis} is 0. */
+    record Step(
+            @Nullable Long atMillis,
+            @Nullable Long calls,
+            @Nullable Long overMillis) {}
+
+    /**
+     * How many calls in all: what it costs to ask for it. At least 1, so that nothing is for free; what can't be started, because
+     * it is too much or nothing, costs no more than the most that can.
+     */
+    public long calls() {
+        long calls = 0;
+        for (Step step : steps == null ? List.<@Nullable Step>of() : steps) {
+            long more = step == null || step.calls() == null ? 0 : step.calls();
+            calls = Math.min(MOST_CALLS, calls + Math.max(0, Math.min(MOST_CALLS, more)));
+        }
+        return Math.max(1, calls);
+    }
+
+    /**
+     * When each call arrives, in microseconds from the start, in order.
+     *
+     * @throws WrongInputException if that is too much, too late, or not said
+     */
+    long[] offsetsMicros() {
+        if (steps == null || steps.isEmpty() || steps.size() > MOST_STEPS) {
+            throw new WrongInputException(
+                    "steps",
+                    "steps has " + (steps == null ? 0 : steps.size()) + " entries; send from 1 to " + MOST_STEPS
+                            + ", such as [{\"atMillis\":0,\"calls\":60,\"overMillis\":2000}]");
+        }
+        long[] offsets = new long[0];
+        for (Step step : steps) {
+            offsets = with(offsets, step);
+        }
+        Arrays.sort(offsets);
+        return offsets;
+    }
+
+    private static long[] with(long[] offsets, @Nullable Step step) {
+        if (step == null) {
+            throw new WrongInputException("steps", "a step is missing; leave it out, or send its numbers");
+        }
+        int calls = (int) inside("calls", step.calls(), 1, MOST_CALLS);
+        long at = inside("atMillis", step.atMillis(), 0, LATEST_MILLIS);
+        long over = inside("overMillis", step.overMillis(), 0, LATEST_MILLIS);
+        if (at + over > LATEST_MILLIS) {
+            throw new WrongInputException(
+                    "overMillis",
+                    "the last call would come after " + (at + over) + " ms; send at most " + LATEST_MILLIS
+                            + " for atMillis and overMillis together");
+        }
+        if (offsets.length + calls > MOST_CALLS) {
+            throw new WrongInputException(
+                    "calls",
+                    "the steps have " + (offsets.length + calls) + " calls together; send at most " + MOST_CALLS);
+        }
+        long[] more = Arrays.copyOf(offsets, offsets.length + calls);
+        for (int i = 0; i < calls; i++) {
+            more[offsets.length + i] = at * 1_000 + over * 1_000 * i / calls;
+        }
+        return more;
+    }
+
+    private static long inside(String field, @Nullable Long value, long least, long most) {
+        if (value == null || value < least || value > most) {
+            throw new WrongInputException(
+                    field, field + " is " + Shown.of(value) + "; send a whole number from " + least + " to " + most);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,42 @@
+package io.limiter.example.site.lab;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.springframework.stereotype.Component;
+
+/** The visitors that this instance remembers: the last few hundred. Whoever is forgotten loses a drawing, and no limit. Thread-safe. */
+@Component
+class Visitors {
+    static final int MOST = 200;
+
+    private final Map<String, Visitor> byId = new LinkedHashMap<>(16, 0.75f, true);
+    private long rounds;
+
+    /** The visitor of that id, under these limits; a new one where there is none. */
+    Visitor visitor(String id, LabLimits limits) {
+        Visitor visitor;
+        synchronized (this) {
+            // Numbered apart, so that a page which outlives its visitor finds that the round is another.
+            rounds += 1_000_000;
+            long firstRound = rounds;
+            visitor = byId.computeIfAbsent(id, unknown -> new Visitor(unknown, limits, firstRound));
+            forgetOldest();
+        }
+        visitor.under(limits);
+        return visitor;
+    }
+
+    /** The visitor of that id, if there is one. */
+    synchronized Optional<Visitor> known(String id) {
+        return Optional.ofNullable(byId.get(id));
+    }
+
+    private void forgetOldest() {
+        if (byId.size() > MOST) {
+            Map.Entry<String, Visitor> oldest = byId.entrySet().iterator().next();
+            byId.remove(oldest.getKey());
+            oldest.getValue().replaceRun(null);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+import { startLab } from './lab.js';
+import { startVote } from './vote.js';
+
+startVote();
+startLab();

@@ -1,0 +1,78 @@
+package io.limiter.example.site;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.example.site.Browser.Answer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The page needs nothing but this server, and says so to the browser. */
+class PageTest {
+    private static final Path STATIC = Path.of("src/main/resources/static");
+
+    /** Names of a vocabulary, and the reader's own machine: no browser loads them. */
+    private static final Pattern NOT_LOADED = Pattern.compile("http://(www\\.w3\\.org/2000/svg|localhost:8080/)");
+
+    private static List<Path> files() throws IOException {
+        try (Stream<Path> all = Files.walk(STATIC)) {
+            return all.filter(Files::isRegularFile).sorted().toList();
+        }
+    }
+
+    @Test
+    void nothingIsLoadedFromElsewhere() throws IOException {
+        for (Path file : files()) {
+            String text = NOT_LOADED.matcher(Files.readString(file)).replaceAll("");
+            assertFalse(Pattern.compile("(?i)https?:|[\"'(]//").matcher(text).find(), file.toString());
+        }
+    }
+
+    @Test
+    void thePageHasNoScriptAndNoStyleOfItsOwn() throws IOException {
+        String page = Files.readString(STATIC.resolve("index.html"));
+
+        assertFalse(Pattern.compile("<script(?![^>]*\\ssrc=)").matcher(page).find(), "a script in the page");
+        assertFalse(
+                Pattern.compile("(?i)<style|\\sstyle=|\\son\\w+=").matcher(page).find(), "a style or a handler");
+    }
+
+    @Test
+    void textOfTheServerNeverBecomesMarkup() throws IOException {
+        for (Path file : files()) {
+            assertFalse(
+                    Pattern.compile("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|eval\\(")
+                            .matcher(Files.readString(file))
+                            .find(),
+                    file.toString());
+        }
+    }
+
+    @Test
+    void everyFileIsServedAndMayLoadOnlyFromHere() throws Exception {
+        try (Site site = Site.startWithStillTime()) {
+            Browser browser = new Browser();
+            for (Path file : files()) {
+                String path = "/" + STATIC.relativize(file);
+                Answer answer = browser.get(site.port(), path.equals("/index.html") ? "/" : path);
+                assertEquals(200, answer.status(), path);
+                assertEquals(Files.readString(file), answer.body(), path);
+                assertTrue(
+                        answer.header("Content-Security-Policy")
+                                .startsWith("default-src 'none'; script-src 'self'; style-src 'self'"),
+                        path);
+                assertEquals("nosniff", answer.header("X-Content-Type-Options"), path);
+                assertEquals("", answer.header("RateLimit"), path + " is not limited");
+            }
+            assertTrue(browser.get(site.port(), "/api/nothing")
+                    .header("Content-Security-Policy")
+                    .startsWith("default-src"));
+        }
+    }
+}

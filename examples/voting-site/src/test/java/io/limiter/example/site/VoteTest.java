@@ -1,0 +1,116 @@
+package io.limiter.example.site;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.example.site.Browser.Answer;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+
+class VoteTest {
+    private static final String TEA = "{\"candidate\":\"tea\"}";
+
+    private static Site site;
+
+    private final Browser browser = new Browser();
+
+    @BeforeAll
+    static void start() {
+        site = Site.startWithStillTime();
+    }
+
+    @AfterAll
+    static void stop() {
+        site.close();
+    }
+
+    @BeforeEach
+    void later() {
+        site.time().advance(Duration.ofMinutes(5));
+    }
+
+    private Answer vote(String ballot) {
+        return browser.post(site.port(), "/api/votes", ballot);
+    }
+
+    private long teas() {
+        return browser.get(site.port(), "/api/results")
+                .json()
+                .at("/candidates/0/votes")
+                .asLong();
+    }
+
+    @Test
+    void threeVotesCountAndTheFourthIsToldWhenTheNextOneDoes() {
+        long before = teas();
+        for (int i = 0; i < 3; i++) {
+            assertEquals(200, vote(TEA).status(), "vote " + i);
+            site.time().advance(Duration.ofSeconds(1));
+        }
+        Answer denied = vote(TEA);
+
+        assertEquals(429, denied.status());
+        assertEquals("7", denied.header("Retry-After"));
+        assertEquals("\"vote\";r=0;t=7", denied.header("RateLimit"));
+        assertEquals("\"vote\";q=3;w=10", denied.header("RateLimit-Policy"));
+        assertEquals("application/problem+json", denied.header("Content-Type"));
+        assertEquals("vote", denied.json().at("/violated-policies/0").asString());
+        assertEquals(before + 3, teas());
+
+        site.time().advance(Duration.ofSeconds(7));
+        assertEquals(200, vote(TEA).status());
+        assertEquals(before + 4, teas());
+    }
+
+    @Test
+    void whoVotesIsTheAddressAndNotTheCookie() {
+        for (int i = 0; i < 3; i++) {
+            assertEquals(200, new Browser().post(site.port(), "/api/votes", TEA).status());
+        }
+        assertEquals(429, new Browser().post(site.port(), "/api/votes", TEA).status());
+    }
+
+    @Test
+    void theResultsTellTheRuleAsItIsConfigured() {
+        JsonNode results = browser.get(site.port(), "/api/results").json();
+
+        assertEquals("Tea", results.at("/candidates/0/name").asString());
+        assertEquals(3, results.at("/candidates").size());
+        assertEquals("{\"votes\":3,\"periodMillis\":10000}", results.at("/rule").toString());
+        assertEquals("in-process", results.at("/backend").asString());
+        assertEquals("port " + site.port(), results.at("/countedBy").asString());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"candidate\":\"gin\"} | candidate is 'gin'; vote for one of [tea, coffee, cocoa]",
+                "{} | candidate is missing; vote for one of [tea, coffee, cocoa]",
+                "{\"candidate\":\"<b>\"} | candidate is '<b>'; vote for one of [tea, coffee, cocoa]",
+                "tea | the body can't be read; send a JSON object whose numbers are whole, such as"
+                        + " {\"permits\":10,\"periodMillis\":5000,\"burst\":10}",
+            })
+    void aVoteForNobodyIsToldWhatToVoteFor(String ballot, String message) {
+        Answer wrong = vote(ballot);
+
+        assertEquals(400, wrong.status());
+        assertEquals("application/problem+json", wrong.header("Content-Type"));
+        assertEquals(message, wrong.json().at("/detail").asString());
+    }
+
+    @Test
+    void aVoteFromAFormOfAnotherSiteIsNone() {
+        Answer form = browser.postForm(site.port(), "/api/votes", "candidate=tea");
+
+        assertEquals(415, form.status());
+        assertTrue(form.body().contains("is not supported"), form.body());
+    }
+}

@@ -1,0 +1,5 @@
+/** The laboratory. */
+@NullMarked
+package io.limiter.example.site.lab;
+
+import org.jspecify.annotations.NullMarked;
