@@ -77,7 +77,7 @@ final class Problems {
     /** Text fit for a message: one line, not endless, without a password. */
     static String shown(String text) {
         int at = text.lastIndexOf('@');
-        String masked = at < 0 ? text : "***" + text.substring(at);
+        String masked = (at < 0 ? text : "***" + text.substring(at)).replaceFirst("(://[^?]*\\?).*", "$1***");
         StringBuilder shown = new StringBuilder();
         masked.codePoints().limit(LONGEST_VALUE).forEach(c -> {
             if (Character.isISOControl(c)) {

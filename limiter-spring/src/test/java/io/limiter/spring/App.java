@@ -38,7 +38,7 @@ public final class App implements AutoCloseable {
 
     @Configuration(proxyBeanMethods = false)
     @EnableRateLimiting
-    static class OfClasses {}
+    public static class OfClasses {}
 
     private App(RateLimiter rateLimiter, String config, Class<?>... classes) {
         this.rateLimiter = rateLimiter == null

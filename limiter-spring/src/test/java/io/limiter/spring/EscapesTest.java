@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.wiring.Limiter;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
@@ -11,6 +14,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
@@ -184,6 +188,22 @@ class EscapesTest {
                 App.failure("", Beside.class));
         try (App app = App.ofClasses("", Beside.class)) {
             assertEquals(1, App.passes(5, app.bean(Beside.class)::aside));
+        }
+    }
+
+    @Test
+    void anObjectThatWasRegisteredIsNoBean() {
+        try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+            context.registerBean(
+                    Limiter.class, () -> Limiter.of(App.config(""), RateLimiter.on(InProcessBackend.create())));
+            context.getBeanFactory().registerSingleton("service", new Service());
+            context.register(App.OfClasses.class);
+            IllegalStateException failure = assertThrows(IllegalStateException.class, context::refresh);
+            assertTrue(
+                    failure.getMessage()
+                            .startsWith("RL-134 @RateLimited at bean 'service' (" + Service.class.getName()
+                                    + "): nothing would be limited there: it was registered as an object"),
+                    failure.getMessage());
         }
     }
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -22,12 +23,18 @@ import org.springframework.util.ReflectionUtils;
  * @param annotations at least one
  */
 record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<RateLimited>> annotations) {
+    /** Classes that know nothing of this annotation, and are most of an application's. Others may live below their packages. */
+    private static final Pattern OF_OTHERS = Pattern.compile("(java|javax|jakarta|jdk|sun)\\.|org\\.springframework\\."
+            + "(aop|beans|boot|cache|context|core|dao|data|expression|format|http|instrument|jdbc|jms|jmx|messaging|orm"
+            + "|scheduling|security|stereotype|transaction|ui|util|validation|web)\\.");
+
     private static final Logger LOG = LoggerFactory.getLogger(RateLimited.class);
 
     /** All of a class, private ones too. */
     static List<AnnotatedMethod> of(Class<?> type) {
         List<AnnotatedMethod> found = new ArrayList<>();
-        if (AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
+        if (!OF_OTHERS.matcher(type.getName()).lookingAt()
+                && AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
             for (Method method : readableMethodsOf(type)) {
                 Method specific = Annotations.specific(method, type);
                 List<MergedAnnotation<RateLimited>> annotations = Annotations.of(specific, method);

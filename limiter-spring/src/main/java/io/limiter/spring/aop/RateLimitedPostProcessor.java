@@ -2,6 +2,7 @@ package io.limiter.spring.aop;
 
 import io.limiter.spring.RateLimited;
 import io.limiter.wiring.Limiter;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -131,7 +132,7 @@ public final class RateLimitedPostProcessor
         if (factory().getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
             methods();
         }
-        if (factory() instanceof ConfigurableListableBeanFactory beans) {
+        if (factory() instanceof ConfigurableListableBeanFactory beans && !hasReplacements(beans)) {
             checkEarlyBeans(beans);
         }
     }
@@ -140,14 +141,25 @@ public final class RateLimitedPostProcessor
     private void checkEarlyBeans(ConfigurableListableBeanFactory beans) {
         for (String name : beans.getSingletonNames()) {
             Object bean = seen.contains(name) ? null : beans.getSingleton(name);
-            if (bean != null && !(bean instanceof AopInfrastructureBean) && proxies.isFor(bean)) {
+            if (bean != null
+                    && !(bean instanceof AopInfrastructureBean)
+                    && !bean.getClass().getName().contains("$MockitoMock$")
+                    && proxies.isFor(bean)) {
                 throw escaped(
                         name,
                         bean,
-                        "it was made before limits could be put before it, because a bean post processor needs it; inject"
-                                + " it there lazily (ObjectProvider, @Lazy), or weave the class by AspectJ");
+                        beans.containsBeanDefinition(name)
+                                ? "it was made before limits could be put before it, because a bean post processor needs it;"
+                                        + " inject it there lazily (ObjectProvider, @Lazy), or weave the class by AspectJ"
+                                : "it was registered as an object, which no post processor sees; define it as a bean");
             }
         }
+    }
+
+    /** Whether a test has put objects of its own in the place of beans ({@code @MockitoBean}, {@code @TestBean}): those stay as they are. */
+    private static boolean hasReplacements(ConfigurableListableBeanFactory beans) {
+        return Arrays.stream(beans.getSingletonNames())
+                .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
     }
 
     @Override

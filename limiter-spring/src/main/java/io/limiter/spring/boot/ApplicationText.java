@@ -73,8 +73,8 @@ final class ApplicationText {
                     entry.place().source(), entry.place().line(), entry.key().text(), value);
         }
         Map<String, String> environmentText = new LinkedHashMap<>();
-        variables.forEach((name, value) ->
-                environmentText.put(name, resolved(value, new Place("environment variable " + name, 0), "its value")));
+        // What can't be resolved stays as it is: a variable may be meant for somebody else.
+        variables.forEach((name, value) -> environmentText.put(name, environment.resolvePlaceholders(value)));
         tell(builder);
         return builder.environment(environmentText).build();
     }

@@ -20,9 +20,11 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -55,8 +57,9 @@ public class LimiterAutoConfiguration {
             return own == null ? start(text, application) : Limiter.of(text.config(hasClient(application)), own);
         }
 
+        // One in each context: a post processor of a parent sees no bean of its children.
         @Bean("io.limiter.spring.rateLimitedPostProcessor")
-        @ConditionalOnMissingBean
+        @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
         static RateLimitedPostProcessor rateLimitedPostProcessor(Environment environment) {
             RateLimitedPostProcessor processor = new RateLimitedPostProcessor();
             processor.setProxyTargetClass(
@@ -65,7 +68,7 @@ public class LimiterAutoConfiguration {
         }
 
         @Bean("io.limiter.spring.lastPass")
-        @ConditionalOnMissingBean(name = "io.limiter.spring.lastPass")
+        @ConditionalOnMissingBean(name = "io.limiter.spring.lastPass", search = SearchStrategy.CURRENT)
         static BeanPostProcessor lastPass(RateLimitedPostProcessor processor) {
             return processor.lastPass();
         }
@@ -77,6 +80,7 @@ public class LimiterAutoConfiguration {
     static class Disabled {
         @Bean("io.limiter.spring.limiter")
         @ConditionalOnMissingBean
+        @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
             LimiterConfig config = ApplicationText.of(environment).config(hasClient(application));
             LOG.warn("RL-118 nothing is limited, because {} = false; remove it to limit again", BootKeys.ENABLED);
@@ -85,6 +89,7 @@ public class LimiterAutoConfiguration {
 
         @Bean("io.limiter.spring.rateLimiting")
         @ConditionalOnMissingBean
+        @Lazy(false)
         RateLimiting rateLimiting() {
             return RateLimiting.useNone();
         }

@@ -113,4 +113,11 @@ class VoteTest {
         assertEquals(415, form.status());
         assertTrue(form.body().contains("is not supported"), form.body());
     }
+
+    @Test
+    void aBodyThatIsMuchTooLargeIsNotRead() {
+        String large = "{\"candidate\":\"" + "t".repeat(SmallBodies.MOST_BYTES) + "\"}";
+
+        assertEquals(413, vote(large).status());
+    }
 }

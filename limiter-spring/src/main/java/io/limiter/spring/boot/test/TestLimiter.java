@@ -13,6 +13,9 @@ import io.limiter.wiring.Limiter;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
@@ -22,13 +25,17 @@ import org.springframework.core.PriorityOrdered;
  * nobody needs another limiter for another test. Thread-safe.
  */
 final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
-    private final ManualTime time;
-    private final long startMicros;
+    private final ObjectProvider<ManualTime> times;
+    private final ListableBeanFactory beans;
     private final List<Fresh> all = new CopyOnWriteArrayList<>();
+    private volatile @Nullable Start start;
 
-    TestLimiter(ManualTime time) {
-        this.time = time;
-        this.startMicros = time.nowMicros();
+    private record Start(ManualTime time, long micros) {}
+
+    /** The time is asked for when there is a limiter: what is needed for a post processor is made before everything else. */
+    TestLimiter(ObjectProvider<ManualTime> times, ListableBeanFactory beans) {
+        this.times = times;
+        this.beans = beans;
     }
 
     @Override
@@ -42,33 +49,45 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
             return bean;
         }
         LimiterConfig config = limiter.config();
-        limiter.close();
-        Fresh backend =
-                new Fresh(config.inProcess().maxEntries(), config.inProcess().maxStamps());
+        if (beans.getBeanNamesForType(RateLimiter.class, true, false).length == 0) {
+            // Of the application's own rate limiter its context is the owner.
+            limiter.close();
+        }
+        ManualTime time = times.getObject();
+        if (start == null) {
+            start = new Start(time, time.nowMicros());
+        }
+        Fresh backend = new Fresh(
+                time, config.inProcess().maxEntries(), config.inProcess().maxStamps());
         all.add(backend);
         return Limiter.of(config, RateLimiter.on(backend));
     }
 
     /** Nothing is used, and it is the time of the beginning. */
     void beginAnew() {
-        time.setMicros(startMicros);
+        Start first = start;
+        if (first != null) {
+            first.time().setMicros(first.micros());
+        }
         all.forEach(Fresh::beginAnew);
     }
 
     /** A backend that can forget everything. */
-    private final class Fresh implements Backend {
+    private static final class Fresh implements Backend {
+        private final ManualTime time;
         private final int maxEntries;
         private final long maxStamps;
         private volatile InProcessBackend now;
 
-        Fresh(int maxEntries, long maxStamps) {
+        Fresh(ManualTime time, int maxEntries, long maxStamps) {
+            this.time = time;
             this.maxEntries = maxEntries;
             this.maxStamps = maxStamps;
-            this.now = make(maxEntries, maxStamps);
+            this.now = make(time, maxEntries, maxStamps);
         }
 
         void beginAnew() {
-            now = make(maxEntries, maxStamps);
+            now = make(time, maxEntries, maxStamps);
         }
 
         @Override
@@ -92,7 +111,7 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
         }
     }
 
-    private InProcessBackend make(int maxEntries, long maxStamps) {
+    private static InProcessBackend make(ManualTime time, int maxEntries, long maxStamps) {
         return InProcessBackend.builder()
                 .timeSource(time)
                 .maxEntries(maxEntries)

@@ -33,7 +33,8 @@ final class TestLimiterCustomizerFactory implements ContextCustomizerFactory {
             context.getEnvironment()
                     .getPropertySources()
                     .addFirst(new MapPropertySource(
-                            "@AutoConfigureTestLimiter", Map.of("limiter.backend", "in-process")));
+                            "@AutoConfigureTestLimiter",
+                            Map.of("limiter.backend", "in-process", "limiter.enabled", "true")));
             ConfigurableListableBeanFactory beans = context.getBeanFactory();
             if (beans instanceof BeanDefinitionRegistry registry) {
                 RootBeanDefinition time = new RootBeanDefinition(ManualTime.class);

@@ -105,6 +105,11 @@ final class Visitor {
         return new Notes(round, count, later, longs(admitted), longs(denied), run != null && !run.isOver());
     }
 
+    /** Whether there is nothing to be lost. */
+    synchronized boolean isIdle() {
+        return count == 0 && (run == null || run.isOver());
+    }
+
     /** Stops the traffic that is on its way, and goes on with the next. */
     synchronized void replaceRun(@Nullable Run next) {
         if (run != null) {

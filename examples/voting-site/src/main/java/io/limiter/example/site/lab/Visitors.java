@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.stereotype.Component;
 
-/** The visitors that this instance remembers: the last few hundred. Whoever is forgotten loses a drawing, and no limit. Thread-safe. */
+/** The visitors that this instance remembers: the last two thousand. Whoever is forgotten loses a drawing, and no limit. Thread-safe. */
 @Component
 class Visitors {
-    static final int MOST = 200;
+    static final int MOST = 2_000;
 
     private final Map<String, Visitor> byId = new LinkedHashMap<>(16, 0.75f, true);
     private long rounds;
@@ -21,7 +21,7 @@ class Visitors {
             rounds += 1_000_000;
             long firstRound = rounds;
             visitor = byId.computeIfAbsent(id, unknown -> new Visitor(unknown, limits, firstRound));
-            forgetOldest();
+            forgetOneBut(id);
         }
         visitor.under(limits);
         return visitor;
@@ -32,9 +32,14 @@ class Visitors {
         return Optional.ofNullable(byId.get(id));
     }
 
-    private void forgetOldest() {
+    private void forgetOneBut(String id) {
         if (byId.size() > MOST) {
-            Map.Entry<String, Visitor> oldest = byId.entrySet().iterator().next();
+            // One who has made no call goes first: a flood of newcomers must not end what others are watching.
+            Map.Entry<String, Visitor> oldest = byId.entrySet().stream()
+                    .filter(entry ->
+                            !entry.getKey().equals(id) && entry.getValue().isIdle())
+                    .findFirst()
+                    .orElseGet(() -> byId.entrySet().iterator().next());
             byId.remove(oldest.getKey());
             oldest.getValue().replaceRun(null);
         }
