@@ -65,8 +65,7 @@ final class CallExpression {
                 SpelCompilerMode.OFF, site.method().getDeclaringClass().getClassLoader()));
         SpelExpression parsed;
         try {
-            // Without a sign a number of the language ends at 2^31.
-            parsed = parser.parseRaw(text.strip().matches("[0-9]{10,18}") ? text.strip() + "L" : text);
+            parsed = parser.parseRaw(text);
         } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
             throw Wrong.at(
                     Wrong.NO_EXPRESSION,
@@ -147,6 +146,10 @@ final class CallExpression {
 
     /** An exception for a value that can't be used. */
     IllegalStateException unusable(String found, String remedy) {
+        return unusable(site, attribute, text, found, remedy);
+    }
+
+    static IllegalStateException unusable(MethodSite site, String attribute, String text, String found, String remedy) {
         return Wrong.at(Wrong.VALUE, site.toString(), attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
     }
 

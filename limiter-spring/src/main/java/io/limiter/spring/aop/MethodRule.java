@@ -6,10 +6,13 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.rule.Rule;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** One annotation of a method, ready for calls: which of them it is for, whose quota they use, and what they cost. */
 final class MethodRule implements Rule<MethodCall> {
+    private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
+
     private final AnnotatedPolicy annotated;
     private final MethodKey key;
     private final long permits;
@@ -33,16 +36,23 @@ final class MethodRule implements Rule<MethodCall> {
         this.site = site;
         this.annotated = annotated;
         this.key = MethodKey.of(site, annotated.key());
-        CallExpression cost = CallExpression.parse(site, "permits", annotated.permits());
-        Object constant = cost.constant();
-        this.permits = constant == null ? 0 : permits(constant, cost);
-        this.permitsOf = constant == null ? cost : null;
+        String cost = annotated.permits();
+        if (WHOLE.matcher(cost).matches()) {
+            // As nearly always: the language need not even be loaded for it.
+            this.permits = Long.parseLong(cost.strip());
+            this.permitsOf = null;
+        } else {
+            CallExpression expression = CallExpression.parse(site, "permits", cost);
+            Object constant = expression.constant();
+            this.permits = constant == null ? 0 : permits(constant, expression);
+            this.permitsOf = constant == null ? expression : null;
+        }
         this.condition =
                 annotated.condition().isBlank() ? null : CallExpression.parse(site, "condition", annotated.condition());
         if (this.condition != null && this.condition.constant() != null) {
             isFor(this.condition.constant(), this.condition);
         }
-        checkCanPass(cost);
+        checkCanPass(site);
         this.shadow = shadow;
         this.refundOn = List.of(refundOn);
     }
@@ -70,10 +80,13 @@ final class MethodRule implements Rule<MethodCall> {
     }
 
     /** A cost that no limit of the policy ever has room for is a mistake; a limit of 0 denies everything on purpose. */
-    private void checkCanPass(CallExpression cost) {
+    private void checkCanPass(MethodSite site) {
         for (Limit limit : policy().limits()) {
             if (permits > limit.burst() && limit.permits() > 0) {
-                throw cost.unusable(
+                throw CallExpression.unusable(
+                        site,
+                        "permits",
+                        annotated.permits(),
                         "a cost of " + permits + ", and the limit '" + limit + "' of policy '" + policy().name()
                                 + "' never has more than " + limit.burst(),
                         "no call could ever pass; lower the cost or raise the limit");

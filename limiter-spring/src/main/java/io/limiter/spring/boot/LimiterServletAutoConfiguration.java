@@ -128,7 +128,7 @@ public class LimiterServletAutoConfiguration {
                         /** In the line that says why nothing was registered. */
                         @Override
                         protected String getDescription() {
-                            return rules.isEmpty() ? name + ", for which limiter.rules has no rule," : "filter " + name;
+                            return "filter " + name + (rules.isEmpty() ? ", for which limiter.rules has no rule," : "");
                         }
                     };
             // A short name is likely to be that of a filter of the application.

@@ -28,7 +28,7 @@ import redis.embedded.RedisServer;
 @Timeout(240)
 class RedeployTest {
     /** -Dlimiter.redeploys=20 */
-    private static final int TIMES = Integer.getInteger("limiter.redeploys", 5);
+    private static final int TIMES = Integer.getInteger("limiter.redeploys", 3);
 
     @TempDir
     Path directory;
