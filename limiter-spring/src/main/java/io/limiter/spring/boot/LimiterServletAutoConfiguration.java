@@ -1,11 +1,9 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.KeyPart;
-import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.RejectionHandler;
-import io.limiter.servlet.Rejections;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
@@ -60,9 +58,7 @@ public class LimiterServletAutoConfiguration {
     @ConditionalOnMissingBean
     @Conditional(NotReplaced.class)
     RateLimitExceededAdvice rateLimitExceededAdvice(Limiter limiter, ObjectProvider<RejectionHandler> ownHandler) {
-        LimiterConfig config = limiter.config();
-        RejectionHandler own = ownHandler.getIfAvailable();
-        return new RateLimitExceededAdvice(own == null ? Rejections.of(config) : Rejections.of(config, own));
+        return RateLimitExceededAdvice.of(limiter, ownHandler.getIfAvailable());
     }
 
     /** Unless an advice of the application answers denied calls. */

@@ -2,7 +2,6 @@ package io.limiter.spring.config;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.RejectionHandler;
-import io.limiter.servlet.Rejections;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
 import io.limiter.wiring.Limiter;
@@ -44,8 +43,6 @@ final class DefaultBeans {
 
     static RateLimitExceededAdvice rateLimitExceededAdvice(
             Limiter limiter, ObjectProvider<RejectionHandler> ownHandler) {
-        LimiterConfig config = limiter.config();
-        RejectionHandler own = ownHandler.getIfAvailable();
-        return new RateLimitExceededAdvice(own == null ? Rejections.of(config) : Rejections.of(config, own));
+        return RateLimitExceededAdvice.of(limiter, ownHandler.getIfAvailable());
     }
 }

@@ -1,13 +1,16 @@
 package io.limiter.spring.web;
 
+import io.limiter.servlet.RejectionHandler;
 import io.limiter.servlet.Rejections;
 import io.limiter.spring.RateLimitExceededException;
+import io.limiter.wiring.Limiter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.Ordered;
@@ -36,6 +39,12 @@ public class RateLimitExceededAdvice {
     /** With these answers. */
     public RateLimitExceededAdvice(Rejections rejections) {
         this.rejections = rejections;
+    }
+
+    /** With the answers that a limiter's configuration says, or those of a handler where there is one. */
+    public static RateLimitExceededAdvice of(Limiter limiter, @Nullable RejectionHandler handler) {
+        return new RateLimitExceededAdvice(
+                handler == null ? Rejections.of(limiter.config()) : Rejections.of(limiter.config(), handler));
     }
 
     /**

@@ -43,7 +43,8 @@ record LabLimits(long permits, long periodMillis, long burst) {
         return limits;
     }
 
-    private static long inside(String field, @Nullable Long value, long least, long most) {
+    /** The number of a field, when it is there and within these bounds. */
+    static long inside(String field, @Nullable Long value, long least, long most) {
         if (value == null || value < least || value > most) {
             throw new WrongInputException(
                     field, field + " is " + Shown.of(value) + "; send a whole number from " + least + " to " + most);

@@ -1,6 +1,5 @@
 package io.limiter.example.site.lab;
 
-import io.limiter.example.site.Shown;
 import io.limiter.example.site.WrongInputException;
 import java.util.Arrays;
 import java.util.List;
@@ -60,9 +59,9 @@ record Traffic(
         if (step == null) {
             throw new WrongInputException("steps", "a step is missing; leave it out, or send its numbers");
         }
-        int calls = (int) inside("calls", step.calls(), 1, MOST_CALLS);
-        long at = inside("atMillis", step.atMillis(), 0, LATEST_MILLIS);
-        long over = inside("overMillis", step.overMillis(), 0, LATEST_MILLIS);
+        int calls = (int) LabLimits.inside("calls", step.calls(), 1, MOST_CALLS);
+        long at = LabLimits.inside("atMillis", step.atMillis(), 0, LATEST_MILLIS);
+        long over = LabLimits.inside("overMillis", step.overMillis(), 0, LATEST_MILLIS);
         if (at + over > LATEST_MILLIS) {
             throw new WrongInputException(
                     "overMillis",
@@ -79,13 +78,5 @@ record Traffic(
             more[offsets.length + i] = at * 1_000 + over * 1_000 * i / calls;
         }
         return more;
-    }
-
-    private static long inside(String field, @Nullable Long value, long least, long most) {
-        if (value == null || value < least || value > most) {
-            throw new WrongInputException(
-                    field, field + " is " + Shown.of(value) + "; send a whole number from " + least + " to " + most);
-        }
-        return value;
     }
 }
