@@ -4,7 +4,6 @@ import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
-import io.limiter.config.LimiterConfig.RedisMode;
 import io.limiter.config.LimiterConfig.RedisSettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,18 +14,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a configuration of entries, and notes everything that is wrong with them. Used once. */
 final class Binder {
     private static final int DEFAULT_MAX_ENTRIES = 100_000;
     private static final long DEFAULT_MAX_STAMPS = 10_000_000;
-    private static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
-    private static final Duration DEFAULT_STARTUP_WAIT = Duration.ofSeconds(3);
-    private static final Pattern ADDRESS =
-            Pattern.compile("rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})/?");
 
     /** How it is known whether there is a Redis, and how to reach it. */
     enum Connection {
@@ -54,7 +47,7 @@ final class Binder {
 
     LimiterConfig bind() {
         BackendKind backend = value(Keys.BACKEND, unlessSaid(), text -> choice(text, "backend", BackendKind.values()));
-        RedisSettings redis = redis(backend);
+        RedisSettings redis = new RedisBinder(this, single, problems, connection).bind(backend);
         InProcessSettings inProcess = new InProcessSettings(
                 value(Keys.MAX_ENTRIES, DEFAULT_MAX_ENTRIES, text -> (int) whole(text, 1, 1 << 30)),
                 value(Keys.MAX_STAMPS, DEFAULT_MAX_STAMPS, text -> whole(text, 1, 1L << 40)));
@@ -191,128 +184,11 @@ final class Binder {
         return true;
     }
 
-    private RedisSettings redis(BackendKind backend) {
-        RedisMode mode = value(Keys.REDIS_MODE, RedisMode.SINGLE, text -> choice(text, "mode", RedisMode.values()));
-        List<String> addresses = value(Keys.REDIS_ADDRESS, List.of(), Binder::addresses);
-        String master = value(Keys.REDIS_MASTER, "", Binder::word);
-        String config = value(Keys.REDIS_CONFIG, "", Binder::location);
-        String username = value(Keys.REDIS_USERNAME, "", Binder::word);
-        String password = value(Keys.REDIS_PASSWORD, "", text -> text);
-        checkRedis(backend, mode, addresses);
-        return new RedisSettings(
-                mode,
-                addresses,
-                master.isEmpty() ? null : master,
-                config.isEmpty() ? null : config,
-                username.isEmpty() ? null : username,
-                password.isEmpty() ? null : password,
-                value(Keys.REDIS_PREFIX, "limiter", Binder::prefix),
-                value(Keys.REDIS_DEADLINE, DEFAULT_DEADLINE, text -> duration(text, 1)),
-                value(Keys.REDIS_STARTUP_WAIT, DEFAULT_STARTUP_WAIT, text -> duration(text, 0)));
-    }
-
-    /** Whether the properties of Redis, each right alone, fit together. */
-    private void checkRedis(BackendKind backend, RedisMode mode, List<String> addresses) {
-        ConfigEntry address = single.get(Keys.REDIS_ADDRESS);
-        ConfigEntry config = single.get(Keys.REDIS_CONFIG);
-        ConfigEntry master = single.get(Keys.REDIS_MASTER);
-        ConfigEntry chosenMode = single.get(Keys.REDIS_MODE);
-        ConfigEntry username = single.get(Keys.REDIS_USERNAME);
-        ConfigEntry password = single.get(Keys.REDIS_PASSWORD);
-        ConfigEntry chosenBackend = single.get(Keys.BACKEND);
-        if (config != null) {
-            for (ConfigEntry other : Arrays.asList(address, master, chosenMode, username, password)) {
-                if (other != null) {
-                    problems.add(
-                            Problems.CONTRADICTION,
-                            other,
-                            Keys.REDIS_CONFIG + " says how to reach Redis; keep one of the two");
-                }
-            }
-            return;
-        }
-        if (mode == RedisMode.SINGLE && addresses.size() > 1 && address != null) {
-            problems.add(
-                    Problems.CONTRADICTION,
-                    address,
-                    "a single server has one address; keep one, or add " + Keys.REDIS_MODE
-                            + " = cluster (or sentinel)");
-        }
-        if (mode == RedisMode.SENTINEL && master == null && chosenMode != null) {
-            problems.add(
-                    Problems.MISSING,
-                    chosenMode,
-                    "sentinels watch a master by its name; add " + Keys.REDIS_MASTER + " = mymaster");
-        }
-        if (mode != RedisMode.SENTINEL && master != null) {
-            problems.add(
-                    Problems.CONTRADICTION,
-                    master,
-                    "only sentinels know a master by name; add " + Keys.REDIS_MODE
-                            + " = sentinel, or remove this line");
-        }
-        if (username != null && password == null) {
-            problems.add(Problems.MISSING, username, "a user logs in with a password; add " + Keys.REDIS_PASSWORD);
-        }
-        if (password != null && addresses.stream().anyMatch(text -> text.contains("@"))) {
-            problems.add(Problems.CONTRADICTION, password, "the address has a login already; keep one of the two");
-        }
-        if (backend == BackendKind.REDIS
-                && address == null
-                && chosenBackend != null
-                && connection != Connection.GIVEN) {
-            problems.add(
-                    Problems.MISSING,
-                    chosenBackend,
-                    "Redis needs an address; add " + Keys.REDIS_ADDRESS + " = redis://127.0.0.1:6379, or "
-                            + Keys.REDIS_CONFIG + " = classpath:redisson.yaml");
-        }
-    }
-
     private <T> T value(String key, T fallback, Function<String, T> function) {
         return bound(single.get(key), fallback, function);
     }
 
-    private static List<String> addresses(String text) {
-        List<String> addresses = new ArrayList<>();
-        for (String item : text.split(",", -1)) {
-            String address = item.strip();
-            Matcher parts = ADDRESS.matcher(address);
-            int port = parts.matches() ? Integer.parseInt(parts.group("port")) : 0;
-            if (port < 1 || port > 65_535) {
-                throw new IllegalArgumentException(
-                        "no Redis address; write redis://host:port, or rediss:// for TLS, with a"
-                                + " port up to 65535 and nothing after it, such as redis://127.0.0.1:6379");
-            }
-            addresses.add(address);
-        }
-        return addresses;
-    }
-
-    private static String word(String text) {
-        if (!text.matches("[^\\s,]{1,200}")) {
-            throw new IllegalArgumentException("no name; write one word, such as mymaster");
-        }
-        return text;
-    }
-
-    private static String location(String text) {
-        if (!text.matches("(classpath|file):.+")) {
-            throw new IllegalArgumentException(
-                    "no place of a file; write classpath:redisson.yaml or file:/etc/limiter/redisson.yaml");
-        }
-        return text;
-    }
-
-    private static String prefix(String text) {
-        if (!text.matches("[A-Za-z0-9._:-]{1,64}")) {
-            throw new IllegalArgumentException(
-                    "can't start a key; use 1 to 64 letters, digits and . _ : - (braces would move the keys' slots)");
-        }
-        return text;
-    }
-
-    private static Duration duration(String text, long leastMillis) {
+    static Duration duration(String text, long leastMillis) {
         Duration duration = LimitText.parseDuration(text);
         if (duration.toMillis() < leastMillis || duration.compareTo(Duration.ofMinutes(1)) > 0) {
             throw new IllegalArgumentException("outside " + leastMillis + "ms to 60s; write a duration such as 50ms");

@@ -34,6 +34,9 @@ final class ClientIpBinder {
     }
 
     ClientIpSettings bind() {
+        if (!Keys.isAny(Keys.CLIENT_IP, single.keySet())) {
+            return ClientIpSettings.DEFAULT;
+        }
         ConfigEntry proxiesEntry = single.get(Keys.TRUSTED_PROXIES);
         ConfigEntry hopsEntry = single.get(Keys.TRUSTED_HOPS);
         ConfigEntry headerEntry = single.get(Keys.CLIENT_HEADER);

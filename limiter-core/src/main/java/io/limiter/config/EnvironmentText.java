@@ -16,9 +16,15 @@ import org.jspecify.annotations.Nullable;
  * gets a lower-case name with hyphens; a policy must have its limits there, and a rule its path.
  */
 final class EnvironmentText {
+    /** As {@link Keys#ROOT}. */
+    private static final String START = "LIMITER_";
+
     private EnvironmentText() {}
 
     static List<ConfigEntry> entries(Map<String, String> environment, List<ConfigEntry> files, Problems problems) {
+        if (!isOurs(environment)) {
+            return List.of();
+        }
         Map<String, String> keyOfVariable = new LinkedHashMap<>();
         Map<String, String> ambiguous = new LinkedHashMap<>();
         for (String key : Keys.SINGLE) {
@@ -53,6 +59,16 @@ final class EnvironmentText {
             }
         });
         return entries;
+    }
+
+    /** Nearly always there is none, and a start need not spell all keys. */
+    private static boolean isOurs(Map<String, String> environment) {
+        for (String variable : environment.keySet()) {
+            if (variable.startsWith(START)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static String variable(String key) {

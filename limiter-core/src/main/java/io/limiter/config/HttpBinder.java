@@ -25,6 +25,9 @@ final class HttpBinder {
 
     HttpSettings bind() {
         HttpSettings defaults = HttpSettings.DEFAULT;
+        if (!Keys.isAny(Keys.HTTP, entries.keySet())) {
+            return defaults;
+        }
         Headers headers = value(
                 Keys.HTTP_HEADERS,
                 defaults.headers(),

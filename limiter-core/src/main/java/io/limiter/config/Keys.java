@@ -2,12 +2,17 @@ package io.limiter.config;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** All keys there are. */
 final class Keys {
     static final String ROOT = "limiter.";
     static final String POLICIES = "limiter.policies.";
     static final String RULES = "limiter.rules.";
+
+    static final String REDIS = "limiter.redis.";
+    static final String HTTP = "limiter.http.";
+    static final String CLIENT_IP = "limiter.client-ip.";
 
     static final String BACKEND = "limiter.backend";
     static final String INSTANCES = "limiter.instances";
@@ -74,6 +79,16 @@ final class Keys {
     static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE, DEADLINE, IPV6_PREFIX);
 
     private Keys() {}
+
+    /** Whether a section has any of these keys. Most have none, and what makes their values need not be loaded then. */
+    static boolean isAny(String section, Set<String> keys) {
+        for (String key : keys) {
+            if (key.startsWith(section)) {
+                return true;
+            }
+        }
+        return false;
+    }
 
     /** With {@code <name>} for that of a policy or rule. */
     static List<String> all() {

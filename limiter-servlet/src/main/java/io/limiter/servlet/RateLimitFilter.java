@@ -130,12 +130,13 @@ public final class RateLimitFilter implements Filter {
             Limiter limiter, @Nullable RejectionHandler handler, Predicate<? super RuleDefinition> which) {
         this.configured = true;
         this.owner = limiter;
-        this.active = active(
-                limiter.rateLimiter(),
-                limiter.config(),
-                limiter.config().rules().stream().filter(which).toList(),
-                handler == null ? handler(limiter.config().http(), ofThisThread()) : handler,
-                Clock.systemUTC());
+        List<RuleDefinition> rules =
+                limiter.config().rules().stream().filter(which).toList();
+        RejectionHandler rejections = handler == null ? handler(limiter.config().http(), ofThisThread()) : handler;
+        // Without rules nothing is asked and nothing is told, and a start need not make what would.
+        this.active = rules.isEmpty()
+                ? null
+                : active(limiter.rateLimiter(), limiter.config(), rules, rejections, Clock.systemUTC());
     }
 
     RateLimitFilter(RateLimiter limiter, LimiterConfig config, RejectionHandler handler, Clock clock) {
@@ -235,6 +236,9 @@ public final class RateLimitFilter implements Filter {
             return true;
         }
         Active now = active;
+        if (now == null && configured) {
+            return true;
+        }
         if (now == null) {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }

@@ -1,6 +1,8 @@
 package io.limiter.spring.aop;
 
 import io.limiter.spring.RateLimited;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -32,18 +34,62 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
 
     /** All of a class, private ones too. */
     static List<AnnotatedMethod> of(Class<?> type) {
+        if (isOfOthers(type) || !AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
+            return List.of();
+        }
+        Set<Method> methods = readableMethodsOf(type);
+        if (!mayBeLimited(type, methods)) {
+            return List.of();
+        }
         List<AnnotatedMethod> found = new ArrayList<>();
-        if (!OF_OTHERS.matcher(type.getName()).lookingAt()
-                && AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
-            for (Method method : readableMethodsOf(type)) {
-                Method specific = Annotations.specific(method, type);
-                List<MergedAnnotation<RateLimited>> annotations = Annotations.of(specific, method);
-                if (!annotations.isEmpty()) {
-                    found.add(new AnnotatedMethod(method, specific, annotations));
-                }
+        for (Method method : methods) {
+            Method specific = Annotations.specific(method, type);
+            List<MergedAnnotation<RateLimited>> annotations = Annotations.of(specific, method);
+            if (!annotations.isEmpty()) {
+                found.add(new AnnotatedMethod(method, specific, annotations));
             }
         }
         return found;
+    }
+
+    private static boolean isOfOthers(Class<?> type) {
+        return OF_OTHERS.matcher(type.getName()).lookingAt();
+    }
+
+    /** Nearly no class has any annotation that is ours or could carry it; so the search, which is slow, is for few. */
+    private static boolean mayBeLimited(Class<?> type, Set<Method> methods) {
+        for (Class<?> one = type; one != null; one = one.getSuperclass()) {
+            if (mayBeOurs(one)) {
+                return true;
+            }
+        }
+        for (Class<?> one : ClassUtils.getAllInterfacesForClassAsSet(type)) {
+            if (mayBeOurs(one)) {
+                return true;
+            }
+        }
+        for (Method method : methods) {
+            if (mayBeOurs(method)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean mayBeOurs(AnnotatedElement element) {
+        try {
+            for (Annotation annotation : element.getDeclaredAnnotations()) {
+                if (!isOfOthers(annotation.annotationType())) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (RuntimeException | LinkageError unreadable) {
+            // One of them is of a library that is not there, or not of the version that it should be. The search knows
+            // how
+            // to go around it.
+            return true;
+        }
     }
 
     /** A bean may have methods with types of a library that is not there. Such a class shows none of its methods, to nobody. */

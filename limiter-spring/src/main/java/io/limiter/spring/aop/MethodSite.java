@@ -122,7 +122,12 @@ final class MethodSite {
     }
 
     static boolean looksWoven(Class<?> type) {
-        return Arrays.stream(type.getDeclaredFields()).anyMatch(MethodSite::isOfWeaver);
+        for (Field field : type.getDeclaredFields()) {
+            if (isOfWeaver(field)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static boolean isOfWeaver(Field field) {

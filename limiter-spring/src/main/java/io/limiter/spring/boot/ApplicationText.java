@@ -188,6 +188,9 @@ final class ApplicationText {
     private void readVariables(SystemEnvironmentPropertySource source) {
         Map<String, SortedMap<Integer, String>> lists = new TreeMap<>();
         for (String name : source.getPropertyNames()) {
+            if (!name.regionMatches(true, 0, "limiter", 0, 7)) {
+                continue;
+            }
             String variable = name.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
             String value = variable.startsWith("LIMITER_") ? String.valueOf(source.getProperty(name)) : "";
             if (value.isBlank()) {

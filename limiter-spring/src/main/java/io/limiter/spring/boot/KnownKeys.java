@@ -19,6 +19,8 @@ final class KnownKeys {
     private static final String NAME = "<name>";
     private static final Pattern INDEX = Pattern.compile("(?<name>.+)\\[(?<index>[0-9]{1,4})]");
 
+    private static final Pattern OTHERS = Pattern.compile("[^a-z0-9]");
+
     /** The spelling of limiter-core by the uniform one. Of a group the properties of its members. */
     private static final Map<String, String> SINGLE = new LinkedHashMap<>();
 
@@ -98,12 +100,12 @@ final class KnownKeys {
 
     /** Without what Spring Boot ignores in names. */
     static String uniform(String key) {
-        return key.toLowerCase(Locale.ROOT).replaceAll("[-_]", "");
+        return key.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 
     /** Letters and digits alone: what a key and a variable of the environment have in common. */
     static String letters(String key) {
-        return key.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
+        return OTHERS.matcher(key.toLowerCase(Locale.ROOT)).replaceAll("");
     }
 
     /** Between dots; what stands in brackets is one part, whatever is in it. */
