@@ -126,6 +126,22 @@ class SecurityTest {
     }
 
     @Test
+    void aSessionIsKnownBeforeTheLoginIsChecked() {
+        String yaml = """
+                limiter:
+                  rules:
+                    visit: {path: /open, key: session, limits: 2/1h}
+                    fair: {path: /closed, key: user, limits: 2/1h}
+                """;
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "by address: there is no session");
+            assertEquals("/", location(site.form("/login", "username=ann&password=right")));
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "that of the session");
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed"), "that of the user");
+        }
+    }
+
+    @Test
     void ordersAndWhatCanBeSet() {
         String yaml = """
                 limiter:
