@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -22,10 +21,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every spelling of a path, as it stands, on a container with its defaults and on one that lets everything in. */
 class PathsTest {
-    @TempDir(cleanup = CleanupMode.NEVER)
+    @TempDir
     static Path directory;
 
-    @TempDir(cleanup = CleanupMode.NEVER)
+    @TempDir
     static Path otherDirectory;
 
     private static Container usual;

@@ -10,7 +10,6 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every container must do with the same WAR files. Each test has paths, and so limits, of its own. */
 class WebAppsTest {
-    @TempDir(cleanup = CleanupMode.NEVER)
+    @TempDir
     static Path directory;
 
     private static Container container;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisSentinel;
 import redis.embedded.RedisServer;
@@ -81,18 +82,22 @@ public final class RedisServers {
 
     private static RedisServer start(ExecutableProvider executable, int port, String... settings) {
         try {
+            Path folder = Files.createTempDirectory("limiter-redis");
             RedisServerBuilder builder = RedisServer.newRedisServer()
                     .executableProvider(executable)
                     .port(port)
                     .setting("bind 127.0.0.1")
                     .setting("save \"\"")
-                    .setting("dir " + folder());
+                    .setting("dir " + folder);
             for (String setting : settings) {
                 builder.setting(setting);
             }
             RedisServer server = builder.build();
             server.start();
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server)));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                stop(server);
+                delete(folder);
+            }));
             return server;
         } catch (IOException e) {
             throw new UncheckedIOException("a redis-server did not start on port " + port, e);
@@ -150,10 +155,16 @@ public final class RedisServers {
         return file.toAbsolutePath().toFile();
     }
 
-    private static Path folder() throws IOException {
-        Path folder = Files.createTempDirectory("limiter-redis");
-        folder.toFile().deleteOnExit();
-        return folder;
+    /** With what the server has left in it: a node of a cluster writes down the others. */
+    private static void delete(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+            Files.delete(folder);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static final class Single {
