@@ -37,6 +37,7 @@ public class VoteController {
     /** Takes a vote. Whose quota it uses is the default: that of the client's address. */
     @PostMapping("/votes")
     @RateLimited("vote")
+    @ExpectedBody("a JSON object such as {\"candidate\":\"tea\"}")
     public Results vote(@RequestBody Ballot ballot) {
         candidates.vote(ballot.candidate());
         return results();

@@ -1,12 +1,17 @@
 package io.limiter.example.site;
 
 import io.limiter.BackendException;
+import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.method.HandlerMethod;
 
 /** Answers what can't be done with problem+json (RFC 9457). What the limiter denies is answered by its own advice. */
 @RestControllerAdvice
@@ -19,12 +24,26 @@ class WrongInputAdvice {
         return problem;
     }
 
+    /** No JSON, JSON of another shape, or nothing at all. */
     @ExceptionHandler
-    ProblemDetail unreadable(HttpMessageNotReadableException unreadable) {
-        return problem(
-                HttpStatus.BAD_REQUEST,
-                "the body can't be read; send a JSON object whose numbers are whole, such as"
-                        + " {\"permits\":10,\"periodMillis\":5000,\"burst\":10}");
+    ProblemDetail unreadable(
+            HttpMessageNotReadableException unreadable, HandlerMethod called, HttpServletRequest request) {
+        // SmallBodies lets no body in that does not say its length.
+        String wrong = request.getContentLengthLong() > 0 ? "the body can't be read" : "the body is missing";
+        return problem(HttpStatus.BAD_REQUEST, wrong + "; send " + expectedBy(called));
+    }
+
+    /** A body that does not say that it is JSON, which is what curl -d and forms send. */
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> noJson(HttpMediaTypeNotSupportedException unsupported, HandlerMethod called) {
+        HttpStatus status = HttpStatus.UNSUPPORTED_MEDIA_TYPE;
+        MediaType type = unsupported.getContentType();
+        String wrong = type == null
+                ? "Content-Type is missing"
+                : "Content-Type is " + Shown.of(type.getType() + "/" + type.getSubtype());
+        return ResponseEntity.status(status)
+                .headers(unsupported.getHeaders())
+                .body(problem(status, wrong + "; send Content-Type: application/json, and " + expectedBy(called)));
     }
 
     @ExceptionHandler
@@ -32,6 +51,11 @@ class WrongInputAdvice {
         return problem(
                 HttpStatus.SERVICE_UNAVAILABLE,
                 "Redis does not answer, so nothing was cleared; try again when it does");
+    }
+
+    private static String expectedBy(HandlerMethod called) {
+        ExpectedBody expected = called.getMethodAnnotation(ExpectedBody.class);
+        return expected == null ? "a JSON object" : expected.value();
     }
 
     private static ProblemDetail problem(HttpStatus status, String detail) {

@@ -42,7 +42,7 @@ final class Browser {
     }
 
     Answer post(int port, String path, String json) {
-        return send(request(port, path).POST(body(json)).header("Content-Type", "application/json"));
+        return send(port, "POST", path, json);
     }
 
     Answer postForm(int port, String path, String form) {
@@ -50,7 +50,16 @@ final class Browser {
     }
 
     Answer put(int port, String path, String json) {
-        return send(request(port, path).PUT(body(json)).header("Content-Type", "application/json"));
+        return send(port, "PUT", path, json);
+    }
+
+    /** Neither a body nor what kind of one it is. */
+    Answer sendNothing(int port, String method, String path) {
+        return send(request(port, path).method(method, HttpRequest.BodyPublishers.noBody()));
+    }
+
+    Answer send(int port, String method, String path, String json) {
+        return send(request(port, path).method(method, body(json)).header("Content-Type", "application/json"));
     }
 
     Answer delete(int port, String path) {

@@ -282,8 +282,6 @@ class LabTest {
                 "{\"steps\":[null]} | a step is missing; leave it out, or send its numbers",
                 "{\"steps\":[{\"atMillis\":0,\"calls\":300,\"overMillis\":0},{\"atMillis\":0,\"calls\":101,\"overMillis\":0}]}"
                         + " | the steps have 401 calls together; send at most 400",
-                "[] | the body can't be read; send a JSON object whose numbers are whole, such as"
-                        + " {\"permits\":10,\"periodMillis\":5000,\"burst\":10}",
             })
     void trafficThatIsNoneIsTold(String body, String message) {
         Answer wrong = browser.post(site.port(), "/api/lab/traffic", body);

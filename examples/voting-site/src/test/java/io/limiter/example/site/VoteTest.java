@@ -4,7 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.example.site.Browser.Answer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,6 +22,9 @@ import tools.jackson.databind.JsonNode;
 
 class VoteTest {
     private static final String TEA = "{\"candidate\":\"tea\"}";
+
+    private static final Pattern README_LINE = Pattern.compile("for i in (?<calls>[\\d ]+); do curl .*"
+            + " -H 'Content-Type: application/json' -d '(?<body>[^']+)' http://localhost:8080(?<path>\\S+); done");
 
     private static Site site;
 
@@ -76,6 +86,21 @@ class VoteTest {
         assertEquals(429, new Browser().post(site.port(), "/api/votes", TEA).status());
     }
 
+    /** The loop of the README, sent as curl sends it. */
+    @Test
+    void theLineOfTheReadmeVotesThreeTimesOfFour() throws IOException {
+        Matcher line = README_LINE.matcher(Files.readString(Path.of("../../README.md")));
+        assertTrue(line.find(), "the README shows no such line");
+
+        List<Integer> statuses = new ArrayList<>();
+        for (String each : line.group("calls").split(" ", -1)) {
+            statuses.add(browser.post(site.port(), line.group("path"), line.group("body"))
+                    .status());
+            assertEquals(statuses.size(), Integer.parseInt(each));
+        }
+        assertEquals(List.of(200, 200, 200, 429), statuses);
+    }
+
     @Test
     void theResultsTellTheRuleAsItIsConfigured() {
         JsonNode results = browser.get(site.port(), "/api/results").json();
@@ -95,8 +120,6 @@ class VoteTest {
                 "{\"candidate\":\"gin\"} | candidate is 'gin'; vote for one of [tea, coffee, cocoa]",
                 "{} | candidate is missing; vote for one of [tea, coffee, cocoa]",
                 "{\"candidate\":\"<b>\"} | candidate is '<b>'; vote for one of [tea, coffee, cocoa]",
-                "tea | the body can't be read; send a JSON object whose numbers are whole, such as"
-                        + " {\"permits\":10,\"periodMillis\":5000,\"burst\":10}",
             })
     void aVoteForNobodyIsToldWhatToVoteFor(String ballot, String message) {
         Answer wrong = vote(ballot);
@@ -111,7 +134,10 @@ class VoteTest {
         Answer form = browser.postForm(site.port(), "/api/votes", "candidate=tea");
 
         assertEquals(415, form.status());
-        assertTrue(form.body().contains("is not supported"), form.body());
+        assertEquals(
+                "Content-Type is 'application/x-www-form-urlencoded'; send Content-Type: application/json, and a JSON"
+                        + " object such as {\"candidate\":\"tea\"}",
+                form.json().at("/detail").asString());
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.limiter.example.site.lab;
 
+import io.limiter.example.site.ExpectedBody;
 import io.limiter.example.site.Instance;
 import io.limiter.spring.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
@@ -53,6 +54,8 @@ public class LabController {
     @PostMapping("/traffic")
     @ResponseStatus(HttpStatus.ACCEPTED)
     @RateLimited(value = "lab-calls", permits = "#traffic.calls()")
+    @ExpectedBody("a JSON object whose numbers are whole, such as"
+            + " {\"steps\":[{\"atMillis\":0,\"calls\":60,\"overMillis\":2000}]}")
     public LabView start(@RequestBody Traffic traffic, HttpServletRequest request, HttpServletResponse response) {
         Visitor visitor = visitor(request, response);
         laboratory.start(visitor, traffic);
@@ -68,6 +71,7 @@ public class LabController {
 
     /** Sets the limits of this visitor's laboratory. */
     @PutMapping("/limits")
+    @ExpectedBody("a JSON object whose numbers are whole, such as {\"permits\":10,\"periodMillis\":5000,\"burst\":10}")
     public LabView set(@RequestBody WantedLimits wanted, HttpServletRequest request, HttpServletResponse response) {
         LabLimits limits = LabLimits.of(wanted.permits(), wanted.periodMillis(), wanted.burst());
         LabCookies.setLimits(request, response, limits);
