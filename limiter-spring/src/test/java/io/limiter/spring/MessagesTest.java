@@ -104,13 +104,23 @@ class MessagesTest {
         public void vote(String choice) {}
     }
 
+    static class KeyOfARule {
+        @RateLimited(value = "vote", key = "ip + header:X-Api-Key")
+        public void vote(String choice) {}
+    }
+
     @Test
     void brokenExpressions() {
         String message = App.failure(VOTE, BrokenKey.class);
         assertStarts(
                 "RL-123 @RateLimited at " + HERE + "BrokenKey.vote(String): key = \"#choice + \" is no expression (",
                 message);
-        assertTrue(message.endsWith("); write one such as #user, or a text in quotes: 'all'"), message);
+        assertTrue(message.endsWith("); write one such as #user"), message);
+        message = App.failure(VOTE, KeyOfARule.class);
+        assertTrue(
+                message.endsWith("; header: is of the keys of limiter.rules; here take it as a parameter,"
+                        + " @RequestHeader(\"X-Api-Key\") String it, and write #it"),
+                message);
         assertStarts(
                 "RL-123 @RateLimited at " + HERE + "BrokenCondition.vote(String): condition = \"#choice ==\" is",
                 App.failure(VOTE, BrokenCondition.class));
@@ -296,6 +306,11 @@ class MessagesTest {
         static void vote() {}
     }
 
+    static final class FinalClass {
+        @RateLimited(value = "vote", key = "global")
+        public void vote() {}
+    }
+
     static class Final {
         @RateLimited(value = "vote", key = "global")
         public final void vote() {}
@@ -314,6 +329,9 @@ class MessagesTest {
         assertEquals(
                 "RL-130 @RateLimited at " + HERE + "Final.vote(): the method is final" + remedy,
                 App.failure(VOTE, Final.class));
+        assertEquals(
+                "RL-130 @RateLimited at " + HERE + "FinalClass.vote(): the method is of a final class" + remedy,
+                App.failure(VOTE, FinalClass.class));
     }
 
     static class Special {

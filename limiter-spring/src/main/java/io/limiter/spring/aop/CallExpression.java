@@ -3,6 +3,8 @@ package io.limiter.spring.aop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -35,6 +37,8 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 final class CallExpression {
     /** What the language's root knows: see {@link CallFacts.Words}. */
     private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
+
+    private static final Pattern PART_OF_RULE = Pattern.compile("\\b(?<kind>header|cookie|path):(?<name>[^\\s+,]+)");
 
     private final MethodSite site;
     private final String attribute;
@@ -70,13 +74,25 @@ final class CallExpression {
             throw Wrong.at(
                     Wrong.NO_EXPRESSION,
                     site.toString(),
-                    attribute + " = \"" + text + "\" is no expression (" + broken.getMessage()
-                            + "); write one such as #user, or a text in quotes: 'all'",
+                    attribute + " = \"" + text + "\" is no expression (" + broken.getMessage() + "); " + instead(text),
                     broken);
         }
         CallExpression expression = new CallExpression(site, attribute, text, parsed);
         expression.check(parsed.getAST(), true);
         return expression;
+    }
+
+    /** What to write. In quotes a part of a rule's key would be one client, and all would share its quota. */
+    private static String instead(String text) {
+        Matcher part = PART_OF_RULE.matcher(text);
+        if (!part.find()) {
+            return "write one such as #user";
+        }
+        String kind = part.group("kind");
+        String annotation =
+                kind.equals("header") ? "RequestHeader" : kind.equals("cookie") ? "CookieValue" : "PathVariable";
+        return kind + ": is of the keys of limiter.rules; here take it as a parameter, @" + annotation + "(\""
+                + part.group("name") + "\") String it, and write #it";
     }
 
     /**

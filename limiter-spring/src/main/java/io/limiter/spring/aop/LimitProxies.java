@@ -228,6 +228,9 @@ final class LimitProxies extends AbstractBeanFactoryAwareAdvisingPostProcessor {
         if (Modifier.isStatic(modifiers)) {
             return "is static";
         }
+        if (isSubclassed(type) && !canHaveSubclass(type)) {
+            return "is of a final class";
+        }
         if (Proxy.isProxyClass(type) || isOfInterface(method, type)) {
             return Modifier.isFinal(modifiers) && isSubclassed(type) ? "is final" : null;
         }

@@ -1,6 +1,7 @@
 package io.limiter.spring.aop;
 
 import io.limiter.Policy;
+import io.limiter.config.LimitText;
 import io.limiter.rule.RuleSet;
 import io.limiter.spring.RateLimited;
 import io.limiter.wiring.Limiter;
@@ -145,14 +146,24 @@ final class LimitedMethods {
     private Policy configured(MethodSite site, String name) {
         Policy policy = limiter.config().policies().get(name);
         if (policy == null) {
-            throw Wrong.at(
-                    Wrong.NO_POLICY,
-                    site.toString(),
-                    "no policy '" + name + "' is configured; there are "
-                            + limiter.config().policies().keySet() + "; write one of them, or add limiter.policies."
-                            + name + ".limits = 3/10s");
+            throw Wrong.at(Wrong.NO_POLICY, site.toString(), "no policy '" + name + "' is configured" + instead(name));
         }
         return policy;
+    }
+
+    private String instead(String name) {
+        try {
+            LimitText.parseAll(name);
+            return "; these are limits, so write @RateLimited(limits = \"" + name + "\")";
+        } catch (IllegalArgumentException noLimits) {
+            Set<String> there = limiter.config().policies().keySet();
+            return there.isEmpty()
+                    ? ", nor any other; add limiter.policies." + name
+                            + ".limits = 3/10s (in Spring Boot's application.yml:"
+                            + " limiter, below it policies; a limiter.properties is not read there)"
+                    : "; there are " + there + "; write one of them, or add limiter.policies." + name
+                            + ".limits = 3/10s";
+        }
     }
 
     /** The annotations of a method, those that only count apart. */

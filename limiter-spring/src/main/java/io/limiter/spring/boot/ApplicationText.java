@@ -79,6 +79,11 @@ final class ApplicationText {
         return builder.environment(environmentText).build();
     }
 
+    /** Whether it is written where the state is, and not left to be found out. */
+    boolean saysBackend() {
+        return entries.containsKey("limiter.backend") || variables.containsKey("LIMITER_BACKEND");
+    }
+
     /** A whole number; the fallback where there is none, or another text, which is noted. */
     int whole(String key, int fallback) {
         return value(key, fallback, text -> {

@@ -16,7 +16,9 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -37,6 +39,11 @@ import org.springframework.util.ClassUtils;
  */
 @AutoConfiguration
 public class LimiterAutoConfiguration {
+    static final String LIMITER = "io.limiter.spring.limiter";
+
+    /** What puts the limiter of a test in the place of each other one; see there. */
+    private static final String TEST = "io.limiter.spring.boot.test.limiter";
+
     private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
 
     /** Made by Spring Boot. */
@@ -46,7 +53,7 @@ public class LimiterAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
     static class Enabled {
-        @Bean("io.limiter.spring.limiter")
+        @Bean(LIMITER)
         @ConditionalOnMissingBean
         Limiter limiter(
                 ConfigurableEnvironment environment,
@@ -54,7 +61,21 @@ public class LimiterAutoConfiguration {
                 ObjectProvider<RateLimiter> ownRateLimiter) {
             ApplicationText text = ApplicationText.of(environment);
             RateLimiter own = ownRateLimiter.getIfAvailable();
+            if (own == null && application.containsBean(TEST)) {
+                LOG.info("the limits are of this test, by @AutoConfigureTestLimiter");
+                own = RateLimiter.on(new NothingLimited());
+            }
             return own == null ? start(text, application) : Limiter.of(text.config(hasClient(application)), own);
+        }
+
+        @Bean("io.limiter.spring.noticeOfNothing")
+        @ConditionalOnBean(name = LIMITER)
+        NoticeOfNothing noticeOfNothing(
+                Limiter limiter,
+                ObjectProvider<RateLimitedPostProcessor> annotations,
+                ConfigurableListableBeanFactory beans,
+                ConfigurableEnvironment environment) {
+            return new NoticeOfNothing(limiter, annotations, beans, environment);
         }
 
         // One in each context: a post processor of a parent sees no bean of its children.
@@ -78,7 +99,7 @@ public class LimiterAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BootKeys.ENABLED, havingValue = "false")
     static class Disabled {
-        @Bean("io.limiter.spring.limiter")
+        @Bean(LIMITER)
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
@@ -121,7 +142,7 @@ public class LimiterAutoConfiguration {
         Backend ofBean = hasClient && config.backend() == BackendKind.REDIS
                 ? RedissonBeans.backend(beans, config.redis())
                 : null;
-        LOG.info("{}", why(config, ofBean));
+        LOG.info("{}", why(text, config, ofBean));
         return ofBean == null ? Limiter.start(config) : Limiter.start(config, ofBean);
     }
 
@@ -130,14 +151,16 @@ public class LimiterAutoConfiguration {
                 && RedissonBeans.any(beans);
     }
 
-    private static String why(LimiterConfig config, @Nullable Backend ofBean) {
+    private static String why(ApplicationText text, LimiterConfig config, @Nullable Backend ofBean) {
         if (ofBean != null) {
             return "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
                     + " in-process would leave it alone)";
         }
         return config.backend() == BackendKind.REDIS
                 ? "the limits are shared in Redis, by a connection of limiter.redis.*"
-                : "the limits are of this JVM alone: limiter.backend says so, or there is neither a bean of type"
-                        + " RedissonClient nor limiter.redis.address";
+                : "the limits are of this JVM alone: "
+                        + (text.saysBackend()
+                                ? "limiter.backend says so"
+                                : "there is neither a bean of type RedissonClient nor limiter.redis.address");
     }
 }

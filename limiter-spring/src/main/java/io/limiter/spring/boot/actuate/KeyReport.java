@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param allowed whether a call for one permit would pass now
  * @param retryAfter how long until one would; {@code never} where none can
  * @param limits what each limit says; empty where nobody counted
- * @param note what is wrong with the backend; null when nothing is
+ * @param note what is wrong with the backend, or with the key: that no rule and no annotation makes such a one; null when nothing is
  */
 public record KeyReport(
         String policy,
@@ -41,8 +41,13 @@ public record KeyReport(
      * A key that has its whole quota again.
      *
      * @param parts the key in plain text
+     * @param note that no rule and no annotation makes such a key; null when one does
      */
-    public record Reset(String policy, String key, List<String> parts) {}
+    public record Reset(
+            String policy,
+            String key,
+            List<String> parts,
+            @Nullable String note) {}
 
     /** Why there is no answer, and what to do. */
     public record Failure(String error) {}

@@ -75,7 +75,7 @@ public class RateLimitsEndpoint {
         Policy known = policy(policy);
         PartitionKey whose = read(known, key);
         limiter.rateLimiter().reset(known, whose);
-        return new KeyReport.Reset(known.name(), whose.canonical(), KeyText.parts(whose));
+        return new KeyReport.Reset(known.name(), whose.canonical(), KeyText.parts(whose), form(known, whose));
     }
 
     /** The policy of that name, of the configuration or of an annotation; null when there is none. */
@@ -137,7 +137,11 @@ public class RateLimitsEndpoint {
                 call.allowed(),
                 duration(call.retryAfterMicros()),
                 limits,
-                whole && call.source().isExact() ? null : note(call.source()));
+                whole && call.source().isExact() ? form(policy, key) : note(call.source()));
+    }
+
+    private @Nullable String form(Policy policy, PartitionKey key) {
+        return new KeyForms(policy.name(), limiter.config(), annotated.all()).note(policy.name(), key);
     }
 
     private String note(Decision.Source source) {

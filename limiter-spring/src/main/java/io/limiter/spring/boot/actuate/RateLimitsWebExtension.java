@@ -1,7 +1,9 @@
 package io.limiter.spring.boot.actuate;
 
 import io.limiter.BackendException;
+import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -16,6 +18,9 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 public class RateLimitsWebExtension {
     private final RateLimitsEndpoint endpoint;
 
+    // A key may be left out, and is asked for then: of the two marks for that Spring Boot 3 reads the first, and 4 the
+    // second.
+
     /** Over the endpoint. */
     RateLimitsWebExtension(RateLimitsEndpoint endpoint) {
         this.endpoint = endpoint;
@@ -23,9 +28,10 @@ public class RateLimitsWebExtension {
 
     /** {@code GET /actuator/ratelimits/{policy}?key=...}. */
     @ReadOperation
-    public WebEndpointResponse<Object> peek(@Selector String policy, String key) {
-        return answer(policy, () -> {
-            KeyReport report = endpoint.peek(policy, key);
+    public WebEndpointResponse<Object> peek(
+            @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
+        return answer(policy, key, () -> {
+            KeyReport report = endpoint.peek(policy, Objects.requireNonNull(key));
             return new WebEndpointResponse<>(
                     report,
                     report.limits().isEmpty()
@@ -36,13 +42,21 @@ public class RateLimitsWebExtension {
 
     /** {@code DELETE /actuator/ratelimits/{policy}?key=...}. */
     @DeleteOperation
-    public WebEndpointResponse<Object> reset(@Selector String policy, String key) {
-        return answer(policy, () -> new WebEndpointResponse<>(endpoint.reset(policy, key)));
+    public WebEndpointResponse<Object> reset(
+            @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
+        return answer(
+                policy, key, () -> new WebEndpointResponse<>(endpoint.reset(policy, Objects.requireNonNull(key))));
     }
 
-    private WebEndpointResponse<Object> answer(String policy, Supplier<WebEndpointResponse<Object>> asked) {
+    private WebEndpointResponse<Object> answer(
+            String policy, @Nullable String key, Supplier<WebEndpointResponse<Object>> asked) {
         if (endpoint.find(policy) == null) {
             return failure(endpoint.noPolicy(policy), WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        if (key == null) {
+            return failure(
+                    "whose quota is missing; add ?key=192.0.2.1 or another key",
+                    WebEndpointResponse.STATUS_BAD_REQUEST);
         }
         try {
             return asked.get();

@@ -3,6 +3,7 @@ package io.limiter.spring.boot.actuate;
 import static io.limiter.spring.boot.actuate.ManagedSite.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -135,6 +136,33 @@ class EndpointTest {
         assertEquals(List.of(), read(report, "$.policies.made-by-code.limits"));
         assertEquals(1, (Integer) read(report, "$.policies.made-by-code.decisions.in-process.allowed"));
         assertFalse(report.body().contains("secret-client"), report.body());
+    }
+
+    @Test
+    void aKeyThatNobodyMakesIsTold() {
+        String note = "no rule and no annotation makes such a key for 'Jobs.send'; theirs look like key=<text>";
+        for (String wrong : List.of("a", "account=a", "192.0.2.1", "*")) {
+            HttpResponse<String> seen = site.key("GET", "Jobs.send", wrong);
+            assertEquals(true, read(seen, "$.allowed"));
+            assertEquals(note, read(seen, "$.note"));
+            assertEquals(note, read(site.key("DELETE", "Jobs.send", wrong), "$.note"));
+        }
+        assertNull(read(site.key("GET", "Jobs.send", "key=a"), "$.note"));
+        assertNull(read(site.key("DELETE", "Jobs.send", "key=a"), "$.note"));
+
+        for (String one : List.of("192.0.2.1", "192.0.2.1:header.x-api-key=k", "192.0.2.1:@192.0.2.1")) {
+            assertNull(read(site.key("GET", "vote", one), "$.note"), one);
+        }
+        assertEquals(
+                "no rule and no annotation makes such a key for 'vote'; theirs look like <address> or"
+                        + " <address>:header.x-api-key=<text>",
+                read(site.key("GET", "vote", "user=a"), "$.note"));
+        assertNull(read(site.key("GET", "all", "*"), "$.note"));
+        assertNull(read(site.key("GET", "login", "user=a"), "$.note"), "charged by code, if at all");
+
+        HttpResponse<String> none = site.call("GET", "/actuator/ratelimits/vote");
+        assertEquals(400, none.statusCode());
+        assertTrue(none.body().contains("add ?key="), none.body());
     }
 
     @Test

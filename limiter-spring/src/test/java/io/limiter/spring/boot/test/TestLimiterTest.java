@@ -1,6 +1,7 @@
 package io.limiter.spring.boot.test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -20,9 +21,12 @@ import java.util.Set;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -61,6 +65,7 @@ class TestLimiterTest {
                 "limiter.policies.vote.limits=3/10s"
             })
     @AutoConfigureTestLimiter
+    @ExtendWith(OutputCaptureExtension.class)
     class WithBoot {
         @Configuration(proxyBeanMethods = false)
         @EnableAutoConfiguration
@@ -87,6 +92,13 @@ class TestLimiterTest {
             assertEquals(0, passed(votes, 1));
             time.advance(Duration.ofSeconds(1));
             assertEquals(3, passed(votes, 5));
+        }
+
+        @Test
+        void theLogSaysWhoseLimitsTheyAreAndAsksForNothing(CapturedOutput output) {
+            assertTrue(output.getOut().contains("by @AutoConfigureTestLimiter"), output::getOut);
+            assertFalse(output.getOut().contains("RL-"), output::getOut);
+            assertFalse(output.getOut().contains("of this JVM alone"), output::getOut);
         }
 
         @Test

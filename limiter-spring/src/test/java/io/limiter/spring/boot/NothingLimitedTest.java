@@ -1,0 +1,102 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.spring.RateLimited;
+import io.limiter.wiring.Limiter;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** An application that has the library and limits nothing is told so; a slip in a file does it. */
+@ExtendWith(OutputCaptureExtension.class)
+class NothingLimitedTest {
+    @TempDir
+    Path folder;
+
+    /** Spring Boot sets up logging anew, so it is read where users read it. */
+    private final CapturedOutput output;
+
+    NothingLimitedTest(CapturedOutput output) {
+        this.output = output;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Site {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Site.class, Votes.class})
+    static class AnnotatedSite {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Site.class)
+    static class SiteOfCode {
+        @Bean
+        ByCode byCode(Limiter limiter) {
+            return new ByCode(limiter);
+        }
+    }
+
+    static class Votes {
+        @RateLimited(limits = "1/1h", key = "global")
+        public void vote() {}
+    }
+
+    record ByCode(Limiter limiter) {}
+
+    private List<String> told(String yaml, Class<?> configuration, String... arguments) {
+        int before = output.getOut().length();
+        BootSite.start(folder, yaml, configuration, arguments).close();
+        return output.getOut()
+                .substring(before)
+                .lines()
+                .filter(line -> line.contains("RL-138"))
+                .toList();
+    }
+
+    @Test
+    void aSlipOfTheIndentationIsTold() {
+        List<String> lines = told("""
+                limiter:
+                rules:
+                  api:
+                    path: /api/*
+                    limits: 1/1m
+                """, Site.class);
+        assertEquals(1, lines.size(), lines::toString);
+        assertTrue(lines.get(0).endsWith("indentation is not right: rules.api.path, rules.api.limits"), lines.get(0));
+    }
+
+    @Test
+    void aMisspeltRootIsTold() {
+        for (String root : List.of("limitter", "limter", "Rate-Limiter", "limits")) {
+            List<String> lines = told(root + ".rules.api.limits: 1/1m", Site.class);
+            assertTrue(lines.toString().contains(root + ".rules.api.limits"), lines::toString);
+        }
+    }
+
+    @Test
+    void nothingAtAllIsTold() {
+        List<String> lines = told("", Site.class);
+        assertTrue(lines.get(0).endsWith("or remove the library"), lines.get(0));
+    }
+
+    @Test
+    void whoLimitsIsNotTold() {
+        assertEquals(List.of(), told("limiter.policies.vote.limits: 1/1h", Site.class), "a policy: code may use it");
+        assertEquals(List.of(), told("", AnnotatedSite.class));
+        assertEquals(List.of(), told("", SiteOfCode.class));
+        assertEquals(List.of(), told("", Site.class, "--limiter.enabled=false"), "told that it is switched off");
+        assertEquals(List.of(), told("", AnnotatedSite.class, "--spring.main.lazy-initialization=true"));
+    }
+}
