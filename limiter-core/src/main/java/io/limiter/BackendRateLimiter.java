@@ -27,7 +27,8 @@ final class BackendRateLimiter implements RateLimiter {
     private final long instances;
     private final Executor executor;
     private final Counters counters = new Counters();
-    private final Map<BackendException.Kind, AtomicLong> nextWarnings = new EnumMap<>(BackendException.Kind.class);
+    private final Map<BackendException.Kind, Map<FailureMode, AtomicLong>> nextWarnings =
+            new EnumMap<>(BackendException.Kind.class);
 
     BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
         this.backend = backend;
@@ -35,7 +36,11 @@ final class BackendRateLimiter implements RateLimiter {
         this.instances = instances;
         this.executor = executor;
         for (BackendException.Kind kind : BackendException.Kind.values()) {
-            nextWarnings.put(kind, new AtomicLong(Long.MIN_VALUE));
+            Map<FailureMode, AtomicLong> ofKind = new EnumMap<>(FailureMode.class);
+            for (FailureMode mode : FailureMode.values()) {
+                ofKind.put(mode, new AtomicLong(Long.MIN_VALUE));
+            }
+            nextWarnings.put(kind, ofKind);
         }
     }
 
@@ -223,20 +228,25 @@ final class BackendRateLimiter implements RateLimiter {
         return checked;
     }
 
-    /** Tells the operator, at most once in a while for each kind: a dead Redis must not fill the disk with logs too. */
+    /**
+     * Tells the operator, at most once in a while for each kind and each mode that answers: a dead Redis must not fill the
+     * disk with logs too, and who reads that calls are counted locally must also read that others are denied.
+     */
     private void warn(FailureMode answer, BackendException failure) {
         long now = TimeSource.system().nowMicros();
-        AtomicLong nextWarning = Objects.requireNonNull(nextWarnings.get(failure.kind()));
+        AtomicLong nextWarning = Objects.requireNonNull(
+                Objects.requireNonNull(nextWarnings.get(failure.kind())).get(answer));
         long due = nextWarning.get();
         if (now >= due && nextWarning.compareAndSet(due, now + WARN_EVERY_MICROS)) {
+            long times = counters.failures(failure.kind());
             boolean fault = failure.kind() == BackendException.Kind.FAULT;
             LOG.atLevel(fault ? Level.ERROR : Level.WARN)
                     .log(
-                            "{}; failure mode {} answers, {} times so far for such a reason; told again in {} s at the"
+                            "{}; failure mode {} answers; {} so far for such a reason; told again in {} s at the"
                                     + " earliest",
                             failure.getMessage(),
                             answer.text(),
-                            counters.failures(failure.kind()),
+                            times == 1 ? "once" : times + " times",
                             WARN_EVERY_MICROS / 1_000_000);
             // The message of the cause may hold keys, which hold client data: those go to debug only.
             LOG.debug("the failure behind it", failure);

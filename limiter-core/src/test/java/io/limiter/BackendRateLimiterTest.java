@@ -10,7 +10,9 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import ch.qos.logback.classic.Level;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -67,6 +69,27 @@ class BackendRateLimiterTest {
                     ask(alone, ALLOW));
             assertEquals(Decision.Source.FAILED_CLOSED, ask(withShare, DENY));
             assertEquals(2, withShare.counters().failures(kind));
+        }
+    }
+
+    @Test
+    void eachFailureModeThatAnswersIsToldOnceInAWhile() {
+        RateLimiter limiter =
+                RateLimiter.builder(away).fallback(InProcessBackend.create()).build();
+        try (LogLines log = new LogLines()) {
+            for (int i = 0; i < 5; i++) {
+                ask(limiter, LOCAL);
+                ask(limiter, DENY);
+                ask(limiter, LOCAL, DENY);
+                ask(limiter, ALLOW);
+            }
+            String end = " so far for such a reason; told again in 10 s at the earliest";
+            assertEquals(
+                    List.of(
+                            "away; failure mode local answers; once" + end,
+                            "away; failure mode deny answers; 2 times" + end,
+                            "away; failure mode allow answers; 4 times" + end),
+                    log.of(Level.WARN, "away"));
         }
     }
 

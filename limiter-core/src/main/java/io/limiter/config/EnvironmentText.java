@@ -21,7 +21,13 @@ final class EnvironmentText {
 
     private EnvironmentText() {}
 
-    static List<ConfigEntry> entries(Map<String, String> environment, List<ConfigEntry> files, Problems problems) {
+    /**
+     * What the variables say.
+     *
+     * @param otherKeys of the caller's own, whose variables it reads itself
+     */
+    static List<ConfigEntry> entries(
+            Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
         if (!isOurs(environment)) {
             return List.of();
         }
@@ -36,6 +42,7 @@ final class EnvironmentText {
             known(entry.key(), Keys.RULES, Keys.OF_RULE, keyOfVariable, ambiguous);
         }
         List<ConfigEntry> entries = new ArrayList<>();
+        UnreadVariables unread = unread(keyOfVariable.keySet(), otherKeys);
         new TreeMap<>(environment).forEach((variable, value) -> {
             if (value.isBlank()) {
                 return;
@@ -56,8 +63,11 @@ final class EnvironmentText {
             }
             if (key != null) {
                 entries.add(new ConfigEntry("environment variable " + variable, 0, key, value.strip()));
+            } else {
+                unread.add(variable, environment.keySet());
             }
         });
+        unread.warn();
         return entries;
     }
 
@@ -71,12 +81,26 @@ final class EnvironmentText {
         return false;
     }
 
+    private static UnreadVariables unread(Set<String> ours, Set<String> otherKeys) {
+        Set<String> read = new LinkedHashSet<>(ours);
+        for (String key : otherKeys) {
+            read.add(variable(key));
+            read.add(withoutHyphens(key));
+        }
+        return new UnreadVariables(read);
+    }
+
     static String variable(String key) {
         return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
     }
 
-    private static String withoutHyphens(String key) {
+    static String withoutHyphens(String key) {
         return variable(key.replaceAll("[-_]", ""));
+    }
+
+    /** How a variable of a policy's or rule's property may end. */
+    static List<String> endings(String property) {
+        return List.of("_" + variable(property), "_" + withoutHyphens(property));
     }
 
     /** All spellings of the variable of a policy's or rule's property. */
@@ -118,7 +142,7 @@ final class EnvironmentText {
             String variable, String group, List<String> properties, String essential, Map<String, String> environment) {
         String start = variable(group);
         for (String property : properties) {
-            for (String end : List.of("_" + variable(property), "_" + withoutHyphens(property))) {
+            for (String end : endings(property)) {
                 if (variable.startsWith(start)
                         && variable.endsWith(end)
                         && variable.length() > start.length() + end.length()) {

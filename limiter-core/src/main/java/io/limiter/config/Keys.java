@@ -13,6 +13,7 @@ final class Keys {
     static final String REDIS = "limiter.redis.";
     static final String HTTP = "limiter.http.";
     static final String CLIENT_IP = "limiter.client-ip.";
+    static final String IN_PROCESS = "limiter.in-process.";
 
     static final String BACKEND = "limiter.backend";
     static final String INSTANCES = "limiter.instances";

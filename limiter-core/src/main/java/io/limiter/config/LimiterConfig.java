@@ -238,7 +238,7 @@ public record LimiterConfig(
          * Variables of the environment go over everything: {@code LIMITER_REDIS_ADDRESS} is
          * {@code limiter.redis.address}, and {@code LIMITER_REDIS_STARTUP_WAIT} or, as Spring Boot writes it,
          * {@code LIMITER_REDIS_STARTUPWAIT} is {@code limiter.redis.startup-wait}. Variables that mean nothing here, or are
-         * empty, are no mistake.
+         * empty, are no mistake; those that look like settings are told in the log.
          */
         public Builder environment(Map<String, String> variables) {
             this.environment = Map.copyOf(variables);
@@ -252,7 +252,7 @@ public record LimiterConfig(
          */
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
-            all.addAll(EnvironmentText.entries(environment, entries, problems));
+            all.addAll(EnvironmentText.entries(environment, entries, otherKeys, problems));
             LimiterConfig config = new Binder(all, problems, otherKeys, connection).bind();
             problems.throwIfAny();
             return config;

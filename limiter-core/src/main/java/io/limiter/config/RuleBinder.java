@@ -76,8 +76,9 @@ final class RuleBinder {
             problems.add(
                     Problems.CONTRADICTION,
                     own,
-                    "rule '" + name + "' names policy '" + reference.value() + "' and has "
-                            + own.key().substring(own.key().lastIndexOf('.') + 1) + " of its own; keep one of the two");
+                    "rule '" + name + "' names policy '" + reference.value() + "'" + elsewhere(reference, own)
+                            + " and has " + own.key().substring(own.key().lastIndexOf('.') + 1)
+                            + " of its own; keep one of the two");
             return null;
         }
         if (reference != null) {
@@ -112,6 +113,14 @@ final class RuleBinder {
             policies.put(name, policy);
         }
         return policy;
+    }
+
+    /** Where an entry stands, if that is not where the other does. */
+    private static String elsewhere(ConfigEntry entry, ConfigEntry other) {
+        if (entry.source().equals(other.source())) {
+            return "";
+        }
+        return " (" + entry.source() + (entry.line() > 0 ? " line " + entry.line() : "") + ")";
     }
 
     private static List<String> paths(String text) {

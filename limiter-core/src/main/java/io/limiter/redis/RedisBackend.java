@@ -55,7 +55,8 @@ public final class RedisBackend implements Backend {
         this.deadlines = new Deadlines(TimeSource.system());
         Function<Login, RedissonClient> connect = Objects.requireNonNull(builder.connect, "checked by build()");
         Login login = builder.login;
-        this.link = new RedisLink(builder.name, () -> connect.apply(login), builder.owned, keys, deadline, deadlines);
+        this.link = new RedisLink(
+                builder.name, () -> connect.apply(login), builder.addresses, builder.owned, keys, deadline, deadlines);
     }
 
     /** A builder. It needs to be told which Redis. */
@@ -165,6 +166,7 @@ public final class RedisBackend implements Backend {
     /** Builds a {@link RedisBackend}. Not thread-safe. */
     public static final class Builder {
         private @Nullable Function<Login, RedissonClient> connect;
+        private List<String> addresses = List.of();
         private boolean owned;
         private boolean takesLogin;
         private Login login = Login.NONE;
@@ -179,6 +181,7 @@ public final class RedisBackend implements Backend {
         public Builder client(RedissonClient client) {
             Objects.requireNonNull(client, "client");
             this.connect = login -> client;
+            this.addresses = List.of();
             this.owned = false;
             this.takesLogin = false;
             return this;
@@ -188,6 +191,7 @@ public final class RedisBackend implements Backend {
         public Builder address(String address) {
             Objects.requireNonNull(address, "address");
             this.connect = login -> RedisClients.single(address, login);
+            this.addresses = List.of(address);
             this.takesLogin = true;
             this.name = "Redis at " + RedisClients.withoutPassword(address);
             this.owned = true;
@@ -201,6 +205,7 @@ public final class RedisBackend implements Backend {
                 throw new IllegalArgumentException("a cluster needs an address of at least one node");
             }
             this.connect = login -> RedisClients.cluster(nodes, login);
+            this.addresses = nodes;
             this.takesLogin = true;
             this.name = "the Redis Cluster at "
                     + nodes.stream().map(RedisClients::withoutPassword).toList();
@@ -222,6 +227,7 @@ public final class RedisBackend implements Backend {
                         "master '" + master + "' needs the address of at least one sentinel");
             }
             this.connect = login -> RedisClients.sentinel(master, sentinels, login);
+            this.addresses = sentinels;
             this.takesLogin = true;
             this.name = "the Redis master " + master;
             this.owned = true;
@@ -235,6 +241,7 @@ public final class RedisBackend implements Backend {
         public Builder config(Config redisson) {
             Config own = new Config(redisson);
             this.connect = login -> RedisClients.of(own);
+            this.addresses = List.of();
             this.takesLogin = false;
             this.owned = true;
             return this;

@@ -2,9 +2,11 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
+import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -24,6 +26,8 @@ final class RedisLink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;
+    /** Between clients of Redisson that are made in vain: each makes threads anew and writes a line to the log. */
+    private static final long LONGEST_PAUSE_OF_CLIENTS_MILLIS = 5_000;
     /** How often findings are looked at again, and masters that have gone are forgotten. */
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
 
@@ -31,6 +35,7 @@ final class RedisLink implements AutoCloseable {
 
     private final String name;
     private final Supplier<RedissonClient> connect;
+    private final Knock knock;
     private final boolean owned;
     private final RedisKeys keys;
     private final Duration deadline;
@@ -48,18 +53,21 @@ final class RedisLink implements AutoCloseable {
      *
      * @param name how messages call this Redis
      * @param connect makes or gives the client
+     * @param addresses where the client will look for Redis; none where that is not known
      * @param owned whether the client is ours to shut down
      * @param deadline within which the answer to a probe is in time
      */
     RedisLink(
             String name,
             Supplier<RedissonClient> connect,
+            List<String> addresses,
             boolean owned,
             RedisKeys keys,
             Duration deadline,
             Deadlines deadlines) {
         this.name = name;
         this.connect = connect;
+        this.knock = new Knock(addresses, TimeSource.system());
         this.owned = owned;
         this.keys = keys;
         this.deadline = deadline;
@@ -159,8 +167,15 @@ final class RedisLink implements AutoCloseable {
         long pause = FIRST_PAUSE_MILLIS;
         String told = "";
         while (!isClosed()) {
+            long longest = LONGEST_PAUSE_MILLIS;
             try {
-                connectOnce();
+                if (client == null) {
+                    knock.orThrow();
+                    longest = LONGEST_PAUSE_OF_CLIENTS_MILLIS;
+                    client = connect.get();
+                    longest = LONGEST_PAUSE_MILLIS;
+                }
+                useClient();
                 return;
             } catch (LinkageError e) {
                 LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
@@ -182,16 +197,12 @@ final class RedisLink implements AutoCloseable {
             if (closed.await(pause, TimeUnit.MILLISECONDS)) {
                 return;
             }
-            pause = Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
+            pause = Math.min(longest, pause * 2);
         }
     }
 
-    private void connectOnce() throws Exception {
-        RedissonClient made = client;
-        if (made == null) {
-            made = connect.get();
-            client = made;
-        }
+    private void useClient() throws Exception {
+        RedissonClient made = Objects.requireNonNull(client, "made before");
         if (isClosed()) {
             close();
             throw new InterruptedException("closed while connecting");

@@ -192,6 +192,27 @@ class LimiterConfigTest {
     }
 
     @Test
+    void linesOfTwoSourcesThatContradictEachOtherAreBothNamed() {
+        ConfigException mistake = assertThrows(
+                ConfigException.class,
+                () -> LimiterConfig.builder()
+                        .text(
+                                "base",
+                                new StringReader("limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\n"
+                                        + "limiter.rules.a.policy = p\nlimiter.rules.b.path = /b\n"))
+                        .text("over", new StringReader("limiter.rules.a.limits = 2/s\nlimiter.rules.b.limits = 2/s\n"))
+                        .environment(Map.of("LIMITER_RULES_B_POLICY", "p"))
+                        .build());
+        assertEquals(
+                List.of(
+                        "line 1: RL-106 limiter.rules.a.limits = 2/s: rule 'a' names policy 'p' (base line 3) and has"
+                                + " limits of its own; keep one of the two",
+                        "line 2: RL-106 limiter.rules.b.limits = 2/s: rule 'b' names policy 'p' (environment variable"
+                                + " LIMITER_RULES_B_POLICY) and has limits of its own; keep one of the two"),
+                mistake.problems());
+    }
+
+    @Test
     void aRuleHasLimitsOrAPolicyAndNotBoth() {
         String rule = "limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\nlimiter.rules.a.policy = p\n";
         String message = message(rule + "limiter.rules.a.limits = 1/s\n");

@@ -6,12 +6,14 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /** What the limiter logs from warnings on while a test runs, kept off the console. */
 public final class LogLines implements AutoCloseable {
     private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
-    private final Logger logger = (Logger) LoggerFactory.getLogger("io.limiter");
+    private final Logger logger;
+    private final @Nullable Level levelBefore;
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
@@ -19,8 +21,18 @@ public final class LogLines implements AutoCloseable {
         }
     };
 
-    /** Listens from now on. */
+    /** Listens from now on to what the limiter says. */
     public LogLines() {
+        this("io.limiter", null);
+    }
+
+    /** Listens from now on to a logger, and lets it say what is of that level. */
+    public LogLines(String name, @Nullable Level level) {
+        logger = (Logger) LoggerFactory.getLogger(name);
+        levelBefore = logger.getLevel();
+        if (level != null) {
+            logger.setLevel(level);
+        }
         appender.start();
         logger.addAppender(appender);
         logger.setAdditive(false);
@@ -48,6 +60,7 @@ public final class LogLines implements AutoCloseable {
     @Override
     public void close() {
         logger.detachAppender(appender);
+        logger.setLevel(levelBefore);
         logger.setAdditive(true);
     }
 }

@@ -1,0 +1,113 @@
+package io.limiter.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.kit.LogLines;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Variables of the environment that look like settings and mean nothing: told, and no mistake. */
+class UnreadVariablesTest {
+    private static final String START =
+            "RL-137 variables of the environment begin like the limiter's and are ignored, for they mean nothing: ";
+
+    private final LogLines log = new LogLines();
+
+    @AfterEach
+    void stopListening() {
+        log.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "LIMITER_REDIS_ADRESS, did you mean 'LIMITER_REDIS_ADDRESS'?",
+        "LIMITER_REDIS_STARTUP_WAI, did you mean 'LIMITER_REDIS_STARTUP_WAIT'?",
+        "LIMITER_POLICIES_VOTE_LIMIT, did you mean 'LIMITER_POLICIES_VOTE_LIMITS'?",
+        "LIMITER_POLICIES_VOTE_ON_FAILURES, did you mean 'LIMITER_POLICIES_VOTE_ON_FAILURE'?",
+        "LIMITER_POLICIES_VOTER_LIMIT, did you mean 'LIMITER_POLICIES_VOTE_LIMITS'?",
+        "LIMITER_POLICIES_SOMETHING_NEW_LIMIT, did you mean 'LIMITER_POLICIES_SOMETHING_NEW_LIMITS'?",
+        "LIMITER_POLICIES_SOMETHING_NEW_ONFAILURE, it needs LIMITER_POLICIES_SOMETHING_NEW_LIMITS",
+        "LIMITER_RULES_SOMETHING_NEW_LIMITS, it needs LIMITER_RULES_SOMETHING_NEW_PATH",
+        "LIMITER_RULES_SOMETHING_NEW_PATHS, did you mean 'LIMITER_RULES_SOMETHING_NEW_PATH'?",
+        "LIMITER_CLIENT_IP_TRUSTED_PROXY, did you mean 'LIMITER_CLIENT_IP_TRUSTED_PROXIES'?",
+        "LIMITER_CLIENTIP_TRUSTEDHOP, did you mean 'LIMITER_CLIENTIP_TRUSTEDHOPS'?",
+        "LIMITER_IN_PROCESS_MAX_ENTRY, did you mean 'LIMITER_IN_PROCESS_MAX_ENTRIES'?",
+        "LIMITER_INPROCESS_MAXENTRIE, did you mean 'LIMITER_INPROCESS_MAXENTRIES'?",
+        "LIMITER_HTTP_HEADER, did you mean 'LIMITER_HTTP_HEADERS'?"
+    })
+    void theNearestIsNamedAndNoValueIsShown(String variable, String instead) throws IOException {
+        LimiterConfig config = with(Map.of(variable, "s3cret"));
+        assertEquals(List.of("vote"), List.copyOf(config.policies().keySet()));
+        assertEquals(List.of(START + variable + " (" + instead + ")"), log.of(Level.WARN, "RL-137"));
+        assertFalse(log.toString().contains("s3cret"), log.toString());
+    }
+
+    @Test
+    void whatIsNearNothingIsNamedAlone() throws IOException {
+        with(Map.of("LIMITER_REDIS_SOMETHING_ELSE", "x"));
+        assertEquals(List.of(START + "LIMITER_REDIS_SOMETHING_ELSE"), log.of(Level.WARN, "RL-137"));
+    }
+
+    @Test
+    void oneLineForAll() throws IOException {
+        Map<String, String> many = new TreeMap<>();
+        for (int i = 10; i < 30; i++) {
+            many.put("LIMITER_HTTP_SOMETHING_ELSE" + i, "x");
+        }
+        with(many);
+        List<String> told = log.of(Level.WARN, "RL-137");
+        assertEquals(1, told.size(), log.toString());
+        assertTrue(told.get(0).endsWith("ELSE18, LIMITER_HTTP_SOMETHING_ELSE19 and 10 more"), told.get(0));
+    }
+
+    @Test
+    void toldAlsoWhereTheConfigurationHasMistakes() {
+        assertThrows(
+                ConfigException.class,
+                () -> with(Map.of("LIMITER_BACKEND", "redis", "LIMITER_REDIS_ADRESS", "redis://a:1")));
+        assertEquals(1, log.of(Level.WARN, "RL-137").size(), log.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "LIMITER_PORT",
+                "LIMITER_HOME",
+                "LIMITER_REDIS_SERVICE_HOST",
+                "LIMITER_REDIS_SERVICE_PORT",
+                "LIMITER_REDIS_SERVICE_PORT_TCP_REDIS",
+                "LIMITER_REDIS_PORT",
+                "LIMITER_REDIS_PORT_6379_TCP",
+                "LIMITER_REDIS_PORT_6379_TCP_ADDR",
+                "LIMITER_REDIS_PORT_6379_TCP_PORT",
+                "LIMITER_REDIS_PORT_6379_TCP_PROTO",
+                "LIMITER_REDIS_MASTER_SERVICE_HOST",
+                "LIMITER_REDIS_OWN",
+                "LIMITER_REDIS_PREFIX",
+                "LIMITER_POLICIES_VOTE_LIMITS_0"
+            })
+    void whatIsMeantForSomebodyElseIsNotTold(String variable) throws IOException {
+        with(Map.of(variable, "x", "LIMITER_POLICIES_VOTE_LIMITS", "1/s"));
+        assertEquals(List.of(), log.of(Level.WARN, "RL-137"));
+    }
+
+    private static LimiterConfig with(Map<String, String> environment) throws IOException {
+        return LimiterConfig.builder()
+                .otherKeys(List.of("limiter.redis.own"))
+                .text("f", new StringReader("limiter.policies.vote.limits = 3/10s\n"))
+                .environment(environment)
+                .build();
+    }
+}

@@ -1,0 +1,170 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.BackendException;
+import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.RedisServers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.config.Config;
+import redis.embedded.RedisServer;
+
+/** While no Redis has been reached yet: no clients of Redisson for nobody, and one soon after somebody is there. */
+class KnockTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final int ATTEMPTS = 6;
+    /** Pauses of 100, 200, 400, 800 and 1600 ms lie between six attempts. */
+    private static final long SIX_ATTEMPTS_MILLIS = 3_000;
+
+    private final int port = RedisServers.freePort();
+    private final LogLines attempts = new LogLines("io.limiter.redis.RedisBackend", Level.DEBUG);
+    /** Redisson writes its version whenever a client is made. */
+    private final LogLines clients = new LogLines("org.redisson.Version", Level.INFO);
+
+    @AfterEach
+    void stopListening() {
+        attempts.close();
+        clients.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis://127.0.0.1:", "redis://user:p%40ss@localhost:", "rediss://127.0.0.1:"})
+    void nobodyListens(String address) {
+        int threads = redissonThreads();
+        try (RedisBackend backend =
+                RedisBackend.builder().address(address + port).build()) {
+            awaitAttempts();
+            assertEquals(0, clientsMade(), clients.toString());
+            assertEquals(threads, redissonThreads());
+            List<String> told = attempts.of(Level.WARN, "RL-201");
+            assertEquals(1, told.size(), attempts.toString());
+            assertTrue(told.get(0).matches("RL-201 ConnectException: .*\\((127.0.0.1|localhost):" + port + "\\);.*"));
+            assertTrue(backend.findings().isEmpty());
+        }
+    }
+
+    @Test
+    void aRedisThatAppearsIsUsed() {
+        try (RedisBackend backend = RedisBackend.builder().address(address()).build()) {
+            awaitAttempts();
+            RedisServer server = RedisServers.start(port);
+            try {
+                assertTrue(backend.awaitConnected(LONG));
+                assertEquals(1, clientsMade(), clients.toString());
+            } finally {
+                RedisServers.stop(server);
+            }
+        }
+    }
+
+    @Test
+    void oneOfSeveralAddressesIsEnough() {
+        String nobody = address();
+        try (RedisBackend cluster = RedisBackend.builder()
+                        .cluster(List.of(nobody, RedisServers.cluster().get(0)))
+                        .build();
+                RedisBackend master = RedisBackend.builder()
+                        .sentinel(RedisServers.MASTER, List.of(nobody, RedisServers.sentinel()))
+                        .build()) {
+            assertTrue(cluster.awaitConnected(LONG));
+            assertTrue(master.awaitConnected(LONG));
+        }
+    }
+
+    /** As the host of a container does while its Redis is away. */
+    @Test
+    void aPortThatTakesConnectionsForNobody() throws IOException {
+        AtomicInteger taken = new AtomicInteger();
+        try (ServerSocket forwarder = new ServerSocket(port, 50, InetAddress.getLoopbackAddress())) {
+            Thread closing = new Thread(() -> {
+                while (true) {
+                    try (Socket connection = forwarder.accept()) {
+                        taken.incrementAndGet();
+                    } catch (IOException closed) {
+                        return;
+                    }
+                }
+            });
+            closing.start();
+            try (RedisBackend backend =
+                    RedisBackend.builder().address(address()).build()) {
+                Await.until(LONG, "it knocks", () -> taken.get() >= ATTEMPTS);
+                assertEquals(0, clientsMade(), clients.toString());
+                assertEquals(1, attempts.of(Level.WARN, "RL-201").size(), attempts.toString());
+                assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
+            }
+        }
+    }
+
+    /** The addresses in a configuration of Redisson are its own affair: clients are made, ever less often. */
+    @Test
+    void withoutAnAddressClientsAreMadeEverLessOften() {
+        Config config = new Config();
+        config.useSingleServer().setAddress(address()).setRetryAttempts(0);
+        int threads = redissonThreads();
+        long start = System.nanoTime();
+        try (RedisBackend backend = RedisBackend.builder().config(config).build()) {
+            Await.until(LONG, "clients are made", () -> clientsMade() >= ATTEMPTS);
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            assertTrue(millis >= SIX_ATTEMPTS_MILLIS, ATTEMPTS + " clients in " + millis + " ms");
+            assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
+        }
+        Await.until(LONG, "no thread is left of clients made in vain", () -> redissonThreads() <= threads);
+    }
+
+    /** What this machine knows of names may be old, and Redisson asks for them itself. */
+    @Test
+    void redissonTriesItselfOnceInAWhile() throws InterruptedException {
+        AtomicLong micros = new AtomicLong();
+        Knock knock = new Knock(List.of(address()), micros::get);
+        assertThrows(BackendException.class, knock::orThrow);
+        micros.set(30_000_000);
+        knock.orThrow();
+        assertThrows(BackendException.class, knock::orThrow);
+    }
+
+    @Test
+    void whatItDoesNotKnowIsForRedissonToSay() throws InterruptedException {
+        for (String address : List.of("redis+uds:///tmp/redis.sock", "redis://127.0.0.1", "redis://127.0.0.1:99999")) {
+            new Knock(List.of(address), () -> 0).orThrow();
+        }
+    }
+
+    private void awaitAttempts() {
+        Await.until(
+                LONG,
+                "it tries",
+                () -> attempts.of(Level.DEBUG, "the attempt to connect failed").size() >= ATTEMPTS);
+    }
+
+    private int clientsMade() {
+        return clients.of(Level.INFO, "Redisson").size();
+    }
+
+    private String address() {
+        return "redis://127.0.0.1:" + port;
+    }
+
+    private static int redissonThreads() {
+        return (int) Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("redisson"))
+                .count();
+    }
+}
