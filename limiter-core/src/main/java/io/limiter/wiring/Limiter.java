@@ -192,7 +192,9 @@ public final class Limiter implements AutoCloseable {
             return backend;
         } catch (NoClassDefFoundError missing) {
             throw new IllegalStateException(
-                    "RL-112 limiter.backend = redis needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
+                    "RL-112 "
+                            + (settings.config() == null ? "limiter.redis.address" : "limiter.redis.config")
+                            + " needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
                     missing);
         }
     }
