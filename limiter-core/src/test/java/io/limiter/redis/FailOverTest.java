@@ -104,6 +104,9 @@ class FailOverTest {
                     LONG,
                     "it decides again",
                     () -> limiter.tryAcquire(DENY, there, 1).source() == Decision.Source.REDIS);
+            // Calls get through a moment before the line is written.
+            Await.until(
+                    LONG, "that is told", () -> !log.of(Level.INFO, "RL-226").isEmpty());
             assertEquals(1, log.of(Level.INFO, "RL-226").size(), log.toString());
         } finally {
             RedisServers.signal("CONT", frozen);
