@@ -27,7 +27,7 @@ class LibrariesTest {
                 "spring-boot-tomcat",
                 "spring-boot-security");
         assertEquals(
-                "hello bob, denied, RL-112 limiter.backend = redis needs Redisson on the class path; add org.redisson:redisson"
+                "hello bob, denied, RL-112 limiter.redis.address needs Redisson on the class path; add org.redisson:redisson"
                         + " 4.7.0 or newer",
                 Without.run(
                         missing,
