@@ -11,12 +11,9 @@ import ch.qos.logback.core.AppenderBase;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
-import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
@@ -25,30 +22,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
-/** Starts with a Redis that is not as it should be: what is logged, what callers get, how it heals. On real servers. */
-class StartUpTest {
-    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
-    private static final Policy LOCAL = Policy.of("local", Limit.fixedWindow(4, Duration.ofHours(1)));
-    private static final Policy ALLOW = LOCAL.onFailure(FailureMode.ALLOW);
-    private static final Policy DENY = LOCAL.onFailure(FailureMode.DENY);
-    private static final Duration LONG = Duration.ofSeconds(30);
-
-    private final int port = RedisServers.freePort();
-    private final LogLines log = new LogLines();
-
-    @AfterEach
-    void stopListening() {
-        log.close();
-    }
-
+/** Starts with a Redis that does not answer, or refuses: what is logged, what callers get, how it heals. On real servers. */
+class StartUpTest extends StartingRedis {
     @Test
     void nobodyThere() {
         try (RedisBackend backend = backend(port);
@@ -185,129 +165,6 @@ class StartUpTest {
         });
     }
 
-    @Test
-    void theAddressOfAReplica() {
-        int master = RedisServers.freePort();
-        RedisServer other = RedisServers.start(master);
-        try {
-            withServer(
-                    () -> {
-                        try (RedisBackend backend = backend(port);
-                                RateLimiter limiter = limiter(backend)) {
-                            assertTrue(backend.awaitConnected(LONG));
-                            assertTrue(log.of(Level.WARN, "RL-203").get(0).contains("it is a replica"), log.toString());
-                            assertTrue(backend.findings().get(0).startsWith("RL-203 Redis at 127.0.0.1:" + port));
-                            failureModesAnswer(limiter);
-                            assertEquals(
-                                    3,
-                                    log.of(Level.WARN, "RL-203 Redis said READONLY")
-                                            .size(),
-                                    "once for each mode: " + log);
-                            try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                                redis.slaveofNoOne();
-                            }
-                            redisDecides(limiter);
-                        }
-                    },
-                    "replicaof 127.0.0.1 " + master);
-        } finally {
-            RedisServers.stop(other);
-        }
-    }
-
-    @Test
-    void aFullMemory() {
-        withServer(() -> {
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                redis.set("filler", "x".repeat(3_000_000));
-                redis.configSet("maxmemory", "1mb");
-            }
-            try (RedisBackend backend = backend(port);
-                    RateLimiter limiter = limiter(backend)) {
-                assertTrue(backend.awaitConnected(LONG));
-                assertTrue(log.of(Level.WARN, "RL-204 Redis at").size() == 1, log.toString());
-                failureModesAnswer(limiter);
-                try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                    redis.configSet("maxmemory", "0");
-                }
-                redisDecides(limiter);
-            }
-        });
-    }
-
-    @Test
-    void aMemoryPolicyThatForgetsWhatClientsUsed() {
-        withServer(
-                () -> {
-                    try (RedisBackend backend = backend(port)) {
-                        assertTrue(backend.awaitConnected(LONG));
-                        assertTrue(
-                                backend.findings().get(0).contains("allkeys-lru"),
-                                backend.findings().toString());
-                        assertEquals(1, log.of(Level.WARN, "RL-205").size(), log.toString());
-                    }
-                },
-                "maxmemory 100mb",
-                "maxmemory-policy allkeys-lru");
-    }
-
-    @Test
-    void aNodeOfAClusterAddressedAsASingleServer() {
-        try (RedisBackend backend = backend(RedisServers.clusterPorts().get(0))) {
-            assertTrue(backend.awaitConnected(LONG));
-            assertTrue(log.of(Level.WARN, "RL-207").size() == 1, log.toString());
-        }
-    }
-
-    @Test
-    void aSingleServerAddressedAsACluster() {
-        try (RedisBackend backend =
-                RedisBackend.builder().cluster(List.of(RedisServers.single())).build()) {
-            awaitWarning("RL-207");
-            assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
-        }
-    }
-
-    @Test
-    @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
-    void aServerTooOld() {
-        RedisServer old = RedisServers.startOld(port);
-        try (RedisBackend backend = backend(port)) {
-            assertTrue(backend.awaitConnected(LONG));
-            assertTrue(log.of(Level.WARN, "RL-206").get(0).contains("version 2.8.19"), log.toString());
-        } finally {
-            RedisServers.stop(old);
-        }
-    }
-
-    @Test
-    void aUserWhoMayNotEnough() {
-        withServer(() -> {
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                redis.aclSetUser("app", "on", ">s3cret", "~limiter:*", "-@all", "+evalsha", "+script|load", "+time");
-                redis.aclSetUser("app", "+ping", "+hello", "+auth", "+client|setname", "+select", "+llen", "+lindex");
-                redis.aclSetUser("app", "+rpush", "+ltrim", "+pexpire", "+del");
-            }
-            try (RedisBackend backend = RedisBackend.builder()
-                            .address(address(port))
-                            .credentials("app", "s3cret")
-                            .deadline(Duration.ofSeconds(5))
-                            .build();
-                    RateLimiter limiter = limiter(backend)) {
-                assertTrue(backend.awaitConnected(LONG));
-                assertTrue(log.of(Level.WARN, "RL-209").get(0).contains("(script fixed_window)"), log.toString());
-                assertEquals(1, log.of(Level.WARN, "RL-210").size(), "INFO is not allowed: " + log);
-                failureModesAnswer(limiter);
-                assertEquals(3, log.of(Level.ERROR, "RL-209").size(), "once for each mode: " + log);
-                Policy list = Policy.of("list", Limit.slidingList(3, Duration.ofHours(1)));
-                assertEquals(
-                        Decision.Source.REDIS,
-                        limiter.tryAcquire(list, KEY, 1).source(),
-                        "what is allowed works: " + log);
-            }
-        });
-    }
-
     /** While another script keeps the server busy, and when foreign data stands under a key. */
     @Test
     void errorsAreNoSilence() {
@@ -347,58 +204,5 @@ class StartUpTest {
                 assertEquals(1, log.of(Level.ERROR, "RL-222").size(), "told once in a while: " + log);
             }
         });
-    }
-
-    private static void failureModesAnswer(RateLimiter limiter) {
-        assertEquals(
-                Decision.Source.FAILED_CLOSED, limiter.tryAcquire(DENY, KEY, 1).source());
-        Decision allowed = limiter.tryAcquire(ALLOW, KEY, 1);
-        assertEquals(Decision.Source.FAILED_OPEN, allowed.source());
-        assertTrue(allowed.outcomes().isEmpty(), "a guess has no numbers");
-        int passed = 0;
-        for (int i = 0; i < 10; i++) {
-            Decision decision = limiter.tryAcquire(LOCAL, KEY, 1);
-            assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
-            passed += decision.allowed() ? 1 : 0;
-        }
-        assertEquals(2, passed, "half of the limit, because two instances share it");
-    }
-
-    private static void redisDecides(RateLimiter limiter) {
-        Await.until(
-                LONG,
-                "Redis decides",
-                () -> limiter.tryAcquire(DENY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
-    }
-
-    private void awaitWarning(String code) {
-        Await.until(LONG, code + " is told", () -> !log.of(Level.WARN, code).isEmpty());
-    }
-
-    private static RedisBackend backend(int port) {
-        return RedisBackend.builder()
-                .address(address(port))
-                .deadline(Duration.ofSeconds(5))
-                .build();
-    }
-
-    private static RateLimiter limiter(RedisBackend backend) {
-        return RateLimiter.builder(backend)
-                .fallback(InProcessBackend.create())
-                .instances(2)
-                .build();
-    }
-
-    private static String address(int port) {
-        return "redis://127.0.0.1:" + port;
-    }
-
-    private void withServer(Runnable test, String... settings) {
-        RedisServer server = RedisServers.start(port, settings);
-        try {
-            test.run();
-        } finally {
-            RedisServers.stop(server);
-        }
     }
 }

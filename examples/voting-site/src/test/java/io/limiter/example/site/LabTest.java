@@ -9,35 +9,12 @@ import io.limiter.kit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-class LabTest {
-    private static Site site;
-
-    private final Browser browser = new Browser();
-
-    @BeforeAll
-    static void start() {
-        site = Site.startWithStillTime();
-    }
-
-    @AfterAll
-    static void stop() {
-        site.close();
-    }
-
-    /** So that what one test has used of the site's own limits is back. */
-    @BeforeEach
-    void later() {
-        site.time().advance(Duration.ofMinutes(5));
-    }
-
+class LabTest extends StillSite {
     private JsonNode view() {
         return ok(browser.get(site.port(), "/api/lab"));
     }

@@ -12,38 +12,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-class VoteTest {
+class VoteTest extends StillSite {
     private static final String TEA = "{\"candidate\":\"tea\"}";
 
     private static final Pattern README_LINE = Pattern.compile("for i in (?<calls>[\\d ]+); do curl .*"
             + " -H 'Content-Type: application/json' -d '(?<body>[^']+)' http://localhost:8080(?<path>\\S+); done");
-
-    private static Site site;
-
-    private final Browser browser = new Browser();
-
-    @BeforeAll
-    static void start() {
-        site = Site.startWithStillTime();
-    }
-
-    @AfterAll
-    static void stop() {
-        site.close();
-    }
-
-    @BeforeEach
-    void later() {
-        site.time().advance(Duration.ofMinutes(5));
-    }
 
     private Answer vote(String ballot) {
         return browser.post(site.port(), "/api/votes", ballot);

@@ -5,12 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.example.site.Browser.Answer;
 import java.lang.reflect.Parameter;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,7 +16,7 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /** Who sends a body that can't be taken is told what this very endpoint takes, and can send that as it was told. */
-class WrongBodyTest {
+class WrongBodyTest extends StillSite {
     enum Endpoint {
         VOTE("POST", "/api/votes", "a JSON object such as ", "{\"candidate\":\"tea\"}"),
         TRAFFIC(
@@ -45,26 +41,6 @@ class WrongBodyTest {
             this.expected = expected;
             this.example = example;
         }
-    }
-
-    private static Site site;
-
-    private final Browser browser = new Browser();
-
-    @BeforeAll
-    static void start() {
-        site = Site.startWithStillTime();
-    }
-
-    @AfterAll
-    static void stop() {
-        site.close();
-    }
-
-    /** So that what one test has used of the site's own limits is back. */
-    @BeforeEach
-    void later() {
-        site.time().advance(Duration.ofMinutes(5));
     }
 
     private static void assertWrong(int status, String message, Answer answer) {

@@ -1,0 +1,145 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/** Starts with a Redis that is not as it should be: a replica, full, too old, of another kind. On real servers. */
+class UnfitServerTest extends StartingRedis {
+    @Test
+    void theAddressOfAReplica() {
+        int master = RedisServers.freePort();
+        RedisServer other = RedisServers.start(master);
+        try {
+            withServer(
+                    () -> {
+                        try (RedisBackend backend = backend(port);
+                                RateLimiter limiter = limiter(backend)) {
+                            assertTrue(backend.awaitConnected(LONG));
+                            assertTrue(log.of(Level.WARN, "RL-203").get(0).contains("it is a replica"), log.toString());
+                            assertTrue(backend.findings().get(0).startsWith("RL-203 Redis at 127.0.0.1:" + port));
+                            failureModesAnswer(limiter);
+                            assertEquals(
+                                    3,
+                                    log.of(Level.WARN, "RL-203 Redis said READONLY")
+                                            .size(),
+                                    "once for each mode: " + log);
+                            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                                redis.slaveofNoOne();
+                            }
+                            redisDecides(limiter);
+                        }
+                    },
+                    "replicaof 127.0.0.1 " + master);
+        } finally {
+            RedisServers.stop(other);
+        }
+    }
+
+    @Test
+    void aFullMemory() {
+        withServer(() -> {
+            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                redis.set("filler", "x".repeat(3_000_000));
+                redis.configSet("maxmemory", "1mb");
+            }
+            try (RedisBackend backend = backend(port);
+                    RateLimiter limiter = limiter(backend)) {
+                assertTrue(backend.awaitConnected(LONG));
+                assertTrue(log.of(Level.WARN, "RL-204 Redis at").size() == 1, log.toString());
+                failureModesAnswer(limiter);
+                try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                    redis.configSet("maxmemory", "0");
+                }
+                redisDecides(limiter);
+            }
+        });
+    }
+
+    @Test
+    void aMemoryPolicyThatForgetsWhatClientsUsed() {
+        withServer(
+                () -> {
+                    try (RedisBackend backend = backend(port)) {
+                        assertTrue(backend.awaitConnected(LONG));
+                        assertTrue(
+                                backend.findings().get(0).contains("allkeys-lru"),
+                                backend.findings().toString());
+                        assertEquals(1, log.of(Level.WARN, "RL-205").size(), log.toString());
+                    }
+                },
+                "maxmemory 100mb",
+                "maxmemory-policy allkeys-lru");
+    }
+
+    @Test
+    void aNodeOfAClusterAddressedAsASingleServer() {
+        try (RedisBackend backend = backend(RedisServers.clusterPorts().get(0))) {
+            assertTrue(backend.awaitConnected(LONG));
+            assertTrue(log.of(Level.WARN, "RL-207").size() == 1, log.toString());
+        }
+    }
+
+    @Test
+    void aSingleServerAddressedAsACluster() {
+        try (RedisBackend backend =
+                RedisBackend.builder().cluster(List.of(RedisServers.single())).build()) {
+            awaitWarning("RL-207");
+            assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
+        }
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
+    void aServerTooOld() {
+        RedisServer old = RedisServers.startOld(port);
+        try (RedisBackend backend = backend(port)) {
+            assertTrue(backend.awaitConnected(LONG));
+            assertTrue(log.of(Level.WARN, "RL-206").get(0).contains("version 2.8.19"), log.toString());
+        } finally {
+            RedisServers.stop(old);
+        }
+    }
+
+    @Test
+    void aUserWhoMayNotEnough() {
+        withServer(() -> {
+            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                redis.aclSetUser("app", "on", ">s3cret", "~limiter:*", "-@all", "+evalsha", "+script|load", "+time");
+                redis.aclSetUser("app", "+ping", "+hello", "+auth", "+client|setname", "+select", "+llen", "+lindex");
+                redis.aclSetUser("app", "+rpush", "+ltrim", "+pexpire", "+del");
+            }
+            try (RedisBackend backend = RedisBackend.builder()
+                            .address(address(port))
+                            .credentials("app", "s3cret")
+                            .deadline(Duration.ofSeconds(5))
+                            .build();
+                    RateLimiter limiter = limiter(backend)) {
+                assertTrue(backend.awaitConnected(LONG));
+                assertTrue(log.of(Level.WARN, "RL-209").get(0).contains("(script fixed_window)"), log.toString());
+                assertEquals(1, log.of(Level.WARN, "RL-210").size(), "INFO is not allowed: " + log);
+                failureModesAnswer(limiter);
+                assertEquals(3, log.of(Level.ERROR, "RL-209").size(), "once for each mode: " + log);
+                Policy list = Policy.of("list", Limit.slidingList(3, Duration.ofHours(1)));
+                assertEquals(
+                        Decision.Source.REDIS,
+                        limiter.tryAcquire(list, KEY, 1).source(),
+                        "what is allowed works: " + log);
+            }
+        });
+    }
+}
