@@ -28,23 +28,26 @@ final class Ask {
     long reset;
     long stamp;
 
-    /** Fixed window: the count. Bucket: the credit. */
+    /** Fixed window: the count. Bucket: the credit. Log: how many stamps have expired. */
     long level;
     /** Bucket: a full one, a permit, and what a microsecond brings, all in parts of a permit. */
     long full;
 
     long parts;
     long rate;
+    /** Bucket: what is stored under another limit than the present one, until a call writes it anew. */
+    @Nullable
+    Object pending;
     /** Bucket: the time from which on it refills. */
     long from;
-    /** Fixed window: the window's end. */
+    /** Fixed window: the window's end. Log: the live stamps before this call. */
     long end;
-    /** What stands is later than it can be: the clock stepped back. */
-    boolean ahead;
+    /** What is stored has been made to fit the present clock and limit, so the present limit's times hold from now on. */
+    boolean written;
 
     /** Log: the call's request id is in it. */
     boolean repeated;
-    /** Log: stamps that still count. */
+    /** Log: stamps that count. */
     long live;
 
     Ask(Charge charge, Limit limit, long now, boolean take) {
@@ -72,8 +75,14 @@ final class Ask {
         }
     }
 
-    boolean mustSettle() {
-        return take && ahead && retryAfter > 0;
+    /** Whether this call asks for permits, and not only what would be answered. */
+    boolean takes() {
+        return take && charge.permits() > 0;
+    }
+
+    /** Asks for more than the limit ever holds. */
+    boolean neverFits() {
+        return permits() > limit.capacity();
     }
 
     boolean denyAll() {

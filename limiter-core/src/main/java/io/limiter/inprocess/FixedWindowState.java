@@ -16,40 +16,38 @@ final class FixedWindowState extends SwappedState<FixedWindowState.Window> {
     }
 
     @Override
-    void look(Window standing, Ask ask) {
-        long period = ask.limit.periodMicros();
-        boolean stands = standing.end > ask.now;
-        ask.level = stands ? standing.count : 0;
-        // A clock that stepped back, or a shorter period, cuts the window.
-        ask.end = stands ? Math.min(standing.end, ask.now + period) : 0;
-        ask.ahead = stands && ask.end < standing.end;
-        long n = ask.permits();
-        ask.allowed = ask.charge.permits() == 0 || ask.level + n <= ask.limit.permits();
-        ask.retryAfter = ask.allowed ? 0 : n > ask.limit.permits() ? LimitOutcome.NEVER : ask.end - ask.now;
+    void look(Window stored, Ask ask) {
+        boolean open = stored.end > ask.now;
+        ask.level = open ? stored.count : 0;
+        ask.end = open ? stored.end : 0;
+        ask.allowed = ask.charge.permits() == 0 || ask.level + ask.permits() <= ask.limit.permits();
     }
 
     @Override
     Window charged(Ask ask) {
-        if (ask.level == 0) {
-            ask.end = ask.now + ask.limit.periodMicros();
-        }
+        ask.end = ask.level > 0 ? cut(ask) : latestEnd(ask);
         ask.level += ask.charge.permits();
         return new Window(ask.level, ask.end);
     }
 
     @Override
-    Window settled(Ask ask) {
+    @Nullable
+    Window settled(Window stored, Ask ask) {
+        if (ask.end <= latestEnd(ask)) {
+            return null;
+        }
+        ask.end = latestEnd(ask);
         return new Window(ask.level, ask.end);
     }
 
     @Override
     @Nullable
-    Window refunded(Window standing, Ask ask, long stamp) {
-        if (ask.level == 0 || standing.end != stamp) {
+    Window refunded(Window stored, Ask ask, long stamp) {
+        if (ask.level == 0 || ask.end != stamp) {
             return null;
         }
         ask.level = Math.max(0, ask.level - ask.charge.permits());
-        ask.end = ask.level == 0 ? 0 : ask.end;
+        ask.end = ask.level == 0 ? 0 : cut(ask);
         return ask.level == 0 ? NONE : new Window(ask.level, ask.end);
     }
 
@@ -59,6 +57,16 @@ final class FixedWindowState extends SwappedState<FixedWindowState.Window> {
         ask.next = ask.level > 0 ? ask.end - ask.now : 0;
         ask.reset = ask.next;
         ask.stamp = ask.end;
+        ask.retryAfter = ask.allowed ? 0 : ask.neverFits() ? LimitOutcome.NEVER : ask.next;
+    }
+
+    private static long latestEnd(Ask ask) {
+        return ask.now + ask.limit.periodMicros();
+    }
+
+    /** A clock that stepped back, or a shorter period, cuts the window. */
+    private static long cut(Ask ask) {
+        return Math.min(ask.end, latestEnd(ask));
     }
 
     @Override

@@ -192,7 +192,7 @@ public final class InProcessBackend implements Backend {
                         state(ask).look(ask);
                     }
                     state(ask).charge(ask);
-                } else if (ask.mustSettle()) {
+                } else if (ask.takes()) {
                     state(ask).settle(ask);
                 }
             }

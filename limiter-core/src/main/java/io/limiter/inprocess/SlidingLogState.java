@@ -83,7 +83,7 @@ final class SlidingLogState extends State {
         ask.end = (long) size - first;
         ask.live = ask.end;
         ask.stamp = ask.now;
-        ask.ahead = ask.end > 0 && ring[slot(size - 1)] > ask.now;
+        ask.written = false;
         ask.allowed = ask.charge.permits() == 0 || ask.live + n <= limit;
         ask.repeated = false;
         ask.noRoom = false;
@@ -96,58 +96,74 @@ final class SlidingLogState extends State {
                 ask.stamp = stamp;
             }
         }
-        ask.retryAfter = 0;
-        if (!ask.allowed) {
-            ask.retryAfter = n > limit ? LimitOutcome.NEVER : leaves(ask, ask.live + n - limit - 1);
-        } else if (ask.take && !ask.repeated && !hasRoom(ask.live + n, limit)) {
+        if (ask.allowed && ask.take && !ask.repeated && !hasRoom(ask.live + n, limit)) {
             ask.allowed = false;
             ask.noRoom = true;
-            ask.retryAfter = n > ring.length ? ask.limit.periodMicros() : leaves(ask, ask.live + n - ring.length - 1);
         }
     }
 
     @Override
     void charge(Ask ask) {
-        if (ask.repeated) {
-            return;
-        }
-        long n = ask.charge.permits();
+        long n = ask.repeated ? 0 : ask.charge.permits();
         ask.live += n;
         if (!ask.take) {
-            return;
-        }
-        settle(ask);
-        for (long i = 0; i < n; i++) {
-            int slot = slot(size++);
-            ring[slot] = ask.now;
-            setId(slot, ask.charge, ask.now);
+            ask.written = true;
+            ask.stamp = Math.min(ask.stamp, ask.now);
+        } else if (ask.repeated) {
+            settle(ask);
+        } else {
+            rewrite(ask);
+            for (long i = 0; i < n; i++) {
+                int slot = slot(size++);
+                ring[slot] = ask.now;
+                setId(slot, ask.charge, ask.now);
+            }
         }
     }
 
     @Override
     void settle(Ask ask) {
+        if (ask.end == 0) {
+            return;
+        }
+        if (ring[slot(size - 1)] > ask.now) {
+            rewrite(ask);
+        } else {
+            // A longer period: the log is kept as long as its newest stamp counts now.
+            fullAt = Math.max(fullAt, ring[slot(size - 1)] + ask.limit.periodMicros());
+        }
+    }
+
+    /** Drops the stamps that have expired, and moves those that are later than now. */
+    private void rewrite(Ask ask) {
         forgetOldest((int) ask.level);
         ask.level = 0;
+        ask.written = true;
+        ask.stamp = Math.min(ask.stamp, ask.now);
+        fullAt = ask.now + ask.limit.periodMicros();
         for (int i = size - 1; i >= 0 && ring[slot(i)] > ask.now; i--) {
             // Only a clock that stepped back leaves a stamp later than now.
             ring[slot(i)] = ask.now;
             restampId(slot(i), ask.now);
         }
-        fullAt = ask.now + ask.limit.periodMicros();
     }
 
     @Override
     void describe(Ask ask) {
-        if (ask.live == 0) {
-            ask.remaining = ask.limit.permits();
-            ask.next = 0;
-            ask.reset = 0;
-            return;
-        }
         long limit = ask.limit.permits();
+        ask.retryAfter = ask.allowed ? 0 : ask.neverFits() ? LimitOutcome.NEVER : retryAfter(ask);
         ask.remaining = Math.max(0, limit - ask.live);
-        ask.next = leaves(ask, Math.max(0, ask.live - limit));
-        ask.reset = leaves(ask, ask.live - 1);
+        ask.next = ask.live == 0 ? 0 : leaves(ask, Math.max(0, ask.live - limit));
+        ask.reset = ask.live == 0 ? 0 : leaves(ask, ask.live - 1);
+    }
+
+    /** When enough stamps have left the log; where it could not grow, when enough have left its ring. */
+    private long retryAfter(Ask ask) {
+        long n = ask.permits();
+        if (!ask.noRoom) {
+            return leaves(ask, ask.live + n - ask.limit.permits() - 1);
+        }
+        return n > ring.length ? ask.limit.periodMicros() : leaves(ask, ask.live + n - ring.length - 1);
     }
 
     @Override
@@ -200,10 +216,10 @@ final class SlidingLogState extends State {
         lock = DROPPED;
     }
 
-    /** When the i-th live stamp leaves the log, from now. A stamp later than now counts as now. */
+    /** When the i-th live stamp leaves the log, from now. Once a call is written, a stamp later than now is now. */
     private long leaves(Ask ask, long i) {
-        long stamp = i >= ask.end ? ask.now : Math.min(ring[slot((int) (ask.level + i))], ask.now);
-        return stamp + ask.limit.periodMicros() - ask.now;
+        long stamp = i >= ask.end ? ask.now : ring[slot((int) (ask.level + i))];
+        return (ask.written ? Math.min(stamp, ask.now) : stamp) + ask.limit.periodMicros() - ask.now;
     }
 
     private int slot(int i) {

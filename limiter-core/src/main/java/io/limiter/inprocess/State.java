@@ -36,19 +36,19 @@ abstract class State {
     /** Lets go. */
     abstract void release();
 
-    /** Fills in what stands, and whether the ask passes. Changes nothing but what has expired. */
+    /** Fills in what is stored, and whether the ask is allowed. Changes nothing. */
     abstract void look(Ask ask);
 
     /** Takes the permits of an ask that {@link #look} allowed; when the ask only looks, as if. */
     abstract void charge(Ask ask);
 
     /**
-     * After a denial while the clock is back from where it was: makes what stands as late as it can be. Who asks again
-     * and again while denied must not be locked out until the clock is where it was.
+     * Makes what is stored fit the present clock and limit, where it does not. A denied call does so too: it takes nothing,
+     * but the times in its answer hold only if a clock that stepped back, or a changed limit, applies from now on.
      */
     abstract void settle(Ask ask);
 
-    /** Fills in remaining, next, reset and stamp. */
+    /** Fills in retryAfter, remaining, next, reset and stamp. */
     abstract void describe(Ask ask);
 
     /** Gives back what a decision with that stamp took; false when it does not count any more. */
@@ -72,7 +72,7 @@ abstract class State {
             look(ask);
             if (ask.allowed && ask.charge.permits() > 0) {
                 charge(ask);
-            } else if (ask.mustSettle()) {
+            } else if (ask.takes()) {
                 settle(ask);
             }
             describe(ask);

@@ -33,14 +33,14 @@ abstract class SwappedState<V> extends State {
         this.value = initial;
     }
 
-    /** Fills in what stands in a value, and whether the ask passes. */
+    /** Fills in what a value holds, and whether the ask is allowed. */
     abstract void look(V standing, Ask ask);
 
     /** The value after the charge of an ask that was looked at. */
     abstract V charged(Ask ask);
 
-    /** The value as an ask that was looked at found it, now. */
-    abstract V settled(Ask ask);
+    /** The value that fits the present clock and limit of an ask that was looked at, or null where what is stored does. */
+    abstract @Nullable V settled(V stored, Ask ask);
 
     /** The value after a refund of an ask that was looked at, or null when nothing is given back. */
     abstract @Nullable V refunded(V standing, Ask ask, long stamp);
@@ -67,8 +67,9 @@ abstract class SwappedState<V> extends State {
             if (ask.allowed && ask.charge.permits() > 0) {
                 V charged = charged(ask);
                 next = ask.take ? charged : seen;
-            } else if (ask.mustSettle()) {
-                next = settled(ask);
+            } else if (ask.takes()) {
+                V settled = settled(cast(seen), ask);
+                next = settled == null ? seen : settled;
             }
             if (next == seen || VALUE.compareAndSet(this, seen, next)) {
                 describe(ask);
@@ -115,7 +116,10 @@ abstract class SwappedState<V> extends State {
 
     @Override
     final void settle(Ask ask) {
-        value = new Held(settled(ask));
+        V settled = settled(standing(), ask);
+        if (settled != null) {
+            value = new Held(settled);
+        }
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.limiter.inprocess;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
     }
 
     @Override
-    void look(Bucket standing, Ask ask) {
+    void look(Bucket stored, Ask ask) {
         Limit limit = ask.limit;
         long divisor = limit.refillDivisor();
         ask.rate = limit.permits() / divisor;
@@ -34,53 +35,61 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
         ask.full = limit.burst() * ask.parts;
         ask.level = ask.full;
         ask.from = ask.now;
-        ask.ahead = false;
-        if (ask.now < standing.fullAt) {
-            refill(standing, ask);
+        ask.pending = null;
+        if (ask.now < stored.fullAt) {
+            refill(stored, ask);
         }
         long n = ask.permits();
         ask.allowed = ask.charge.permits() == 0 || (n <= limit.burst() && ask.level >= n * ask.parts);
-        ask.retryAfter =
-                ask.allowed ? 0 : n > limit.burst() ? LimitOutcome.NEVER : time(ask, n * ask.parts - ask.level);
     }
 
     @Override
     Bucket charged(Ask ask) {
         ask.level -= ask.charge.permits() * ask.parts;
-        return settled(ask);
-    }
-
-    @Override
-    Bucket settled(Ask ask) {
-        return new Bucket(ask.level, ask.from, ask.parts, ask.rate, ask.now + time(ask, ask.full - ask.level));
+        return renewed(ask);
     }
 
     @Override
     @Nullable
-    Bucket refunded(Bucket standing, Ask ask, long stamp) {
+    Bucket settled(Bucket stored, Ask ask) {
+        return ask.pending != null || ask.from > ask.now + ask.limit.periodMicros() ? renewed(ask) : null;
+    }
+
+    /** From now on the present limit applies, and a clock that stepped back costs a period at most. */
+    private static Bucket renewed(Ask ask) {
+        ask.from = Math.min(ask.from, ask.now + ask.limit.periodMicros());
+        ask.pending = null;
+        return ask.level < ask.full
+                ? new Bucket(ask.level, ask.from, ask.parts, ask.rate, ask.now + time(ask, ask.full))
+                : FULL;
+    }
+
+    @Override
+    @Nullable
+    Bucket refunded(Bucket stored, Ask ask, long stamp) {
         // What has refilled since the call was given back already. Under another limit than that of the call nobody
         // knows.
         long n = ask.charge.permits();
         long elapsed = Math.max(0, ask.now - stamp);
         if (n > ask.limit.burst()
                 || ask.level == ask.full
-                || standing.parts != ask.parts
-                || standing.rate != ask.rate
+                || stored.parts != ask.parts
+                || stored.rate != ask.rate
                 || elapsed >= Ask.ceilDiv(n * ask.parts, ask.rate)) {
             return null;
         }
         ask.level = Math.min(ask.full, ask.level + n * ask.parts - elapsed * ask.rate);
         // The burst may have been raised since: the state lives on as long as it would have.
-        return new Bucket(ask.level, ask.from, ask.parts, ask.rate, standing.fullAt);
+        return new Bucket(ask.level, ask.from, ask.parts, ask.rate, stored.fullAt);
     }
 
     @Override
     void describe(Ask ask) {
-        long missing = ask.full - ask.level;
         ask.remaining = ask.level / ask.parts;
-        ask.next = missing > 0 ? time(ask, ask.parts - ask.level % ask.parts) : 0;
-        ask.reset = time(ask, missing);
+        ask.next = time(ask, Math.min(ask.full, (ask.remaining + 1) * ask.parts));
+        ask.reset = time(ask, ask.full);
         ask.stamp = ask.from;
+        ask.retryAfter = ask.allowed ? 0 : ask.neverFits() ? LimitOutcome.NEVER : time(ask, ask.permits() * ask.parts);
     }
 
     @Override
@@ -93,31 +102,55 @@ final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
         return standing.fullAt;
     }
 
-    /** The credit that stands now. */
-    private static void refill(Bucket standing, Ask ask) {
-        // A clock that stepped back gives nothing until it is back where it was, or a period has passed.
-        long from = Math.min(standing.from, ask.now + ask.limit.periodMicros());
-        ask.ahead = from < standing.from;
-        ask.from = Math.max(from, ask.now);
-        long elapsed = Math.max(0, ask.now - from);
-        long burst = ask.limit.burst();
-        long whole = burst;
-        long credit = standing.credit;
-        if (standing.parts != ask.parts || standing.rate != ask.rate) {
-            // Another rate or period. Nobody knows since when: the lesser of what both would have brought, in whole
-            // permits.
-            whole = Math.min(whole, (credit + elapsed * standing.rate) / standing.parts);
-            credit = Math.min(credit / standing.parts, burst) * ask.parts;
-        }
+    /** The credit that is there now. For the time before a changed limit was seen: the lesser of what both rates brought. */
+    private static void refill(Bucket stored, Ask ask) {
+        long elapsed = Math.max(0, ask.now - stored.from);
+        boolean changed = stored.parts != ask.parts || stored.rate != ask.rate;
+        long most = changed ? converted(stored, stored.credit + elapsed * stored.rate, ask) : ask.full;
+        long credit = changed ? converted(stored, stored.credit, ask) : stored.credit;
+        long filled = Ask.ceilDiv(ask.full - credit, ask.rate);
         // More credit than a lowered burst holds is a full bucket.
-        if (elapsed < Ask.ceilDiv(ask.full - credit, ask.rate)) {
-            ask.level = credit + elapsed * ask.rate;
+        ask.level = elapsed < filled ? Math.min(most, credit + elapsed * ask.rate) : most;
+        // A full bucket refills from now on, as a new one does.
+        ask.from = ask.level < ask.full ? Math.max(stored.from, ask.now) : ask.now;
+        // The state would be full, and dropped, before a raised burst is.
+        if (changed || stored.fullAt < stored.from + filled) {
+            ask.pending = stored;
         }
-        ask.level = Math.min(ask.level, whole * ask.parts);
     }
 
-    /** How long until so much credit has come. */
+    /** Credit in the stored parts as credit in parts of the present limit, rounded down; a full bucket at most. */
+    private static long converted(Bucket stored, long credit, Ask ask) {
+        return BigInteger.valueOf(credit)
+                .multiply(BigInteger.valueOf(ask.parts))
+                .divide(BigInteger.valueOf(stored.parts))
+                .min(BigInteger.valueOf(ask.full))
+                .longValue();
+    }
+
+    /**
+     * How long until there is so much credit. While a changed limit is pending: until both rates have brought it, or the
+     * state is dropped as full.
+     */
     private static long time(Ask ask, long credit) {
-        return credit > 0 ? ask.from - ask.now + Ask.ceilDiv(credit, ask.rate) : 0;
+        if (credit <= ask.level) {
+            return 0;
+        }
+        if (!(ask.pending instanceof Bucket stored)) {
+            return ask.from - ask.now + Ask.ceilDiv(credit - ask.level, ask.rate);
+        }
+        BigInteger byNew = ceilDiv(BigInteger.valueOf(credit - converted(stored, stored.credit, ask)), ask.rate);
+        BigInteger storedCredit =
+                ceilDiv(BigInteger.valueOf(credit).multiply(BigInteger.valueOf(stored.parts)), ask.parts);
+        BigInteger byOld = ceilDiv(storedCredit.subtract(BigInteger.valueOf(stored.credit)), stored.rate);
+        long both = byNew.max(byOld)
+                .min(BigInteger.valueOf(stored.fullAt - stored.from))
+                .longValue();
+        return stored.from + both - ask.now;
+    }
+
+    private static BigInteger ceilDiv(BigInteger dividend, long divisor) {
+        BigInteger[] quotient = dividend.divideAndRemainder(BigInteger.valueOf(divisor));
+        return quotient[1].signum() > 0 ? quotient[0].add(BigInteger.ONE) : quotient[0];
     }
 }

@@ -19,15 +19,11 @@ end
 
 local function look(s)
   if s.limit == 0 then
-    s.allowed, s.retry = s.n == 0, s.n == 0 and 0 or -1
+    s.allowed = s.n == 0
   else
     s.algorithm.look(s)
   end
   return s.allowed
-end
-
-local function back(s, stamp)
-  s.allowed, s.retry = s.limit > 0 and s.n > 0 and s.algorithm.back(s, stamp), 0
 end
 
 local function decide(states, mode)
@@ -36,21 +32,22 @@ local function decide(states, mode)
     if not look(s) then allowed = false end
   end
   for _, s in ipairs(states) do
-    local stamp = tonumber(string.match(s.mode, '^back:(%d+)$') or '')
-    if stamp then
-      back(s, stamp)
+    s.refund = tonumber(string.match(s.mode, '^back:(%d+)$') or '')
+    if s.refund then
+      s.allowed = s.limit > 0 and s.n > 0 and s.algorithm.back(s, s.refund)
     elseif allowed and s.n > 0 and mode ~= 'see' and mode ~= 'ask' then
       s.algorithm.charge(s)
       if mode == '' then s.algorithm.write(s) end
-    elseif (mode == '' or mode == 'ask') and s.limit > 0 and s.ahead and s.retry > 0 then
+    elseif (mode == '' or mode == 'ask') and s.limit > 0 and s.n > 0 then
       s.algorithm.settle(s)
     end
   end
   local reply, size = {}, 0
   for _, s in ipairs(states) do
-    local remaining, next_us, reset, stamp = 0, 0, 0, now
-    if s.limit > 0 then remaining, next_us, reset, stamp = s.algorithm.state(s) end
-    reply[size + 1], reply[size + 2], reply[size + 3] = s.allowed and 1 or 0, remaining, s.retry
+    local retry, remaining, next_us, reset, stamp = -1, 0, 0, 0, now
+    if s.limit > 0 then retry, remaining, next_us, reset, stamp = s.algorithm.state(s) end
+    reply[size + 1], reply[size + 2] = s.allowed and 1 or 0, remaining
+    reply[size + 3] = (s.allowed or s.refund) and 0 or retry
     reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, stamp
     size = size + 6
   end

@@ -13,27 +13,21 @@
 local algorithm = {}
 
 function algorithm.look(s)
-  s.count, s.stored_end, s.ends, s.ahead = 0, 0, 0, false
+  s.count, s.ends = 0, 0
   local raw = redis.call('GET', s.key)
   if raw then
     local count, ends = string.match(raw, '^(%d+):(%d+)$')
     if not count then
       error('LIMITERSTATE the value of ' .. s.key .. ' is no fixed window; delete it or use another prefix')
     end
-    s.stored_end = tonumber(ends)
-    if s.stored_end > s.now then
-      s.count = tonumber(count)
-      -- A clock that stepped back, or a shorter period, cuts the window.
-      s.ends = math.min(s.stored_end, s.now + s.period)
-      s.ahead = s.ends < s.stored_end
-    end
+    ends = tonumber(ends)
+    if ends > s.now then s.count, s.ends = tonumber(count), ends end
   end
   s.allowed = s.n == 0 or s.count + s.n <= s.limit
-  s.retry = s.allowed and 0 or s.n > s.limit and -1 or s.ends - s.now
 end
 
 function algorithm.charge(s)
-  if s.count == 0 then s.ends = s.now + s.period end
+  s.ends = math.min(s.count > 0 and s.ends or math.huge, s.now + s.period)
   s.count = s.count + s.n
 end
 
@@ -42,15 +36,22 @@ function algorithm.write(s)
     'PX', string.format('%.0f', math.max(1, math.ceil((s.ends - s.now) / 1000))))
 end
 
-algorithm.settle = algorithm.write
+-- A clock that stepped back, or a shorter period, cuts the window.
+function algorithm.settle(s)
+  if s.ends > s.now + s.period then
+    s.ends = s.now + s.period
+    algorithm.write(s)
+  end
+end
 
 function algorithm.back(s, stamp)
-  if s.count == 0 or s.stored_end ~= stamp then return false end
+  if s.count == 0 or s.ends ~= stamp then return false end
   s.count = math.max(0, s.count - s.n)
   if s.count == 0 then
     s.ends = 0
     redis.call('DEL', s.key)
   else
+    s.ends = math.min(s.ends, s.now + s.period)
     algorithm.write(s)
   end
   return true
@@ -58,7 +59,7 @@ end
 
 function algorithm.state(s)
   local left = s.count > 0 and s.ends - s.now or 0
-  return math.max(0, s.limit - s.count), left, left, s.ends
+  return s.n > s.limit and -1 or left, math.max(0, s.limit - s.count), left, left, s.ends
 end
 -- [/algorithm]
 
@@ -91,13 +92,13 @@ end
 algorithm.look(s)
 if stamp then
   s.allowed = s.n > 0 and algorithm.back(s, stamp)
-  s.retry = 0
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.ahead and s.retry > 0 then
-  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+elseif mode == '' and s.n > 0 then
+  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+  -- applies from now on.
   algorithm.settle(s)
 end
-local remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = algorithm.state(s)
+return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}

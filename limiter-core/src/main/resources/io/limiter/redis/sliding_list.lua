@@ -26,11 +26,11 @@ local function first_later(key, low, size, time)
   return low
 end
 
--- The i-th live stamp (from 0). A stamp later than now, left by a clock that stepped back, counts as now.
+-- The i-th live stamp (from 0). Once a call is written, a stamp later than now, left by a clock that stepped back, is now.
 local function live(s, i)
   if i >= s.logged then return s.now end
-  if i == 0 and s.head then return math.min(s.head, s.now) end
-  return math.min(stamp_at(s.key, s.first + i), s.now)
+  local stamp = i == 0 and s.head or stamp_at(s.key, s.first + i)
+  return s.written and math.min(stamp, s.now) or stamp
 end
 
 function algorithm.look(s)
@@ -44,23 +44,19 @@ function algorithm.look(s)
       s.first, s.head = first_later(s.key, 1, size, cut), nil
     end
   end
-  s.logged = size - s.first
-  s.ahead = s.logged > 0 and s.tail > s.now
+  s.logged, s.written = size - s.first, false
   s.len = s.logged
   s.allowed = s.n == 0 or s.len + s.n <= s.limit
-  s.retry = 0
-  if not s.allowed then
-    s.retry = s.n > s.limit and -1 or live(s, s.len + s.n - s.limit - 1) + s.period - s.now
-  end
 end
 
 function algorithm.charge(s)
-  s.len = s.len + s.n
+  s.len, s.written = s.len + s.n, true
 end
 
-function algorithm.write(s)
-  local keep, add = s.first + s.logged, s.n
-  if s.ahead then
+-- Adds so many stamps; drops those that have expired, and moves those that are later than now.
+local function rewrite(s, add)
+  local keep = s.first + s.logged
+  if s.logged > 0 and s.tail > s.now then
     local later = first_later(s.key, s.first, keep, s.now)
     keep, add = later, add + keep - later
   end
@@ -80,11 +76,20 @@ function algorithm.write(s)
   redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil(s.period / 1000))))
 end
 
+function algorithm.write(s)
+  rewrite(s, s.n)
+end
+
 function algorithm.settle(s)
-  local n = s.n
-  s.n = 0
-  algorithm.write(s)
-  s.n = n
+  if s.logged == 0 then return end
+  if s.tail > s.now then
+    rewrite(s, 0)
+    s.written = true
+    return
+  end
+  -- A longer period: the log must live as long as its newest stamp counts now.
+  local left = math.floor((s.tail + s.period - 1) / 1000) - math.floor(s.now / 1000)
+  if redis.call('PTTL', s.key) < left then redis.call('PEXPIRE', s.key, string.format('%.0f', left)) end
 end
 
 function algorithm.back(s, stamp)
@@ -97,10 +102,12 @@ function algorithm.back(s, stamp)
 end
 
 function algorithm.state(s)
-  if s.len == 0 then return s.limit, 0, 0, s.now end
-  local newest = s.len > s.logged and s.now or math.min(s.tail, s.now)
-  return math.max(0, s.limit - s.len), live(s, math.max(0, s.len - s.limit)) + s.period - s.now,
-    newest + s.period - s.now, s.now
+  if s.len == 0 then return -1, s.limit, 0, 0, s.now end
+  local from = s.period - s.now
+  local over = s.len + s.n - s.limit
+  local retry = s.n > s.limit and -1 or not s.allowed and over > 0 and live(s, over - 1) + from
+  local newest = s.len > s.logged and s.now or s.written and math.min(s.tail, s.now) or s.tail
+  return retry, math.max(0, s.limit - s.len), live(s, math.max(0, s.len - s.limit)) + from, newest + from, s.now
 end
 -- [/algorithm]
 
@@ -133,13 +140,13 @@ end
 algorithm.look(s)
 if stamp then
   s.allowed = s.n > 0 and algorithm.back(s, stamp)
-  s.retry = 0
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.ahead and s.retry > 0 then
-  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+elseif mode == '' and s.n > 0 then
+  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+  -- applies from now on.
   algorithm.settle(s)
 end
-local remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = algorithm.state(s)
+return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}

@@ -20,33 +20,29 @@ local function stamp_at(key, i)
   return tonumber(redis.call('ZRANGE', key, i, i, 'WITHSCORES')[2])
 end
 
--- The i-th live stamp (from 0). A stamp later than now, left by a clock that stepped back, counts as now.
+-- The i-th live stamp (from 0). Once a call is written, a stamp later than now, left by a clock that stepped back, is now.
 local function live(s, i)
   if i >= s.logged then return s.now end
-  return math.min(stamp_at(s.key, s.first + i), s.now)
+  local stamp = stamp_at(s.key, s.first + i)
+  return s.written and math.min(stamp, s.now) or stamp
 end
 
 function algorithm.look(s)
   local size = redis.call('ZCARD', s.key)
   s.logged = size > 0 and redis.call('ZCOUNT', s.key, string.format('(%.0f', s.now - s.period), '+inf') or 0
   s.first, s.len, s.stamp, s.repeated = size - s.logged, s.logged, s.now, false
-  s.allowed = s.n == 0 or s.len + s.n <= s.limit
-  s.ahead = false
+  s.allowed, s.written = s.n == 0 or s.len + s.n <= s.limit, false
   if s.id ~= '' and s.n > 0 and s.n <= s.limit and s.logged > 0 then
     local score = tonumber(redis.call('ZSCORE', s.key, s.id .. ':1') or '')
     if score and score > s.now - s.period then
       s.allowed, s.repeated, s.stamp = true, true, score
     end
   end
-  s.retry = 0
-  if not s.allowed then
-    s.ahead = s.logged > 0 and stamp_at(s.key, -1) > s.now
-    s.retry = s.n > s.limit and -1 or live(s, s.len + s.n - s.limit - 1) + s.period - s.now
-  end
 end
 
 function algorithm.charge(s)
   if not s.repeated then s.len = s.len + s.n end
+  s.written, s.stamp = true, math.min(s.stamp, s.now)
 end
 
 -- Runs one command on so many arguments at a time that they fit Lua's stack; the sum of its replies.
@@ -58,8 +54,8 @@ local function in_chunks(args, command)
   return sum
 end
 
-function algorithm.write(s)
-  if s.repeated then return end
+-- Adds so many stamps; drops those that have expired, and moves those that are later than now.
+local function rewrite(s, missing)
   local now = string.format('%.0f', s.now)
   local function add(flag, args)
     return in_chunks(args, function(...) return redis.call('ZADD', s.key, flag, ...) end)
@@ -82,7 +78,6 @@ function algorithm.write(s)
     prefix = ':' .. now .. '-'
     used = s.logged > 0 and redis.call('ZCOUNT', s.key, now, now) or 0
   end
-  local missing = s.n
   while missing > 0 do
     -- A name that is taken (after a refund, or a clock that stepped) adds nothing; the next names make up for it.
     local members = {}
@@ -97,10 +92,20 @@ function algorithm.write(s)
 end
 
 function algorithm.settle(s)
-  local n = s.n
-  s.n = 0
-  algorithm.write(s)
-  s.n = n
+  if s.logged == 0 then return end
+  local newest = stamp_at(s.key, -1)
+  if newest > s.now then
+    rewrite(s, 0)
+    s.written, s.stamp = true, math.min(s.stamp, s.now)
+    return
+  end
+  -- A longer period: the log must live as long as its newest stamp counts now.
+  local left = math.floor((newest + s.period - 1) / 1000) - math.floor(s.now / 1000)
+  if redis.call('PTTL', s.key) < left then redis.call('PEXPIRE', s.key, string.format('%.0f', left)) end
+end
+
+function algorithm.write(s)
+  if s.repeated then algorithm.settle(s) else rewrite(s, s.n) end
 end
 
 function algorithm.back(s, stamp)
@@ -120,9 +125,12 @@ function algorithm.back(s, stamp)
 end
 
 function algorithm.state(s)
-  if s.len == 0 then return s.limit, 0, 0, s.stamp end
-  return math.max(0, s.limit - s.len), live(s, math.max(0, s.len - s.limit)) + s.period - s.now,
-    live(s, s.len - 1) + s.period - s.now, s.stamp
+  if s.len == 0 then return -1, s.limit, 0, 0, s.stamp end
+  local from = s.period - s.now
+  local over = s.len + s.n - s.limit
+  local retry = s.n > s.limit and -1 or not s.allowed and over > 0 and live(s, over - 1) + from
+  return retry, math.max(0, s.limit - s.len), live(s, math.max(0, s.len - s.limit)) + from, live(s, s.len - 1) + from,
+    s.stamp
 end
 -- [/algorithm]
 
@@ -155,13 +163,13 @@ end
 algorithm.look(s)
 if stamp then
   s.allowed = s.n > 0 and algorithm.back(s, stamp)
-  s.retry = 0
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.ahead and s.retry > 0 then
-  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+elseif mode == '' and s.n > 0 then
+  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+  -- applies from now on.
   algorithm.settle(s)
 end
-local remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = algorithm.state(s)
+return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}

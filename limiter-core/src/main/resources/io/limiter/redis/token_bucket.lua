@@ -16,26 +16,56 @@
 -- [algorithm]
 local algorithm = {}
 
--- The credit that stands now.
-local function refill(s, credit, from)
-  -- A clock that stepped back gives nothing until it is back where it was, or a period has passed.
-  s.ahead = from > s.now + s.period
-  from = math.min(from, s.now + s.period)
-  s.from = math.max(from, s.now)
-  local elapsed, whole = math.max(0, s.now - from), s.burst
-  if s.stored_parts ~= s.parts or s.stored_rate ~= s.rate then
-    -- Another rate or period. Nobody knows since when: the lesser of what both would have brought, in whole permits.
-    whole = math.min(whole, math.floor((credit + elapsed * s.stored_rate) / s.stored_parts))
-    credit = math.min(math.floor(credit / s.stored_parts), s.burst) * s.parts
+-- floor(a * b / c) and the rest, for a < c: exact, though the product may be above 2^53.
+local function scaled(a, b, c)
+  local quotient, rest, bit = 0, 0, 4503599627370496
+  while bit >= 1 do
+    quotient, rest = quotient * 2, rest * 2
+    if rest >= c then quotient, rest = quotient + 1, rest - c end
+    if b >= bit then
+      b, rest = b - bit, rest + a
+      if rest >= c then quotient, rest = quotient + 1, rest - c end
+    end
+    bit = bit / 2
   end
-  -- More credit than a lowered burst holds is a full bucket.
-  if elapsed < math.ceil((s.full - credit) / s.rate) then s.credit = credit + elapsed * s.rate end
-  s.credit = math.min(s.credit, whole * s.parts)
+  return quotient, rest
 end
 
--- How long until so much credit has come.
+-- Credit in stored parts as credit in parts of the present limit, rounded down; a full bucket at most.
+local function converted(s, credit)
+  local whole = math.floor(credit / s.stored_parts)
+  if whole >= s.burst then return s.full end
+  return whole * s.parts + (scaled(credit - whole * s.stored_parts, s.parts, s.stored_parts))
+end
+
+-- The credit that is there now. For the time before a changed limit was seen: the lesser of what both rates brought.
+local function refill(s)
+  local elapsed, most, credit = math.max(0, s.now - s.stored_from), s.full, s.stored_credit
+  s.pending = s.stored_parts ~= s.parts or s.stored_rate ~= s.rate
+  if s.pending then
+    most = converted(s, credit + elapsed * s.stored_rate)
+    credit = converted(s, credit)
+  end
+  s.base = credit
+  local filled = math.ceil((s.full - credit) / s.rate)
+  -- More credit than a lowered burst holds is a full bucket.
+  s.credit = elapsed < filled and math.min(most, credit + elapsed * s.rate) or most
+  -- A full bucket refills from now on, as a new one does.
+  if s.credit < s.full then s.from = math.max(s.stored_from, s.now) end
+  -- The state would be full, and expire, before a raised burst is.
+  s.pending = s.pending or s.full_at < s.stored_from + filled
+end
+
+-- How long until there is so much credit. While a changed limit is pending: until both rates have brought it, or the
+-- state expires.
 local function time(s, credit)
-  return credit > 0 and s.from - s.now + math.ceil(credit / s.rate) or 0
+  if credit <= s.credit then return 0 end
+  if not s.pending then return s.from - s.now + math.ceil((credit - s.credit) / s.rate) end
+  local whole = math.floor(credit / s.parts)
+  local part, rest = scaled(credit - whole * s.parts, s.stored_parts, s.parts)
+  local stored = whole * s.stored_parts + part + (rest > 0 and 1 or 0)
+  local wait = math.max(math.ceil((credit - s.base) / s.rate), math.ceil((stored - s.stored_credit) / s.stored_rate))
+  return math.min(s.stored_from + wait, s.full_at) - s.now
 end
 
 function algorithm.look(s)
@@ -43,21 +73,27 @@ function algorithm.look(s)
   while b > 0 do a, b = b, a % b end
   s.rate, s.parts = s.limit / a, s.period / a
   s.full = s.burst * s.parts
-  s.credit, s.from, s.ahead = s.full, s.now, false
+  s.credit, s.from, s.pending = s.full, s.now, false
   local raw = redis.call('GET', s.key)
   if raw then
     local credit, from, parts, rate, full_at = string.match(raw, '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
     if not credit then
       error('LIMITERSTATE the value of ' .. s.key .. ' is no token bucket; delete it or use another prefix')
     end
-    s.stored_parts, s.stored_rate, s.full_at = tonumber(parts), tonumber(rate), tonumber(full_at)
-    if s.now < s.full_at then refill(s, tonumber(credit), tonumber(from)) end
+    s.stored_credit, s.stored_from, s.full_at = tonumber(credit), tonumber(from), tonumber(full_at)
+    s.stored_parts, s.stored_rate = tonumber(parts), tonumber(rate)
+    if s.now < s.full_at then refill(s) end
   end
   s.allowed = s.n == 0 or s.n <= s.burst and s.credit >= s.n * s.parts
-  s.retry = s.allowed and 0 or s.n > s.burst and -1 or time(s, s.n * s.parts - s.credit)
+end
+
+-- From now on the present limit applies, and a clock that stepped back costs a period at most.
+local function renew(s)
+  s.from, s.pending = math.min(s.from, s.now + s.period), false
 end
 
 function algorithm.charge(s)
+  renew(s)
   s.credit = s.credit - s.n * s.parts
 end
 
@@ -66,11 +102,16 @@ local function value(s, full_at)
 end
 
 function algorithm.write(s)
-  local left = time(s, s.full - s.credit)
+  local left = time(s, s.full)
   redis.call('SET', s.key, value(s, s.now + left), 'PX', string.format('%.0f', math.max(1, math.ceil(left / 1000))))
 end
 
-algorithm.settle = algorithm.write
+function algorithm.settle(s)
+  if s.pending or s.from > s.now + s.period then
+    renew(s)
+    if s.credit < s.full then algorithm.write(s) else redis.call('DEL', s.key) end
+  end
+end
 
 function algorithm.back(s, stamp)
   -- What has refilled since the call was given back already. Under another limit than that of the call nobody knows.
@@ -86,8 +127,9 @@ function algorithm.back(s, stamp)
 end
 
 function algorithm.state(s)
-  local missing = s.full - s.credit
-  return math.floor(s.credit / s.parts), missing > 0 and time(s, s.parts - s.credit % s.parts) or 0, time(s, missing), s.from
+  local whole = math.floor(s.credit / s.parts)
+  local retry = s.n > s.burst and -1 or not s.allowed and time(s, s.n * s.parts)
+  return retry, whole, time(s, math.min(s.full, (whole + 1) * s.parts)), time(s, s.full), s.from
 end
 -- [/algorithm]
 
@@ -120,13 +162,13 @@ end
 algorithm.look(s)
 if stamp then
   s.allowed = s.n > 0 and algorithm.back(s, stamp)
-  s.retry = 0
 elseif s.allowed and s.n > 0 then
   algorithm.charge(s)
   if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.ahead and s.retry > 0 then
-  -- The clock stepped back. Who asks again and again while denied must not be locked out until it is where it was.
+elseif mode == '' and s.n > 0 then
+  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+  -- applies from now on.
   algorithm.settle(s)
 end
-local remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, s.retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = algorithm.state(s)
+return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}

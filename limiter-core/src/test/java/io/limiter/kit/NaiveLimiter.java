@@ -48,33 +48,39 @@ public final class NaiveLimiter {
         List<LimitOutcome> outcomes = new ArrayList<>();
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
-                LimitOutcome before = look(charge, limit, now);
-                if (!allowed || charge.permits() == 0) {
-                    outcomes.add(before);
-                    if (mode == Mode.TAKE && before.retryAfterMicros() > 0) {
-                        settle(kept(charge, limit), limit, now);
-                    }
-                    continue;
-                }
-                Kept kept = kept(charge, limit);
-                Kept copy = copy(kept);
-                take(kept, charge, limit, now);
-                LimitOutcome after = look(new Charge(charge.policy(), charge.key(), 0), limit, now);
-                outcomes.add(new LimitOutcome(
-                        charge,
-                        limit,
-                        true,
-                        after.remaining(),
-                        0,
-                        after.nextMicros(),
-                        after.resetMicros(),
-                        limit.algorithm() == Algorithm.FIXED_WINDOW ? after.stampMicros() : before.stampMicros()));
-                if (mode == Mode.LOOK) {
-                    states.put(name(charge, limit), copy);
-                }
+                outcomes.add(decide(charge, limit, mode, allowed, now));
             }
         }
         return outcomes;
+    }
+
+    /** One limit's part. A look that is allowed answers as if it took; else it answers what is so without a call. */
+    private LimitOutcome decide(Charge charge, Limit limit, Mode mode, boolean allAllow, long now) {
+        boolean charges = allAllow && charge.permits() > 0;
+        if (charge.permits() == 0 || limit.permits() == 0 || (mode == Mode.LOOK && !charges)) {
+            return look(charge, limit, now);
+        }
+        Kept kept = kept(charge, limit);
+        Kept copy = copy(kept);
+        settle(kept, limit, now);
+        LimitOutcome settled = look(charge, limit, now);
+        if (!charges) {
+            return settled;
+        }
+        take(kept, charge, limit, now);
+        LimitOutcome after = look(new Charge(charge.policy(), charge.key(), 0), limit, now);
+        if (mode == Mode.LOOK) {
+            states.put(name(charge, limit), copy);
+        }
+        return new LimitOutcome(
+                charge,
+                limit,
+                true,
+                after.remaining(),
+                0,
+                after.nextMicros(),
+                after.resetMicros(),
+                limit.algorithm() == Algorithm.FIXED_WINDOW ? after.stampMicros() : settled.stampMicros());
     }
 
     /** Gives back what an outcome took. */
@@ -141,7 +147,7 @@ public final class NaiveLimiter {
         return switch (limit.algorithm()) {
             case FIXED_WINDOW -> {
                 long count = kept.end > now ? kept.count : 0;
-                long end = count > 0 ? Math.min(kept.end, now + limit.periodMicros()) : 0;
+                long end = count > 0 ? kept.end : 0;
                 boolean allowed = n == 0 || count + n <= limit.permits();
                 long left = count > 0 ? end - now : 0;
                 long retry = allowed ? 0 : n > limit.permits() ? -1 : left;
@@ -152,19 +158,18 @@ public final class NaiveLimiter {
             case TOKEN_BUCKET -> {
                 BigInteger credit = credit(kept, limit, now);
                 BigInteger wanted = permits(limit, n);
-                boolean allowed = n == 0 || n <= limit.burst() && credit.compareTo(wanted) >= 0;
-                long retry = allowed ? 0 : n > limit.burst() ? -1 : time(kept, limit, wanted.subtract(credit), now);
-                BigInteger missing = full(limit).subtract(credit);
                 BigInteger permit = permits(limit, 1);
-                long next = missing.signum() == 0 ? 0 : time(kept, limit, permit.subtract(credit.mod(permit)), now);
+                BigInteger full = full(limit);
+                boolean allowed = n == 0 || n <= limit.burst() && credit.compareTo(wanted) >= 0;
+                BigInteger more = credit.divide(permit).add(BigInteger.ONE).multiply(permit);
                 yield new LimitOutcome(
                         charge,
                         limit,
                         allowed,
                         credit.divide(permit).longValueExact(),
-                        retry,
-                        next,
-                        time(kept, limit, missing, now),
+                        allowed ? 0 : n > limit.burst() ? -1 : time(kept, limit, wanted, now),
+                        time(kept, limit, more.min(full), now),
+                        time(kept, limit, full, now),
                         from(kept, limit, now));
             }
         };
@@ -178,7 +183,7 @@ public final class NaiveLimiter {
         boolean repeated = false;
         for (Entry entry : kept.log) {
             if (entry.stamp > now - period) {
-                live.add(Math.min(entry.stamp, now));
+                live.add(entry.stamp);
                 if (charge.requestId() != null
                         && charge.requestId().equals(entry.id)
                         && n > 0
@@ -197,40 +202,47 @@ public final class NaiveLimiter {
         return new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - len), retry, next, reset, stamp);
     }
 
-    /** A denial while the clock is back from where it was: what stands becomes as late as it can be. */
+    /**
+     * What every call that asks for permits does, also one that is denied: it makes what is kept fit the present clock
+     * and limit. Nothing is later than now allows, and a bucket refills as the present limit says.
+     */
     private static void settle(Kept kept, Limit limit, long now) {
-        if (limit.permits() == 0) {
-            return;
-        }
         long latest = now + limit.periodMicros();
         switch (limit.algorithm()) {
             case FIXED_WINDOW -> kept.end = Math.min(kept.end, latest);
             case SLIDING_LIST, SLIDING_ZSET -> {
                 if (kept.log.stream().anyMatch(entry -> entry.stamp > now)) {
-                    List<Entry> log = new ArrayList<>();
-                    for (Entry entry : kept.log) {
-                        if (entry.stamp > now - limit.periodMicros()) {
-                            log.add(new Entry(Math.min(entry.stamp, now), entry.id));
-                        }
-                    }
-                    kept.log = log;
+                    kept.log = live(kept, limit, now);
                 }
             }
             case TOKEN_BUCKET -> {
-                if (kept.fullAt > now && kept.from > latest) {
+                boolean changed =
+                        !isOf(kept, limit) || kept.fullAt < kept.from + ceil(missing(kept, limit), rate(limit));
+                if (kept.fullAt > now && (changed || from(kept, limit, now) > latest)) {
                     put(kept, limit, credit(kept, limit, now), now);
                 }
             }
         }
     }
 
+    /** The entries that count, none later than now. */
+    private static List<Entry> live(Kept kept, Limit limit, long now) {
+        List<Entry> log = new ArrayList<>();
+        for (Entry entry : kept.log) {
+            if (entry.stamp > now - limit.periodMicros()) {
+                log.add(new Entry(Math.min(entry.stamp, now), entry.id));
+            }
+        }
+        return log;
+    }
+
     private static void take(Kept kept, Charge charge, Limit limit, long now) {
         long n = charge.permits();
         switch (limit.algorithm()) {
             case FIXED_WINDOW -> {
-                boolean stands = kept.count > 0 && kept.end > now;
-                kept.end = stands ? Math.min(kept.end, now + limit.periodMicros()) : now + limit.periodMicros();
-                kept.count = (stands ? kept.count : 0) + n;
+                boolean open = kept.count > 0 && kept.end > now;
+                kept.end = open ? kept.end : now + limit.periodMicros();
+                kept.count = (open ? kept.count : 0) + n;
             }
             case SLIDING_LIST, SLIDING_ZSET -> {
                 boolean repeated = charge.requestId() != null
@@ -240,52 +252,56 @@ public final class NaiveLimiter {
                 if (repeated) {
                     return;
                 }
-                List<Entry> log = new ArrayList<>();
-                for (Entry entry : kept.log) {
-                    if (entry.stamp > now - limit.periodMicros()) {
-                        log.add(new Entry(Math.min(entry.stamp, now), entry.id));
-                    }
-                }
+                List<Entry> log = live(kept, limit, now);
                 for (long i = 0; i < n; i++) {
                     log.add(new Entry(now, charge.requestId()));
                 }
                 kept.log = log;
             }
-            case TOKEN_BUCKET -> {
-                put(kept, limit, credit(kept, limit, now).subtract(permits(limit, n)), now);
-            }
+            case TOKEN_BUCKET -> put(kept, limit, credit(kept, limit, now).subtract(permits(limit, n)), now);
         }
     }
 
     private static void put(Kept kept, Limit limit, BigInteger credit, long now) {
-        kept.from = from(kept, limit, now);
+        kept.from = Math.min(from(kept, limit, now), now + limit.periodMicros());
         kept.credit = credit;
         kept.parts = parts(limit);
         kept.rate = rate(limit);
-        kept.fullAt = now + time(kept, limit, full(limit).subtract(credit), now);
+        BigInteger missing = full(limit).subtract(credit);
+        kept.fullAt = missing.signum() == 0 ? 0 : kept.from + ceil(missing, kept.rate);
     }
 
-    /** From when on a bucket refills: now, or where the clock was before it stepped back, a period on at most. */
+    /** From when on a bucket refills: now, or where the clock was before it stepped back. A full one is as a new one. */
     private static long from(Kept kept, Limit limit, long now) {
-        return kept.fullAt > now ? Math.max(now, Math.min(kept.from, now + limit.periodMicros())) : now;
+        return credit(kept, limit, now).equals(full(limit)) ? now : Math.max(now, kept.from);
+    }
+
+    private static boolean isOf(Kept kept, Limit limit) {
+        return kept.parts.equals(parts(limit)) && kept.rate.equals(rate(limit));
     }
 
     private static BigInteger credit(Kept kept, Limit limit, long now) {
         if (kept.fullAt <= now) {
             return full(limit);
         }
-        long elapsed = Math.max(0, now - kept.from);
-        boolean sameLimit = kept.parts.equals(parts(limit)) && kept.rate.equals(rate(limit));
-        if (sameLimit) {
-            return kept.credit.add(refill(limit, elapsed)).min(full(limit));
-        }
-        // The limit has changed: what the old one brought, in whole permits, and never more than the new one would
-        // have.
-        BigInteger old =
-                kept.credit.add(BigInteger.valueOf(elapsed).multiply(kept.rate)).divide(kept.parts);
-        BigInteger whole = kept.credit.divide(kept.parts).min(BigInteger.valueOf(limit.burst()));
-        BigInteger fresh = whole.multiply(parts(limit)).add(refill(limit, elapsed));
-        return old.multiply(parts(limit)).min(fresh).min(full(limit));
+        BigInteger elapsed = BigInteger.valueOf(Math.max(0, now - kept.from));
+        BigInteger byNew = stored(kept, limit).add(elapsed.multiply(rate(limit)));
+        BigInteger byOld = convert(kept, limit, kept.credit.add(elapsed.multiply(kept.rate)));
+        return (isOf(kept, limit) ? byNew : byNew.min(byOld)).min(full(limit));
+    }
+
+    /** What was kept, in parts of the present limit. */
+    private static BigInteger stored(Kept kept, Limit limit) {
+        return convert(kept, limit, kept.credit);
+    }
+
+    private static BigInteger convert(Kept kept, Limit limit, BigInteger credit) {
+        return credit.multiply(parts(limit)).divide(kept.parts);
+    }
+
+    /** What a bucket that was kept lacked, if nothing had come since. */
+    private static BigInteger missing(Kept kept, Limit limit) {
+        return full(limit).subtract(stored(kept, limit).min(full(limit)));
     }
 
     private static BigInteger full(Limit limit) {
@@ -313,12 +329,23 @@ public final class NaiveLimiter {
         return BigInteger.valueOf(micros).multiply(rate(limit));
     }
 
-    private static long time(Kept kept, Limit limit, BigInteger credit, long now) {
-        if (credit.signum() <= 0) {
-            return 0;
+    private static long ceil(BigInteger dividend, BigInteger divisor) {
+        return dividend.add(divisor).subtract(BigInteger.ONE).divide(divisor).longValueExact();
+    }
+
+    /** The first time, from now, at which there is so much credit: searched, not calculated. */
+    private static long time(Kept kept, Limit limit, BigInteger wanted, long now) {
+        long low = now;
+        long high = Math.max(now, kept.fullAt);
+        while (low < high) {
+            long middle = (low + high) >>> 1;
+            if (credit(kept, limit, middle).compareTo(wanted) >= 0) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
         }
-        BigInteger[] quotient = credit.divideAndRemainder(rate(limit));
-        return from(kept, limit, now) - now + quotient[0].longValueExact() + (quotient[1].signum() == 0 ? 0 : 1);
+        return low - now;
     }
 
     private Kept kept(Charge charge, Limit limit) {

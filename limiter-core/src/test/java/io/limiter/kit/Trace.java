@@ -99,6 +99,14 @@ public final class Trace {
                             ? limiter.tryAcquire(List.of(charge))
                             : limiter.peek(List.of(charge));
                     calls.put(calls.size() + 1, decision);
+                    if (words[2].equals("take") || !decision.allowed()) {
+                        long now = time.nowMicros();
+                        ToldTimes.check(decision, now, this + ": " + line, (charges, at) -> {
+                            time.setMicros(at);
+                            return limiter.peek(charges).outcomes();
+                        });
+                        time.setMicros(now);
+                    }
                     answered.add(upTo(line, id == null ? words[3] : words[4], id == null ? 3 : 4) + numbers(decision));
                 }
             }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Algorithm;
 import io.limiter.Backend;
+import io.limiter.Backend.Mode;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
@@ -17,12 +18,15 @@ import java.util.Set;
 /** Runs seeded traffic against a backend and compares every answer with the naive model, field by field. */
 public final class TrafficRun {
     private static final int REMEMBERED = 8;
+    /** After one step of so many the backend is asked whether the times in its answer come true; the model after each. */
+    private static final int ASKED_AGAIN = 16;
 
     private final Traffic traffic;
     private final String name;
     private final NaiveLimiter model = new NaiveLimiter();
     private final List<Decision> decisions = new ArrayList<>();
     private final Set<Decision> refunded = Collections.newSetFromMap(new IdentityHashMap<>());
+    private ManualTime time = new ManualTime();
     private int takes;
     private int denials;
 
@@ -47,7 +51,8 @@ public final class TrafficRun {
      * @param time the time that the backend reads
      * @return the share of the takes that was denied
      */
-    public double against(Backend backend, ManualTime time, int steps) {
+    public double against(Backend backend, ManualTime backendTime, int steps) {
+        time = backendTime;
         RateLimiter limiter = RateLimiter.on(backend);
         for (int i = 0; i < steps; i++) {
             Traffic.Step step = traffic.next();
@@ -62,6 +67,7 @@ public final class TrafficRun {
             case TAKE -> {
                 Decision decision = limiter.tryAcquire(step.charges());
                 compare(step, number, decision);
+                keepsItsWord(limiter, step, number, decision);
                 takes++;
                 denials += decision.allowed() ? 0 : 1;
                 decisions.add(decision);
@@ -69,7 +75,13 @@ public final class TrafficRun {
                     decisions.remove(0);
                 }
             }
-            case LOOK -> compare(step, number, limiter.peek(step.charges()));
+            case LOOK -> {
+                Decision decision = limiter.peek(step.charges());
+                compare(step, number, decision);
+                if (!decision.allowed()) {
+                    keepsItsWord(limiter, step, number, decision);
+                }
+            }
             case REFUND -> {
                 int index = decisions.size() - 1 - step.earlier();
                 if (index >= 0) {
@@ -89,6 +101,19 @@ public final class TrafficRun {
                 model.decide(step.charges(), step.mode(), step.now()),
                 decision.outcomes(),
                 () -> name + ", step " + number + ": " + step);
+    }
+
+    /** The times in the answer, asked of the model after each step and of the backend after some. */
+    private void keepsItsWord(RateLimiter limiter, Traffic.Step step, int number, Decision decision) {
+        String where = name + ", step " + number + ": " + step;
+        ToldTimes.check(decision, step.now(), where, (charges, now) -> model.decide(charges, Mode.LOOK, now));
+        if (number % ASKED_AGAIN == 0) {
+            ToldTimes.check(decision, step.now(), where, (charges, now) -> {
+                time.setMicros(now);
+                return limiter.peek(charges).outcomes();
+            });
+            time.setMicros(step.now());
+        }
     }
 
     private void refund(RateLimiter limiter, Decision decision, Traffic.Step step, int number) {

@@ -41,14 +41,23 @@ class PlantedFaultsTest {
         Algorithm fixed = Algorithm.FIXED_WINDOW;
         faults.add(new Fault(fixed, "< for <= at the limit", "s.count + s.n <= s.limit", "s.count + s.n < s.limit"));
         faults.add(
-                new Fault(fixed, "a window that stands at its end", "s.stored_end > s.now", "s.stored_end >= s.now"));
+                new Fault(fixed, "a window that is open at its end", "if ends > s.now then", "if ends >= s.now then"));
+        faults.add(new Fault(fixed, "no cut of a long window", "if s.ends > s.now + s.period then", "if false then"));
         faults.add(new Fault(
-                fixed, "no cut of a long window", "math.min(s.stored_end, s.now + s.period)", "s.stored_end"));
+                fixed,
+                "no cut by a call that is charged",
+                "math.min(s.count > 0 and s.ends or math.huge, s.now + s.period)",
+                "s.count > 0 and s.ends or s.now + s.period"));
         faults.add(new Fault(
-                fixed, "a window that each call moves", "if s.count == 0 then s.ends", "if true then s.ends"));
+                fixed,
+                "a look that cuts",
+                "local left = s.count > 0 and s.ends - s.now or 0",
+                "local left = s.count > 0 and math.min(s.ends - s.now, s.period) or 0"));
+        faults.add(
+                new Fault(fixed, "a window that each call moves", "s.count > 0 and s.ends or math.huge", "math.huge"));
         faults.add(new Fault(
                 fixed, "denied calls are counted", "elseif s.allowed and s.n > 0 then", "elseif s.n > 0 then"));
-        faults.add(new Fault(fixed, "a refund of the next window", "or s.stored_end ~= stamp then", "then"));
+        faults.add(new Fault(fixed, "a refund of the next window", "or s.ends ~= stamp then", "then"));
         faults.add(new Fault(
                 fixed,
                 "a lost time to live",
@@ -56,17 +65,16 @@ class PlantedFaultsTest {
                 "'KEEPTTL'"));
         faults.add(new Fault(
                 fixed, "a look that writes", "if mode == '' then algorithm.write(s) end", "algorithm.write(s)"));
-        faults.add(new Fault(fixed, "no never", "s.n > s.limit and -1 or s.ends - s.now", "s.ends - s.now"));
+        faults.add(new Fault(fixed, "no never", "s.n > s.limit and -1 or left", "left"));
         for (Algorithm log : List.of(Algorithm.SLIDING_LIST, Algorithm.SLIDING_ZSET)) {
             faults.add(new Fault(log, "< for <= at the limit", "s.len + s.n <= s.limit", "s.len + s.n < s.limit"));
-            faults.add(new Fault(
-                    log, "the wrong stamp for retry", "s.len + s.n - s.limit - 1)", "s.len + s.n - s.limit)"));
+            faults.add(new Fault(log, "the wrong stamp for retry", "live(s, over - 1)", "live(s, over)"));
             faults.add(new Fault(
                     log, "next of the oldest although the limit was lowered", "math.max(0, s.len - s.limit)", "0"));
             faults.add(new Fault(
                     log, "a refund of what has expired", "if stamp <= s.now - s.period then return false end", ""));
             faults.add(new Fault(log, "a lost time to live", "redis.call('PEXPIRE', s.key,", "redis.call('ECHO',"));
-            faults.add(new Fault(log, "no never", "s.n > s.limit and -1 or live", "live"));
+            faults.add(new Fault(log, "no never", "s.n > s.limit and -1 or not", "not"));
             faults.add(new Fault(
                     log, "a look that writes", "if mode == '' then algorithm.write(s) end", "algorithm.write(s)"));
             faults.add(new Fault(
@@ -82,12 +90,13 @@ class PlantedFaultsTest {
                 "a log cleared by a clock that steps back",
                 "keep, add = later, add + keep - later",
                 "keep = later"));
-        faults.add(new Fault(list, "stamps of the future kept", "if s.ahead then", "if false then"));
+        faults.add(new Fault(
+                list, "stamps of the future kept", "if s.logged > 0 and s.tail > s.now then", "if false then"));
         faults.add(new Fault(
                 list,
                 "stamps of the future counted as such",
-                "math.min(stamp_at(s.key, s.first + i), s.now)",
-                "stamp_at(s.key, s.first + i)"));
+                "s.written and math.min(stamp, s.now) or stamp",
+                "stamp"));
         faults.add(new Fault(
                 list,
                 "a trim that takes one more",
@@ -104,7 +113,11 @@ class PlantedFaultsTest {
                 "names start anew at each call",
                 "missing = missing - add('NX', members)",
                 "add('NX', members) missing = 0"));
-        faults.add(new Fault(zset, "a repeated call is charged", "if s.repeated then return end", ""));
+        faults.add(new Fault(
+                zset,
+                "a repeated call is charged",
+                "if s.repeated then algorithm.settle(s) else rewrite(s, s.n) end",
+                "rewrite(s, s.n)"));
         faults.add(new Fault(
                 zset,
                 "a repeated call is denied when the log is full",
@@ -130,38 +143,55 @@ class PlantedFaultsTest {
         Algorithm bucket = Algorithm.TOKEN_BUCKET;
         faults.add(new Fault(bucket, "> for >= at the cost", "s.credit >= s.n * s.parts", "s.credit > s.n * s.parts"));
         faults.add(new Fault(
-                bucket, "floor for ceil", "math.ceil(credit / s.rate) or 0", "math.floor(credit / s.rate) or 0"));
+                bucket,
+                "floor for ceil",
+                "math.ceil((credit - s.credit) / s.rate)",
+                "math.floor((credit - s.credit) / s.rate)"));
         faults.add(new Fault(
                 bucket,
                 "ceil for floor",
-                "math.floor(s.credit / s.parts), missing",
-                "math.ceil(s.credit / s.parts), missing"));
+                "local whole = math.floor(s.credit / s.parts)",
+                "local whole = math.ceil(s.credit / s.parts)"));
         faults.add(new Fault(bucket, "a lost gcd", "while b > 0 do a, b = b, a % b end", "a = 1"));
         faults.add(new Fault(
-                bucket, "credit for time that steps back", "math.max(0, s.now - from)", "math.abs(s.now - from)"));
+                bucket,
+                "credit for time that steps back",
+                "math.max(0, s.now - s.stored_from)",
+                "math.abs(s.now - s.stored_from)"));
         faults.add(new Fault(
-                bucket, "a stamp that steps back with the clock", "s.from = math.max(from, s.now)", "s.from = s.now"));
-        faults.add(new Fault(bucket, "a stamp that never comes back", "math.min(from, s.now + s.period)", "from"));
+                bucket, "a stamp that steps back with the clock", "s.from = math.max(s.stored_from, s.now)", ""));
+        faults.add(new Fault(bucket, "a stamp that never comes back", "math.min(s.from, s.now + s.period)", "s.from"));
+        faults.add(new Fault(
+                bucket, "the new rate for time before it", "math.min(most, credit + elapsed", "(credit + elapsed"));
         faults.add(new Fault(
                 bucket,
-                "the new rate for time before it",
-                "math.min(whole, math.floor((credit",
-                "math.max(whole, math.floor((credit"));
-        faults.add(new Fault(
-                bucket,
-                "the old rate for time after it",
-                "if elapsed < math.ceil((s.full - credit) / s.rate) then s.credit",
-                "if false then s.credit"));
+                "the old rate for time before it",
+                "elapsed < filled and math.min(most, credit + elapsed * s.rate) or most",
+                "most"));
         faults.add(new Fault(
                 bucket,
                 "parts carried over as they are",
-                "if s.stored_parts ~= s.parts or s.stored_rate ~= s.rate then",
-                "if false then"));
+                "s.pending = s.stored_parts ~= s.parts or s.stored_rate ~= s.rate",
+                "s.pending = false"));
         faults.add(new Fault(
                 bucket,
-                "a part of a permit carried over",
-                "math.floor(credit / s.stored_parts), s.burst) * s.parts",
-                "credit / s.stored_parts, s.burst) * s.parts"));
+                "only whole permits carried over",
+                "+ (scaled(credit - whole * s.stored_parts, s.parts, s.stored_parts))",
+                ""));
+        faults.add(new Fault(
+                bucket,
+                "a raised burst that is full when the old one was",
+                "s.pending or s.full_at < s.stored_from + filled",
+                "s.pending"));
+        faults.add(new Fault(
+                bucket, "a denial that keeps the old limit", "if s.pending or s.from > s.now", "if s.from > s.now"));
+        faults.add(new Fault(
+                bucket, "times of one rate while two decide", "if not s.pending then return", "if true then return"));
+        faults.add(new Fault(
+                bucket,
+                "a wait beyond the state's end",
+                "math.min(s.stored_from + wait, s.full_at)",
+                "s.stored_from + wait"));
         faults.add(new Fault(bucket, "a stale bucket that is not full", "if s.now < s.full_at then", "if true then"));
         faults.add(new Fault(
                 bucket,
@@ -173,7 +203,7 @@ class PlantedFaultsTest {
                 "a refund under another limit",
                 "s.credit == s.full or s.stored_parts ~= s.parts or s.stored_rate ~= s.rate",
                 "s.credit == s.full"));
-        faults.add(new Fault(bucket, "no never", "s.n > s.burst and -1 or time", "time"));
+        faults.add(new Fault(bucket, "no never", "s.n > s.burst and -1 or not", "not"));
         faults.add(new Fault(
                 bucket,
                 "a lost time to live",
@@ -184,7 +214,11 @@ class PlantedFaultsTest {
         faults.add(new Fault(
                 bucket, "denied calls are counted", "elseif s.allowed and s.n > 0 then", "elseif s.n > 0 then"));
         for (Algorithm algorithm : Algorithm.values()) {
-            faults.add(new Fault(algorithm, "a denial that notes no step back", "s.ahead and s.retry > 0", "false"));
+            faults.add(new Fault(
+                    algorithm,
+                    "a denial that notes no step back",
+                    "elseif mode == '' and s.n > 0 then",
+                    "elseif false then"));
         }
         return faults;
     }

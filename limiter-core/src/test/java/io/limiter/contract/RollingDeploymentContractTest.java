@@ -1,0 +1,89 @@
+package io.limiter.contract;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
+import io.limiter.kit.TestedBackend;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Two nodes with different limits of one token bucket call in turn, as while a new version is rolled out: what is admitted
+ * is at any time at least what the lesser limit alone would have granted, and at most what the greater one would.
+ */
+class RollingDeploymentContractTest {
+    private static final Duration STEP = Duration.ofMillis(100);
+    private static final Duration LENGTH = Duration.ofMinutes(10);
+    private static final PartitionKey CLIENT = PartitionKey.of("192.0.2.1");
+
+    static Stream<TestedBackend> backends() {
+        return Backends.all().stream();
+    }
+
+    @ParameterizedTest(name = "on {0}")
+    @MethodSource("backends")
+    void whatIsAdmittedLiesBetweenTheTwoLimits(TestedBackend tested) {
+        Policy lesser = policy(10);
+        Policy greater = policy(20);
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time);
+                RateLimiter both = RateLimiter.on(backend);
+                Alone least = new Alone(lesser);
+                Alone most = new Alone(greater)) {
+            long admitted = 0;
+            for (int call = 0; call <= LENGTH.dividedBy(STEP); call++) {
+                admitted += both.tryAcquire(call % 2 == 0 ? lesser : greater, CLIENT, 1)
+                                .allowed()
+                        ? 1
+                        : 0;
+                long atLeast = least.call();
+                long atMost = most.call();
+                long total = admitted;
+                assertTrue(
+                        atLeast <= total && total <= atMost,
+                        () -> "after " + Duration.ofNanos(time.nowMicros() * 1_000) + ": " + total
+                                + " admitted, outside " + atLeast + " to " + atMost);
+                time.advance(STEP);
+                least.time.advance(STEP);
+                most.time.advance(STEP);
+            }
+            assertTrue(most.admitted - least.admitted > 90, "the two limits hardly differ");
+        }
+    }
+
+    private static Policy policy(int permits) {
+        return Policy.of("p", Limit.tokenBucket(permits, Duration.ofMinutes(1)));
+    }
+
+    /** What one of the limits admits of the same calls when it is alone. */
+    private static final class Alone implements AutoCloseable {
+        private final ManualTime time = new ManualTime();
+        private final RateLimiter limiter =
+                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+        private final Policy policy;
+        private long admitted;
+
+        Alone(Policy policy) {
+            this.policy = policy;
+        }
+
+        long call() {
+            admitted += limiter.tryAcquire(policy, CLIENT, 1).allowed() ? 1 : 0;
+            return admitted;
+        }
+
+        @Override
+        public void close() {
+            limiter.close();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.limiter.kit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/**
+ * Whether the times in an answer are true: at that time what they promise is so, and a microsecond before it is not. Asked
+ * by looks, which change nothing.
+ */
+public final class ToldTimes {
+    private ToldTimes() {}
+
+    /**
+     * Fails at the first time that is not true.
+     *
+     * @param now when the decision was made, in microseconds
+     * @param where what a failure names
+     * @param look the outcomes of charges at a time
+     */
+    public static void check(
+            Decision decision, long now, String where, BiFunction<List<Charge>, Long, List<LimitOutcome>> look) {
+        for (int i = 0; i < decision.outcomes().size(); i++) {
+            LimitOutcome told = decision.outcomes().get(i);
+            int index = i;
+            Look same = at -> look.apply(decision.charges(), at).get(index);
+            Look nothing = at -> look.apply(forNothing(decision.charges()), at).get(index);
+            String what = where + ", told " + told;
+            if (told.retryAfterMicros() > 0) {
+                assertTrue(same.at(now + told.retryAfterMicros()).allowed(), what + ": denied at retry");
+                assertTrue(!same.at(now + told.retryAfterMicros() - 1).allowed(), what + ": allowed before retry");
+            }
+            if (told.nextMicros() > 0) {
+                long next = now + told.nextMicros();
+                assertTrue(nothing.at(next).remaining() > told.remaining(), what + ": no more quota at next");
+                assertEquals(told.remaining(), nothing.at(next - 1).remaining(), what + ": more quota before next");
+            }
+            if (told.resetMicros() > 0) {
+                LimitOutcome full = nothing.at(now + told.resetMicros());
+                assertEquals(told.limit().capacity(), full.remaining(), what + ": not full at reset");
+                assertEquals(0, full.resetMicros(), what + ": not full at reset");
+                assertTrue(nothing.at(now + told.resetMicros() - 1).resetMicros() > 0, what + ": full before reset");
+            }
+        }
+    }
+
+    private interface Look {
+        LimitOutcome at(long now);
+    }
+
+    private static List<Charge> forNothing(List<Charge> charges) {
+        return charges.stream()
+                .map(charge -> new Charge(charge.policy(), charge.key(), 0))
+                .toList();
+    }
+}
