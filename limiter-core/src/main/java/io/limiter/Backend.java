@@ -35,6 +35,13 @@ public interface Backend extends AutoCloseable {
      */
     CompletionStage<Boolean> refund(Decision decision);
 
+    /**
+     * Announces a policy that the application has, other than one that it makes while it runs, for one client for
+     * instance. A backend in this JVM reserves a part of its memory for it, so that no flood of keys under other policies
+     * takes it. To announce a policy again does nothing.
+     */
+    default void announce(Policy policy) {}
+
     /** Forgets what the key used of all limits of the policy. */
     CompletionStage<Void> reset(Policy policy, PartitionKey key);
 

@@ -65,6 +65,14 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
+    public void announce(Policy policy) {
+        backend.announce(policy);
+        if (fallback != null) {
+            fallback.announce(policy);
+        }
+    }
+
+    @Override
     public void reset(Policy policy, PartitionKey key) {
         result(resetAll(policy, key));
     }

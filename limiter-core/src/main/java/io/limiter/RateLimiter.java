@@ -65,6 +65,9 @@ public interface RateLimiter extends AutoCloseable {
     /** As {@link #peek(List)}, without blocking. */
     CompletionStage<Decision> peekAsync(List<Charge> charges);
 
+    /** Announces a policy that the application has, as {@link Backend#announce} does. */
+    default void announce(Policy policy) {}
+
     /**
      * Forgets what the key used of the policy.
      *

@@ -61,6 +61,12 @@ final class Ask {
     @Nullable
     Overflow entered;
 
+    /** The key has no state of its own: what {@link #state} is stands in for it. */
+    boolean missing;
+
+    /** The state was made for this ask, which has not charged it yet. */
+    boolean created;
+
     /** A log would have allowed it but could not grow. */
     boolean noRoom;
 
@@ -70,7 +76,7 @@ final class Ask {
     /** Lets the shared states know that this ask is decided, or asks elsewhere. */
     void leave() {
         if (entered != null) {
-            entered.leave(charge.key());
+            entered.leave(this);
             entered = null;
         }
     }

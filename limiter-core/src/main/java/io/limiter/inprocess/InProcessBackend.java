@@ -10,7 +10,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -31,15 +30,15 @@ public final class InProcessBackend implements Backend {
     /** How many stamps the logs hold together by default: 80 MB of them. */
     public static final long DEFAULT_MAX_STAMPS = 10_000_000;
 
-    private static final Comparator<Ask> HOLD_ORDER = Comparator.comparingLong(ask -> state(ask).order);
-
     private final TimeSource time;
     private final StateTable table;
+    private final Decider decider;
     private volatile boolean closed;
 
     private InProcessBackend(Builder builder) {
         this.time = builder.time;
         this.table = new StateTable(builder.maxEntries, builder.maxStamps);
+        this.decider = new Decider(table);
     }
 
     /** A backend with default bounds on the monotonic clock. */
@@ -59,11 +58,7 @@ public final class InProcessBackend implements Backend {
         }
         long now = time.nowMicros();
         List<Ask> asks = asks(charges, now, mode == Mode.TAKE);
-        if (asks.size() == 1) {
-            decideAlone(asks.get(0));
-        } else {
-            decideTogether(asks);
-        }
+        decider.decide(asks);
         List<LimitOutcome> outcomes = new ArrayList<>(asks.size());
         for (Ask ask : asks) {
             outcomes.add(ask.outcome());
@@ -87,6 +82,11 @@ public final class InProcessBackend implements Backend {
         return CompletableFuture.completedFuture(given);
     }
 
+    @Override
+    public void announce(Policy policy) {
+        table.announce(policy.name());
+    }
+
     /** Forgets the key's own state. What it used of a state that it shares, because the table was full, is not its own. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
@@ -94,7 +94,7 @@ public final class InProcessBackend implements Backend {
             return CompletableFuture.failedFuture(closedException());
         }
         for (Limit limit : policy.limits()) {
-            clear(table.own(policy.name(), limit, key));
+            clear(table.own(new Ask(new Charge(policy, key, 0), limit, 0, false)));
         }
         return CompletableFuture.completedFuture(null);
     }
@@ -107,6 +107,11 @@ public final class InProcessBackend implements Backend {
     /** For how many stamps the logs hold room now. */
     public long stamps() {
         return table.stamps();
+    }
+
+    /** How many limits have states now. */
+    int limits() {
+        return table.rooms();
     }
 
     /** How many calls were decided by a shared state because the table was full. */
@@ -129,112 +134,9 @@ public final class InProcessBackend implements Backend {
         return asks;
     }
 
-    private void decideAlone(Ask ask) {
-        if (ask.denyAll()) {
-            ask.answerDenyAll();
-            return;
-        }
-        try {
-            while (true) {
-                if (!table.find(ask).decideAlone(ask)) {
-                    continue;
-                }
-                if (!ask.noRoom || ask.reclaimed) {
-                    return;
-                }
-                ask.reclaimed = true;
-                table.reclaim(ask.now);
-            }
-        } finally {
-            ask.leave();
-        }
-    }
-
-    private void decideTogether(List<Ask> asks) {
-        List<Ask> stateful = new ArrayList<>(asks.size());
-        boolean allowed = true;
-        for (Ask ask : asks) {
-            if (ask.denyAll()) {
-                ask.answerDenyAll();
-                allowed &= ask.allowed;
-            } else {
-                stateful.add(ask);
-            }
-        }
-        try {
-            decideHeld(stateful, allowed);
-            if (stateful.stream().anyMatch(ask -> ask.noRoom)) {
-                // Denied, so nothing was taken: drop what is full, and ask once more.
-                table.reclaim(stateful.get(0).now);
-                decideHeld(stateful, allowed);
-            }
-        } finally {
-            stateful.forEach(Ask::leave);
-        }
-    }
-
-    private void decideHeld(List<Ask> asks, boolean othersAllow) {
-        while (!holdAll(asks)) {
-            // A state was dropped between its finding and its holding: find again.
-            Thread.onSpinWait();
-        }
-        try {
-            boolean allowed = othersAllow;
-            for (Ask ask : asks) {
-                state(ask).look(ask);
-                allowed &= ask.allowed;
-            }
-            for (Ask ask : asks) {
-                if (allowed && ask.charge.permits() > 0) {
-                    if (ask.earlier > 0) {
-                        // The state has changed by an earlier ask since this one looked.
-                        ask.earlier = 0;
-                        state(ask).look(ask);
-                    }
-                    state(ask).charge(ask);
-                } else if (ask.takes()) {
-                    state(ask).settle(ask);
-                }
-            }
-            for (Ask ask : asks) {
-                state(ask).describe(ask);
-            }
-        } finally {
-            releaseAll(asks, asks.size());
-        }
-    }
-
-    /** Finds and holds the state of each ask, each state once and all in one order; false when one was dropped. */
-    private boolean holdAll(List<Ask> asks) {
-        for (Ask ask : asks) {
-            ask.state = table.find(ask);
-            ask.earlier = 0;
-        }
-        asks.sort(HOLD_ORDER);
-        for (int i = 0; i < asks.size(); i++) {
-            Ask ask = asks.get(i);
-            if (i > 0 && asks.get(i - 1).state == ask.state) {
-                ask.earlier = asks.get(i - 1).permits();
-            } else if (!state(ask).hold()) {
-                releaseAll(asks, i);
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static void releaseAll(List<Ask> asks, int count) {
-        for (int i = 0; i < count; i++) {
-            if (i == 0 || asks.get(i - 1).state != asks.get(i).state) {
-                state(asks.get(i)).release();
-            }
-        }
-    }
-
     private boolean giveBack(Ask ask, long stamp) {
-        String policy = ask.charge.policy().name();
-        State own = table.own(policy, ask.limit, ask.charge.key());
-        State state = own != null ? own : table.shared(policy, ask.limit, ask.charge.key());
+        State own = table.own(ask);
+        State state = own != null ? own : table.shared(ask);
         if (state == null || !state.hold()) {
             return false;
         }
@@ -256,10 +158,6 @@ public final class InProcessBackend implements Backend {
         }
     }
 
-    private static State state(Ask ask) {
-        return Objects.requireNonNull(ask.state, "an ask that reaches a state has one");
-    }
-
     private static BackendException closedException() {
         return new BackendException("the in-process backend is closed");
     }
@@ -279,8 +177,9 @@ public final class InProcessBackend implements Backend {
         }
 
         /**
-         * How many states are kept: one for each limit and key in use. When all are in use, new keys share 1024 states
-         * of their limit.
+         * How many states are kept: one for each limit and key in use. Half of them are guaranteed parts, the same for each
+         * announced policy and one for all others together; the other half is lent to policies that need more. When a
+         * policy may keep no more, its new keys share {@value Overflow#STATES} states of each limit.
          *
          * @throws IllegalArgumentException if below 1
          */
@@ -290,8 +189,9 @@ public final class InProcessBackend implements Backend {
         }
 
         /**
-         * For how many stamps the sliding logs have room together, 8 bytes each (request ids come on top), and as many
-         * again for those that keys share. A log that can't grow is limited to what it holds.
+         * How many timestamps the sliding logs may hold in all, 8 bytes each (request ids come on top), divided like
+         * {@link #maxEntries}, and as many again for the states that keys share. A log that can't grow is limited to what
+         * it holds.
          *
          * @throws IllegalArgumentException if below 1
          */

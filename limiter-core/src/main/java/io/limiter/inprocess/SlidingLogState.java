@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * An exact log of the permits admitted in (now - period, now], one stamp a permit, oldest first. The twin of
  * sliding_list.lua and sliding_zset.lua, which keep one meaning in two layouts.
  *
- * <p>The stamps lie in a ring that grows with use. Where the table's {@link StampBudget} is spent, a log is limited to
+ * <p>The stamps lie in a ring that grows with use. Where the table's {@link Capacity} is spent, a log is limited to
  * the permits that its ring holds: it denies too early rather than forget.
  */
 final class SlidingLogState extends State {
@@ -31,7 +31,7 @@ final class SlidingLogState extends State {
         }
     }
 
-    private final StampBudget budget;
+    private final Capacity.@Nullable Share stamps;
     private volatile int lock;
 
     private long[] ring = {};
@@ -44,10 +44,10 @@ final class SlidingLogState extends State {
     private int size;
     private long fullAt;
 
-    /** A log that takes its room from a budget. Without a key it may be shared by several. */
-    SlidingLogState(@Nullable Room room, @Nullable PartitionKey key, StampBudget budget) {
-        super(room, key);
-        this.budget = budget;
+    /** A log that takes room for its stamps from a share; without one it is only looked at. Without a key several share it. */
+    SlidingLogState(@Nullable Room owner, @Nullable PartitionKey key, Capacity.@Nullable Share room) {
+        super(owner, key);
+        this.stamps = room;
     }
 
     /** How much room a new log takes for its first call. */
@@ -196,7 +196,9 @@ final class SlidingLogState extends State {
 
     @Override
     void clear() {
-        budget.give(ring.length);
+        if (stamps != null) {
+            stamps.give(ring.length);
+        }
         ring = new long[0];
         head = 0;
         size = 0;
@@ -242,25 +244,25 @@ final class SlidingLogState extends State {
     }
 
     private boolean hasRoom(long wanted, long limit) {
-        if (wanted <= ring.length) {
+        if (wanted <= ring.length || stamps == null) {
             return true;
         }
         long grown = Math.max(wanted, Math.min(limit, Math.max(FIRST_CAPACITY, 2L * ring.length)));
-        if (!budget.take(grown - ring.length)) {
+        if (!stamps.take(grown - ring.length)) {
             grown = wanted;
-            if (!budget.take(grown - ring.length)) {
+            if (!stamps.take(grown - ring.length)) {
                 return false;
             }
         }
-        long[] stamps = new long[(int) grown];
+        long[] larger = new long[(int) grown];
         String[] owners = ids == null ? null : new String[(int) grown];
         for (int i = 0; i < size; i++) {
-            stamps[i] = ring[slot(i)];
+            larger[i] = ring[slot(i)];
             if (owners != null && ids != null) {
                 owners[i] = ids[slot(i)];
             }
         }
-        ring = stamps;
+        ring = larger;
         ids = owners;
         head = 0;
         return true;
@@ -301,7 +303,9 @@ final class SlidingLogState extends State {
     /** The request id as it is kept: in a log that keys share, two of them may use the same. */
     private @Nullable String id(Charge charge) {
         String id = charge.requestId();
-        return id == null || key != null ? id : charge.key().canonical() + " " + id;
+        return id == null || key != null
+                ? id
+                : charge.policy().name() + " " + charge.key().canonical() + " " + id;
     }
 
     private void move(int from, int to) {

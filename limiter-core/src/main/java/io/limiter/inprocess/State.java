@@ -1,5 +1,6 @@
 package io.limiter.inprocess;
 
+import io.limiter.Algorithm;
 import io.limiter.PartitionKey;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -24,6 +25,21 @@ abstract class State {
 
     /** When the drop queue looks at this state next. Guarded by the queue's lock. */
     long dueMicros;
+
+    /**
+     * A state that took nothing.
+     *
+     * @param room and key where it can be dropped; null for a state that keys share, or that belongs to nobody
+     * @param stamps where a log takes room for its timestamps; null for a state that is only looked at
+     */
+    static State of(
+            Algorithm algorithm, @Nullable Room room, @Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+        return switch (algorithm) {
+            case FIXED_WINDOW -> new FixedWindowState(room, key);
+            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(room, key, stamps);
+            case TOKEN_BUCKET -> new TokenBucketState(room, key);
+        };
+    }
 
     State(@Nullable Room room, @Nullable PartitionKey key) {
         this.room = room;

@@ -1,8 +1,5 @@
 package io.limiter.inprocess;
 
-import io.limiter.Algorithm;
-import io.limiter.Limit;
-import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import java.util.Comparator;
 import java.util.Objects;
@@ -16,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All states, bounded in their number and in the stamps that logs hold. A state that is back to full may be dropped, which
- * loses nothing; a used one never is. When nothing may be dropped, a new key gets one of the shared states of its limit,
- * and stays there until that state is full again, so that no key ever has both.
+ * All states, bounded in their number and in the timestamps that logs hold, with a guaranteed part for each announced
+ * policy. A state that is back to full may be dropped, which loses nothing; a used one never is. When nothing may be
+ * dropped, a new key gets one of the shared states of its limit, and stays there until that state is full again, so that no
+ * key ever has both.
  *
  * <p>The states wait in a queue by the time at which they may be full; the queue is locked only when a key is new.
  */
@@ -31,12 +29,17 @@ final class StateTable {
     private static final int LOOKS_WHEN_FULL = 64;
     private static final long SWEEP_EVERY_MICROS = 100_000;
 
-    private record RoomName(String policy, String limit, Algorithm algorithm) {}
+    private final ConcurrentHashMap<Room.Name, Room> rooms = new ConcurrentHashMap<>();
+    /** By the limit; the one for all policies made at run time is apart. */
+    private final ConcurrentHashMap<Room.Name, Overflow> overflows = new ConcurrentHashMap<>();
 
-    private final ConcurrentHashMap<RoomName, Room> rooms = new ConcurrentHashMap<>();
-    private final int maxEntries;
-    private final StampBudget budget;
-    private final StampBudget sharedBudget;
+    private volatile @Nullable Overflow overflowOfRest;
+
+    private final ConcurrentHashMap<String, Part> parts = new ConcurrentHashMap<>();
+    private final Part rest;
+    private final Capacity entries;
+    private final Capacity stamps;
+    private final Capacity sharedStamps;
     private final ReentrantLock queueLock = new ReentrantLock();
     private final PriorityQueue<State> queue = new PriorityQueue<>(Comparator.comparingLong(s -> s.dueMicros));
     private final LongAdder overflowed = new LongAdder();
@@ -44,39 +47,61 @@ final class StateTable {
     /** When the shared states may be swept again. Guarded by the queue's lock. */
     private long nextSweep = Long.MIN_VALUE;
 
-    private volatile int entries;
-
     StateTable(int maxEntries, long maxStamps) {
-        this.maxEntries = maxEntries;
-        this.budget = new StampBudget(maxStamps);
-        this.sharedBudget = new StampBudget(maxStamps);
+        this.entries = new Capacity(maxEntries);
+        this.stamps = new Capacity(maxStamps);
+        this.sharedStamps = new Capacity(maxStamps);
+        this.rest = new Part("policies made at run time", entries, stamps, sharedStamps);
+    }
+
+    /** Gives a policy a part of its own. */
+    void announce(String policy) {
+        parts.computeIfAbsent(policy, name -> new Part("policy '" + name + "'", entries, stamps, sharedStamps));
     }
 
     int entries() {
-        return entries;
+        return Math.toIntExact(entries.used());
     }
 
     long stamps() {
-        return budget.held();
+        return stamps.used();
     }
 
     long overflowed() {
         return overflowed.sum();
     }
 
+    /** How many limits have states. */
+    int rooms() {
+        return rooms.size();
+    }
+
     /**
-     * The state that decides an ask: the key's own, a new one, a shared one, or a blank when nothing will be taken. The
-     * ask leaves a shared one when it is decided.
+     * The state that decides an ask: the key's own; else one that stands in for it, or one that is made for it. The ask
+     * leaves a shared one when it is decided.
      */
-    State find(Ask ask) {
+    State find(Ask ask, boolean create) {
         ask.leave();
-        Room room = room(ask.charge.policy().name(), ask.limit);
-        State state = room.states.get(ask.charge.key());
-        if (state != null) {
-            return state;
+        State own = own(ask);
+        ask.missing = own == null;
+        if (own != null) {
+            return own;
         }
-        boolean takesNothing = !ask.take || ask.charge.permits() == 0 || ask.charge.permits() > ask.limit.capacity();
-        return takesNothing ? standIn(room, ask) : create(room, ask);
+        return create ? create(ask) : standIn(ask);
+    }
+
+    /** The state of an ask's key that has one of its own, or null. */
+    @Nullable
+    State own(Ask ask) {
+        Room room = rooms.get(name(ask));
+        return room == null ? null : room.states.get(ask.charge.key());
+    }
+
+    /** The state that stands for an ask's key among those that are shared, or null. */
+    @Nullable
+    State shared(Ask ask) {
+        Overflow overflow = overflow(ask);
+        return overflow == null ? null : overflow.find(ask);
     }
 
     /** Drops what it can to make room for more stamps. */
@@ -86,11 +111,9 @@ final class StateTable {
             drop(now, LOOKS_WHEN_FULL);
             if (now >= nextSweep) {
                 nextSweep = now + SWEEP_EVERY_MICROS;
-                for (Room room : rooms.values()) {
-                    Overflow overflow = room.overflow();
-                    if (overflow != null) {
-                        overflow.sweep(now);
-                    }
+                overflows.values().forEach(overflow -> overflow.sweep(now));
+                if (overflowOfRest != null) {
+                    overflowOfRest.sweep(now);
                 }
             }
         } finally {
@@ -98,69 +121,95 @@ final class StateTable {
         }
     }
 
-    /** The state of a key's own, or null. */
-    @Nullable
-    State own(String policy, Limit limit, PartitionKey key) {
-        return room(policy, limit).states.get(key);
-    }
-
-    /** The state that stands for a key among those that are shared, or null. */
-    @Nullable
-    State shared(String policy, Limit limit, PartitionKey key) {
-        Overflow overflow = room(policy, limit).overflow();
-        return overflow == null ? null : overflow.find(key);
-    }
-
-    private Room room(String policy, Limit limit) {
-        RoomName name = new RoomName(policy, Objects.requireNonNull(limit.name()), limit.algorithm());
-        Room room = rooms.get(name);
-        return room != null ? room : rooms.computeIfAbsent(name, n -> new Room(n.algorithm, budget, sharedBudget));
-    }
-
-    private static State standIn(Room room, Ask ask) {
-        Overflow overflow = room.overflow();
-        if (overflow != null && overflow.isInUse(ask.charge.key(), ask.now)) {
-            return Objects.requireNonNull(overflow.find(ask.charge.key()), "a state in use is there");
-        }
-        return room.blank();
-    }
-
-    private State create(Room room, Ask ask) {
-        PartitionKey key = ask.charge.key();
+    /** Drops a state that was made for a call which took nothing after all. */
+    void discard(State state, long now) {
         queueLock.lock();
         try {
-            State other = room.states.get(key);
-            if (other != null) {
-                return other;
+            if (queue.remove(state) && !dropIfFull(state, now)) {
+                queue.add(state);
             }
-            Overflow overflow = room.overflow();
-            if (overflow != null && overflow.isInUse(key, ask.now)) {
-                return enter(overflow, ask);
-            }
-            if (queue.size() >= maxEntries / 2 || budget.isHalfSpent()) {
-                drop(ask.now, LOOKS);
-            }
-            if (isFull(ask)) {
-                drop(ask.now, LOOKS_WHEN_FULL);
-            }
-            if (isFull(ask)) {
-                return enter(room.openOverflow(), ask);
-            }
-            State state = room.newState(key);
-            // The earliest time at which a charge of now can be back to full.
-            state.dueMicros = ask.now + Math.max(1, ask.limit.periodMicros() / Math.max(1, ask.limit.permits()));
-            queue.add(state);
-            room.states.put(key, state);
-            entries = queue.size();
-            return state;
         } finally {
             queueLock.unlock();
         }
     }
 
+    private static Room.Name name(Ask ask) {
+        return Room.Name.of(ask.charge.policy().name(), ask.limit);
+    }
+
+    /** The part of an ask's policy. A limit that has states keeps the part it began with, also when it is announced later. */
+    private Part part(Ask ask) {
+        Room room = rooms.get(name(ask));
+        return room != null ? room.part : parts.getOrDefault(ask.charge.policy().name(), rest);
+    }
+
+    private @Nullable Overflow overflow(Ask ask) {
+        return part(ask) == rest ? overflowOfRest : overflows.get(name(ask));
+    }
+
+    /** A shared state that counts what the key may have used, or a blank one for a key that used nothing. */
+    private State standIn(Ask ask) {
+        Overflow overflow = overflow(ask);
+        State shared = overflow != null && overflow.isInUse(ask) ? overflow.find(ask) : null;
+        return shared != null ? shared : State.of(ask.limit.algorithm(), null, null, null);
+    }
+
+    private State create(Ask ask) {
+        queueLock.lock();
+        try {
+            State other = own(ask);
+            if (other != null) {
+                return other;
+            }
+            Overflow overflow = overflow(ask);
+            if (overflow != null && overflow.isInUse(ask)) {
+                return enter(overflow, ask);
+            }
+            if (entries.isHalfSpent() || stamps.isHalfSpent()) {
+                drop(ask.now, LOOKS);
+            }
+            if (isFull(ask)) {
+                drop(ask.now, LOOKS_WHEN_FULL);
+            }
+            State made = isFull(ask) ? null : newState(ask);
+            return made != null ? made : enter(openOverflow(ask), ask);
+        } finally {
+            queueLock.unlock();
+        }
+    }
+
+    private @Nullable State newState(Ask ask) {
+        Part part = part(ask);
+        if (!part.entries.take(1)) {
+            return null;
+        }
+        Room room = rooms.computeIfAbsent(name(ask), name -> new Room(name, part));
+        State state = room.newState(ask.charge.key());
+        // The earliest time at which a charge of now can be back to full.
+        state.dueMicros = ask.now + Math.max(1, ask.limit.periodMicros() / Math.max(1, ask.limit.permits()));
+        queue.add(state);
+        room.states.put(ask.charge.key(), state);
+        ask.created = true;
+        return state;
+    }
+
     private boolean isFull(Ask ask) {
-        return queue.size() >= maxEntries
-                || (ask.limit.algorithm().isLog() && !budget.hasLeft(SlidingLogState.firstCapacity(ask)));
+        Part part = part(ask);
+        return !part.entries.hasLeft(1)
+                || (ask.limit.algorithm().isLog() && !part.stamps.hasLeft(SlidingLogState.firstCapacity(ask)));
+    }
+
+    private Overflow openOverflow(Ask ask) {
+        Part part = part(ask);
+        if (part != rest) {
+            return overflows.computeIfAbsent(name(ask), name -> new Overflow(part.sharedStamps, false));
+        }
+        Overflow open = overflowOfRest;
+        if (open == null) {
+            open = new Overflow(part.sharedStamps, true);
+            overflowOfRest = open;
+        }
+        return open;
     }
 
     /** Drops what is back to full, as far as so many looks go. */
@@ -173,10 +222,10 @@ final class StateTable {
             }
             due = queue.peek();
         }
-        entries = queue.size();
     }
 
-    private static boolean dropIfFull(State state, long now) {
+    /** Drops a state that is not in the queue; or sets when to look at it again. */
+    private boolean dropIfFull(State state, long now) {
         if (!state.hold()) {
             return true;
         }
@@ -185,9 +234,14 @@ final class StateTable {
             if (state.fullAtMicros() > now) {
                 return false;
             }
-            // Out of the map first: who finds it dropped must not find it again.
-            Objects.requireNonNull(state.room).states.remove(Objects.requireNonNull(state.key), state);
+            Room room = Objects.requireNonNull(state.room);
+            // Out of the map first: a call that finds it dropped must not find it again.
+            room.states.remove(Objects.requireNonNull(state.key), state);
             state.drop();
+            room.part.entries.give(1);
+            if (room.states.isEmpty()) {
+                rooms.remove(room.name, room);
+            }
             return true;
         } finally {
             state.release();
@@ -195,20 +249,19 @@ final class StateTable {
     }
 
     private State enter(Overflow overflow, Ask ask) {
-        ask.entered = overflow;
         overflowed.increment();
         long now = TimeSource.system().nowMicros();
         long due = nextWarning.get();
         if (now >= due && nextWarning.compareAndSet(due, now + WARN_EVERY_MICROS)) {
             LOG.warn(
-                    "RL-401 the table of {} states and {} stamps is full of keys in use: new keys share {} states of their"
-                            + " limit. Raise max-entries or max-stamps, or look for who sends so many keys. Calls"
-                            + " decided so until now: {}; logged once a minute",
-                    entries,
-                    budget.held(),
-                    Overflow.STATES,
+                    "RL-401 no room for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
+                            + " share states of their limit. Raise limiter.in-process.max-entries or max-stamps, or look"
+                            + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
+                    part(ask).name,
+                    entries(),
+                    stamps(),
                     overflowed.sum());
         }
-        return overflow.enter(ask.charge.key());
+        return overflow.enter(ask);
     }
 }

@@ -42,6 +42,7 @@ public final class Limiter implements AutoCloseable {
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         this.config = config;
         this.rateLimiter = rateLimiter;
+        config.policies().values().forEach(rateLimiter::announce);
     }
 
     /**

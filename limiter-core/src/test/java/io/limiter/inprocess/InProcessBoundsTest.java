@@ -124,6 +124,7 @@ class InProcessBoundsTest {
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofHours(1)));
         Policy policy = Policy.of("p", Limit.slidingZset(3, Duration.ofHours(1)));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.announce(policy);
             limiter.tryAcquire(filler, PartitionKey.global(), 1);
             int passed = 0;
             for (int i = 0; i < 20_000; i++) {

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("soak")
 class MillionClientsTest {
     private static final int CLIENTS = 1_000_000;
+    private static final int SPRAYED = 10_000_000;
 
     private final ManualTime time = new ManualTime();
 
@@ -73,6 +74,40 @@ class MillionClientsTest {
         assertEquals(bound, backend.entries());
         assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
         assertEquals(0, limiter.peek(policy, exhausted).remaining());
+    }
+
+    /** Ten million keys under one policy: newcomers of another get states up to its part, and memory stays bounded. */
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void aSprayUnderOnePolicyDeniesNoNewcomerOfAnother(Algorithm algorithm) {
+        int bound = 100_000;
+        long before = used();
+        InProcessBackend backend =
+                InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
+        RateLimiter limiter = RateLimiter.on(backend);
+        Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
+        Policy other = Policy.of("other", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
+        limiter.announce(sprayed);
+        limiter.announce(other);
+        int guaranteed = bound / 2 / 3;
+        int served = 0;
+        for (int i = 0; i < SPRAYED; i++) {
+            limiter.tryAcquire(sprayed, PartitionKey.of("spray " + i), 1);
+            if (i % (SPRAYED / guaranteed) == 0 && served < guaranteed) {
+                assertTrue(limiter.tryAcquire(other, client(served), 5).allowed(), "newcomer " + served);
+                served++;
+            }
+        }
+        long bytes = used() - before;
+        System.out.printf(
+                "%-12s %d keys sprayed on %d states: all of %d newcomers of another policy served, %d bytes in all%n",
+                algorithm.text(), SPRAYED, bound, served, bytes);
+        assertEquals(guaranteed, served);
+        for (int i = 0; i < served; i++) {
+            assertFalse(limiter.tryAcquire(other, client(i), 1).allowed(), "client " + i + " has a state of its own");
+        }
+        assertTrue(backend.entries() <= bound);
+        assertTrue(bytes < 400L * bound, bytes + " bytes");
     }
 
     private static PartitionKey client(int i) {

@@ -1,0 +1,193 @@
+package io.limiter.inprocess;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A call that took nothing leaves nothing, and what one policy keeps takes nothing from the part of another. */
+class InProcessPartsTest {
+    private final ManualTime time = new ManualTime();
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void aCallThatOneLimitDeniesLeavesNothingInTheOthers(Algorithm algorithm) {
+        InProcessBackend backend = backend(1_000, 10_000);
+        Policy byKey = Policy.of("by-key", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
+        Policy byAddress = Policy.of("by-address", Limit.fixedWindow(100, Duration.ofMinutes(1)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            PartitionKey attacker = PartitionKey.of("203.0.113.7");
+            int passed = 0;
+            for (int i = 0; i < 5_000; i++) {
+                passed += limiter.tryAcquire(List.of(
+                                        new Charge(byKey, PartitionKey.of("key " + i), 1),
+                                        new Charge(byAddress, attacker, 1)))
+                                .allowed()
+                        ? 1
+                        : 0;
+            }
+            assertEquals(100, passed);
+            assertEquals(101, backend.entries(), "a state for each call that passed, and the address");
+            assertEquals(0, backend.overflowed());
+        }
+    }
+
+    @Test
+    void aLimitOfNothingLeavesNothingInItsNeighbours() {
+        InProcessBackend backend = backend(10, 10_000);
+        Policy closed = Policy.of(
+                "closed",
+                Limit.fixedWindow(0, Duration.ofSeconds(1)).named("none"),
+                Limit.slidingList(5, Duration.ofDays(1)).named("some"));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int i = 0; i < 100; i++) {
+                assertFalse(
+                        limiter.tryAcquire(closed, PartitionKey.of("k" + i), 1).allowed());
+            }
+            assertEquals(0, backend.entries());
+        }
+    }
+
+    @Test
+    void callsThatOvertakeEachOtherLeaveNothing() throws Exception {
+        InProcessBackend backend = backend(10_000, 100_000);
+        Policy byKey = Policy.of("by-key", Limit.slidingList(5, Duration.ofDays(1)));
+        Policy byAddress = Policy.of("by-address", Limit.fixedWindow(1, Duration.ofDays(1)));
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int round = 0; round < 300; round++) {
+                PartitionKey address = PartitionKey.of("address " + round);
+                int first = round * 8;
+                List<Future<Boolean>> calls = IntStream.range(0, 8)
+                        .mapToObj(i -> threads.submit(() -> limiter.tryAcquire(List.of(
+                                        new Charge(byAddress, address, 1),
+                                        new Charge(byKey, PartitionKey.of("key " + (first + i)), 1)))
+                                .allowed()))
+                        .toList();
+                int passed = 0;
+                for (Future<Boolean> call : calls) {
+                    passed += call.get() ? 1 : 0;
+                }
+                assertEquals(1, passed);
+                assertEquals(2 * (round + 1), backend.entries(), "one key and one address for each call that passed");
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void aFloodUnderOnePolicyTakesNothingFromTheGuaranteedPartOfAnother(Algorithm algorithm) {
+        InProcessBackend backend = backend(1_000, 4_000);
+        Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 2, 86_400_000_000L, 2));
+        Policy other = Policy.of("other", new Limit(null, algorithm, 2, 60_000_000, 2));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.announce(sprayed);
+            limiter.announce(other);
+            for (int i = 0; i < 20_000; i++) {
+                limiter.tryAcquire(sprayed, PartitionKey.of("spray " + i), 1);
+            }
+            // Half of 1 000, divided among these two and those made at run time.
+            int guaranteed = 1_000 / 2 / 3;
+            for (int i = 0; i < guaranteed; i++) {
+                assertTrue(limiter.tryAcquire(other, PartitionKey.of("newcomer " + i), 2)
+                        .allowed());
+                limiter.tryAcquire(sprayed, PartitionKey.of("spray again " + i), 1);
+            }
+            assertTrue(backend.entries() <= 1_000, backend.entries() + " states");
+            long shared = backend.overflowed();
+            limiter.tryAcquire(other, PartitionKey.of("one more"), 1);
+            assertEquals(shared + 1, backend.overflowed(), "the part is used up, and nothing is left to lend");
+            time.advance(Duration.ofMinutes(2));
+            assertTrue(limiter.tryAcquire(other, PartitionKey.of("later"), 2).allowed());
+            assertEquals(shared + 1, backend.overflowed(), "what is full again made room in its own part");
+        }
+    }
+
+    @Test
+    void aFloodOfTimestampsTakesNothingFromTheGuaranteedPartOfAnother() {
+        InProcessBackend backend = backend(10_000, 6_000);
+        Policy greedy = Policy.of("greedy", Limit.slidingList(1_000, Duration.ofDays(1)));
+        Policy other = Policy.of("other", Limit.slidingList(10, Duration.ofDays(1)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.announce(greedy);
+            limiter.announce(other);
+            for (int i = 0; i < 20; i++) {
+                limiter.tryAcquire(greedy, PartitionKey.of("greedy " + i), 1_000);
+            }
+            for (int i = 0; i < 100; i++) {
+                PartitionKey key = PartitionKey.of("other " + i);
+                assertTrue(limiter.tryAcquire(other, key, 10).allowed(), "client " + i);
+                assertFalse(limiter.tryAcquire(other, key, 1).allowed());
+            }
+            assertEquals(4_000 + 100 * 10, backend.stamps(), "what can be lent and its own part, and what the 100 use");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void policiesThatAreMadeAtRunTimeAreForgottenWithTheirStates(Algorithm algorithm) {
+        InProcessBackend backend = backend(1_000, 10_000);
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int i = 0; i < 50_000; i++) {
+                Policy made = Policy.of("made-" + i, new Limit(null, algorithm, 2, 1_000, 2));
+                assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed(), "policy " + i);
+                time.advance(Duration.ofMillis(1));
+            }
+            assertTrue(backend.entries() <= 1_000);
+            assertEquals(backend.entries(), backend.limits());
+        }
+    }
+
+    @Test
+    void policiesThatAreMadeAtRunTimeShareOnePartAndNeverGetMoreThanTheirLimit() {
+        InProcessBackend backend = backend(100, 1_000);
+        Policy announced = Policy.of("announced", Limit.fixedWindow(1, Duration.ofDays(1)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.announce(announced);
+            int passed = 0;
+            for (int i = 0; i < 100_000; i++) {
+                // Two kinds of limits, so that some meet another's in a shared state.
+                Policy made = Policy.of("made-" + i, Limit.fixedWindow(1 + i % 2, Duration.ofDays(1)));
+                int granted = 0;
+                for (int call = 0; call < 3; call++) {
+                    granted +=
+                            limiter.tryAcquire(made, PartitionKey.global(), 1).allowed() ? 1 : 0;
+                }
+                assertTrue(granted <= 1 + i % 2, made + " granted " + granted);
+                passed += granted;
+            }
+            assertTrue(passed <= 2 * (100 + Overflow.STATES_OF_ALL), passed + " passed");
+            assertTrue(backend.entries() <= 75, backend.entries() + " states");
+            for (int i = 0; i < 25; i++) {
+                assertTrue(limiter.tryAcquire(announced, PartitionKey.of("client " + i), 1)
+                        .allowed());
+            }
+        }
+    }
+
+    private InProcessBackend backend(int entries, long stamps) {
+        return InProcessBackend.builder()
+                .timeSource(time)
+                .maxEntries(entries)
+                .maxStamps(stamps)
+                .build();
+    }
+}
