@@ -23,6 +23,8 @@ public record BackendHealth(Map<String, State> servers, List<String> findings) {
         ANSWERS,
         /** It did not answer in time several times; whether it is away or only slow is being found out. */
         SUSPECT,
+        /** It answers, and refuses to decide (its memory is full, it is a replica, a right is missing): the failure modes do. */
+        REFUSES,
         /** There is no connection to it, or it answers nobody: the failure modes do. */
         AWAY
     }
@@ -33,9 +35,14 @@ public record BackendHealth(Map<String, State> servers, List<String> findings) {
         findings = List.copyOf(findings);
     }
 
-    /** Whether a server is away, so that calls which need it are answered by failure mode. */
+    /** Whether a server is away. */
     public boolean isAway() {
         return servers.containsValue(State.AWAY);
+    }
+
+    /** Whether all servers decide. Where one does not, calls that need it are answered by failure mode. */
+    public boolean isDeciding() {
+        return servers.values().stream().allMatch(state -> state == State.ANSWERS);
     }
 
     /** The names of the servers that are in this state. */

@@ -63,9 +63,19 @@ final class Breaker {
      */
     synchronized boolean silent() {
         silences = Math.min(SILENCES, silences + 1);
-        if (state != State.CLOSED || silences < SILENCES) {
+        return silences == SILENCES && suspect();
+    }
+
+    /**
+     * Nobody knows how the master is.
+     *
+     * @return whether that is news
+     */
+    synchronized boolean suspect() {
+        if (state != State.CLOSED) {
             return false;
         }
+        silences = SILENCES;
         state = State.SUSPECT;
         return true;
     }

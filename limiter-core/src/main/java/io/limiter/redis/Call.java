@@ -89,13 +89,10 @@ final class Call {
     /**
      * The outcomes in a reply.
      *
-     * @throws BackendException if it holds an error, or is no reply of these scripts
+     * @throws BackendException if it is no reply of these scripts
      */
     List<LimitOutcome> outcomes(List<?> reply) {
         List<?> numbers = isAlone() ? reply : requestOf(reply);
-        if (!numbers.isEmpty() && numbers.get(0) instanceof String error) {
-            throw RedisFailure.ofReply(error);
-        }
         if (numbers.size() != NUMBERS * parts.size()) {
             throw misread("a script replied with " + numbers.size() + " values instead of " + NUMBERS * parts.size());
         }

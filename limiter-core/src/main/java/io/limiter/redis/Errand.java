@@ -92,6 +92,9 @@ final class Errand {
             BackendException told = RedisFailure.of(
                     failure == null ? new BackendException("RL-228 Redis replied with nothing") : failure);
             boolean isAnswer = failure != null && RedisFailure.isAnswer(failure);
+            if (isAnswer) {
+                lane.refused(told);
+            }
             if (inTime && isAnswer) {
                 lane.answered(this);
             } else if (isAnswer) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
+import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
 
 /** Runs scripts through a Redisson client, each at most once. Thread-safe. */
@@ -45,7 +46,7 @@ final class Evaluator {
         CompletableFuture<List<Object>> reply = handle.<List<Object>>evalShaAsync(
                         RScript.Mode.READ_WRITE, run.script.sha(), RScript.ReturnType.LIST, run.keys, run.arguments)
                 .toCompletableFuture();
-        return reply.exceptionallyCompose(failure -> {
+        return reply.thenCompose(Evaluator::withoutError).exceptionallyCompose(failure -> {
             if (loads == 0 || !RedisFailure.isNoScript(failure) || run.waiter.isOver()) {
                 return CompletableFuture.failedFuture(failure);
             }
@@ -55,6 +56,19 @@ final class Evaluator {
                             ? CompletableFuture.failedFuture(failure)
                             : run(handle, run, loads - 1));
         });
+    }
+
+    /** The batch script replies the error of a request as its text. */
+    private static CompletableFuture<List<Object>> withoutError(List<Object> reply) {
+        if (reply != null
+                && reply.size() == 1
+                && reply.get(0) instanceof List<?> request
+                && request.size() == 1
+                && request.get(0) instanceof String error) {
+            return CompletableFuture.failedFuture(
+                    new RedisException(RedisFailure.code(error).isEmpty() ? "ERR " + error : error));
+        }
+        return CompletableFuture.completedFuture(reply);
     }
 
     private RScript handle(Duration timeout) {

@@ -82,7 +82,7 @@ final class Knock {
                 }
             }
         } catch (IOException unknown) {
-            refusal = said(unknown);
+            refusal = RedisFailure.of(unknown);
         }
         return refusal + " (" + host + ":" + port + ")";
     }
@@ -101,11 +101,7 @@ final class Knock {
             }
             return "";
         } catch (IOException nobody) {
-            return said(nobody);
+            return RedisFailure.of(nobody);
         }
-    }
-
-    private static String said(IOException failure) {
-        return failure.getClass().getSimpleName() + ": " + failure.getMessage();
     }
 }

@@ -5,7 +5,6 @@ import io.limiter.BackendHealth;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,9 +23,6 @@ final class Lane {
     /** Between the beginning of a wait and the sending of its call. */
     private static final long HARDLY_MICROS = 1_000;
 
-    /** About what Redis serves within the default deadline; who comes later would wait in vain. */
-    static final int WAITING = 2_048;
-
     private final Object master;
     private final String name;
     private final TimeSource time;
@@ -36,15 +32,7 @@ final class Lane {
     /** Whether somebody is finding out how the master is. */
     private final AtomicBoolean probing = new AtomicBoolean();
 
-    /** Guards itself, the window and what is in flight. */
-    private final ArrayDeque<Errand> queue = new ArrayDeque<>();
-
-    private final Window window;
-    private int inFlight;
-    /** The size of the queue, to be read without the lock; some more may wait for a moment. */
-    private volatile int waiting;
-
-    private @Nullable CompletableFuture<Void> idle;
+    private final SendQueue queue;
     /** In time or late. */
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
@@ -53,6 +41,9 @@ final class Lane {
     private volatile long longestMicros;
 
     private volatile long suspectSinceMicros;
+
+    /** The error with which it refuses to decide, as far as is known. */
+    private volatile @Nullable BackendException refusal;
 
     /** How long a master that is too slow took to answer; for ever, when it did not. */
     private volatile long slowMicros = Long.MAX_VALUE;
@@ -66,7 +57,10 @@ final class Lane {
         void away(Lane lane);
 
         /** It answers in time again. */
-        void back(Lane lane, Breaker.State before);
+        void back(Lane lane);
+
+        /** It refuses a call: somebody should find out whether it refuses all; then {@link Lane#tested}. */
+        void refuses(Lane lane);
 
         /** Runs a task after some time. */
         void after(Duration pause, Runnable task);
@@ -85,7 +79,7 @@ final class Lane {
         this.name = name;
         this.time = time;
         this.deadlineMicros = deadline.toNanos() / 1_000;
-        this.window = new Window(deadlineMicros);
+        this.queue = new SendQueue(deadlineMicros);
         this.watch = watch;
     }
 
@@ -114,17 +108,30 @@ final class Lane {
     /** How the master is, as far as is known. */
     BackendHealth.State health() {
         return switch (breaker.state()) {
-            case CLOSED -> BackendHealth.State.ANSWERS;
+            case CLOSED -> refusal == null ? BackendHealth.State.ANSWERS : BackendHealth.State.REFUSES;
             case SUSPECT -> BackendHealth.State.SUSPECT;
             case OPEN -> BackendHealth.State.AWAY;
         };
     }
 
-    /** What callers are told who are not sent to it; null while it answers. */
+    /** Why it decides no calls; null while it does. */
     @Nullable
-    BackendException whyNotAsked() {
+    BackendException whyNotDeciding() {
         Breaker.State state = breaker.state();
-        return state == Breaker.State.CLOSED ? null : notAsked(state);
+        return state == Breaker.State.CLOSED ? refusal : notAsked(state);
+    }
+
+    /** It answers a call with an error. Whether it refuses all of them is for a test to say. */
+    void refused(BackendException error) {
+        if (refusal == null && RedisFailure.isRefusal(error)) {
+            refusal = error;
+            watch.refuses(this);
+        }
+    }
+
+    /** What a test found: why it decides no calls, or null when it does. */
+    void tested(@Nullable BackendException found) {
+        refusal = found;
     }
 
     /** Makes a call for somebody who waits; fails at once when the master is not asked, or too many wait. */
@@ -133,27 +140,16 @@ final class Lane {
         if (state != Breaker.State.CLOSED && !(state == Breaker.State.SUSPECT && isPatient(waiter))) {
             return CompletableFuture.failedFuture(notAsked(state));
         }
-        // Without the lock, or a flood that is turned away here would keep the answers from it.
-        if (waiting >= WAITING) {
+        if (queue.isFull()) {
             return CompletableFuture.failedFuture(
-                    RedisFailure.overloaded(WAITING + " calls wait already to be sent to " + name));
+                    RedisFailure.overloaded(SendQueue.LONGEST + " calls wait already to be sent to " + name));
         }
         Errand errand = new Errand(this, waiter, call, time.nowMicros());
         if (errand.longestMicros() > longestMicros) {
             longestMicros = errand.longestMicros();
         }
         waiter.add(errand);
-        boolean now;
-        synchronized (queue) {
-            now = inFlight < window.size() && queue.isEmpty();
-            if (now) {
-                inFlight++;
-            } else {
-                queue.add(errand);
-                waiting = queue.size();
-            }
-        }
-        if (now) {
+        if (queue.add(errand)) {
             sendFrom(errand);
         }
         return errand.answer();
@@ -164,12 +160,10 @@ final class Lane {
         return waiter.longest().toNanos() / 2_000 > slowMicros;
     }
 
-    /** The master does not answer: for who finds that out in another way. */
-    void open() {
-        if (breaker.isAway()) {
-            failWaiting(notAsked(Breaker.State.OPEN));
-            watch.away(this);
-            beginProbing();
+    /** The master gave no answer to a test; probes find out whether it is away. */
+    void suspect() {
+        if (breaker.suspect()) {
+            beginSuspecting();
         }
     }
 
@@ -187,13 +181,10 @@ final class Lane {
         }
     }
 
-    /**
-     * What came of a probe.
-     *
-     * @param failure null for a reply
-     * @param tookMicros how long it took
-     */
-    void probed(@Nullable BackendException failure, long tookMicros) {
+    /** What came of a probe. */
+    void probed(Prober.Result result) {
+        BackendException failure = result.failure();
+        long tookMicros = result.tookMicros();
         if (failure == null || RedisFailure.isAnswer(failure)) {
             if (tookMicros <= deadlineMicros) {
                 isBack(breaker.answered());
@@ -222,9 +213,7 @@ final class Lane {
         } else {
             breaker.answeredSlowly();
         }
-        synchronized (queue) {
-            window.answered(now, tookMicros, !queue.isEmpty());
-        }
+        queue.answered(now, tookMicros);
     }
 
     /** An answer came when nobody waited for it any more: the master lives. */
@@ -242,11 +231,7 @@ final class Lane {
         long halfway = errand.sinceMicros() + (now - errand.sinceMicros()) / 2;
         // Who waits for a shorter time than others can't say that it is late; the master still has time to answer.
         long leftMicros = deadlineMicros - (now - errand.sinceMicros());
-        boolean tooMany;
-        synchronized (queue) {
-            tooMany = !window.isSmallest();
-        }
-        boolean others = lastInTimeMicros >= halfway || (tooMany && lastAnswerMicros >= halfway);
+        boolean others = lastInTimeMicros >= halfway || (queue.canShrink() && lastAnswerMicros >= halfway);
         if (leftMicros <= HARDLY_MICROS) {
             late(!others);
         } else {
@@ -260,9 +245,7 @@ final class Lane {
     }
 
     private void late(boolean isSilence) {
-        synchronized (queue) {
-            window.late(time.nowMicros());
-        }
+        queue.late(time.nowMicros());
         if (isSilence) {
             silence();
         }
@@ -275,56 +258,41 @@ final class Lane {
 
     /** One that waited here leaves. */
     void leave(Errand errand) {
-        synchronized (queue) {
-            // They come in order and leave about in order, so it stands near the front.
-            queue.removeFirstOccurrence(errand);
-            waiting = queue.size();
-        }
+        queue.remove(errand);
     }
 
     /** A place in flight is free. */
     void free() {
-        sendFrom(next());
+        sendFrom(queue.next());
     }
 
-    /** Done when no call is on its way or waits any more; for who makes no new ones. */
+    /** Done when no call is on its way or waits any more; for a caller that makes no new ones. */
     CompletableFuture<Void> whenIdle() {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        synchronized (queue) {
-            if (inFlight == 0) {
-                done.complete(null);
-            }
-            idle = done;
-        }
-        return done;
+        return queue.whenIdle();
     }
 
     /** Fails all that wait to be sent. */
     void failWaiting(BackendException failure) {
-        List<Errand> left;
-        synchronized (queue) {
-            left = List.copyOf(queue);
-            queue.clear();
-            waiting = 0;
-        }
-        left.forEach(errand -> errand.fail(failure));
+        queue.drain().forEach(errand -> errand.fail(failure));
     }
 
     private void silence() {
         if (breaker.silent()) {
-            suspectSinceMicros = time.nowMicros();
-            slowMicros = Long.MAX_VALUE;
-            failWaiting(notAsked(Breaker.State.SUSPECT));
-            beginProbing();
+            beginSuspecting();
         }
+    }
+
+    private void beginSuspecting() {
+        suspectSinceMicros = time.nowMicros();
+        slowMicros = Long.MAX_VALUE;
+        failWaiting(notAsked(Breaker.State.SUSPECT));
+        beginProbing();
     }
 
     private void isBack(Breaker.State before) {
         if (before != Breaker.State.CLOSED) {
-            synchronized (queue) {
-                window.reset();
-            }
-            watch.back(this, before);
+            queue.reset();
+            watch.back(this);
         }
     }
 
@@ -348,50 +316,23 @@ final class Lane {
             errand = null;
             CompletableFuture<List<Object>> reply = sent.send(time.nowMicros());
             if (reply == null) {
-                errand = next();
+                errand = queue.next();
             } else if (reply.isDone()) {
                 Errand[] following = new Errand[1];
                 reply.whenComplete((value, failure) -> {
                     if (sent.finish(value, failure)) {
-                        following[0] = next();
+                        following[0] = queue.next();
                     }
                 });
                 errand = following[0];
             } else {
                 reply.whenComplete((value, failure) -> {
                     if (sent.finish(value, failure)) {
-                        sendFrom(next());
-                        sendFrom(more());
+                        sendFrom(queue.next());
+                        sendFrom(queue.more());
                     }
                 });
             }
-        }
-    }
-
-    /** The next call that waits, where the window has grown. */
-    private @Nullable Errand more() {
-        synchronized (queue) {
-            Errand errand = inFlight < window.size() ? queue.poll() : null;
-            if (errand != null) {
-                inFlight++;
-                waiting = queue.size();
-            }
-            return errand;
-        }
-    }
-
-    /** The next call that waits, in the place of one that is done; without one, or in a smaller window, it is given back. */
-    private @Nullable Errand next() {
-        synchronized (queue) {
-            Errand errand = inFlight > window.size() ? null : queue.poll();
-            waiting = queue.size();
-            if (errand == null) {
-                inFlight--;
-                if (inFlight == 0 && idle != null) {
-                    idle.complete(null);
-                }
-            }
-            return errand;
         }
     }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,21 +29,27 @@ final class Lanes {
     /** Longer than callers wait: what answers by then is slow, and not away. */
     private static final Duration PROBE_PATIENCE = Duration.ofMillis(250);
 
+    private static final long TEST_PAUSE_MICROS = 1_000_000;
+
     private static final Duration LONGEST_PROBE = Duration.ofSeconds(2);
 
     private final Masters masters;
     private final Evaluator evaluator;
-    private final RedisKeys keys;
     private final Duration deadline;
     private final Deadlines deadlines;
     private final Executor watch;
     private final SelfTest selfTest;
+    private final Prober prober;
     private final TimeSource monotonic = TimeSource.system();
     private final Lane.Watch onLanes = new OnLanes();
     private final Map<Object, Lane> byMaster = new ConcurrentHashMap<>();
     private final Findings findings = new Findings();
     /** Those whose last test had no answer. */
     private final Set<Lane> untested = ConcurrentHashMap.newKeySet();
+
+    private final Map<String, AwayLog> awayLogs = new ConcurrentHashMap<>();
+    /** When a refusal may be followed by a test again. */
+    private final AtomicLong nextTestMicros = new AtomicLong(Long.MIN_VALUE);
 
     private volatile boolean closed;
 
@@ -55,10 +62,10 @@ final class Lanes {
     Lanes(RedissonClient client, RedisKeys keys, Duration deadline, Deadlines deadlines, Executor watch) {
         this.masters = new Masters(client);
         this.evaluator = new Evaluator(client);
-        this.keys = keys;
         this.deadline = deadline;
         this.deadlines = deadlines;
         this.watch = watch;
+        this.prober = new Prober(masters, evaluator, keys, deadlines, monotonic);
         this.selfTest = new SelfTest(masters, evaluator, keys, Clock.systemUTC());
     }
 
@@ -76,11 +83,11 @@ final class Lanes {
         Map<String, BackendHealth.State> masters = new TreeMap<>();
         List<String> all = new ArrayList<>();
         for (Lane lane : byMaster.values()) {
-            BackendException notAsked = lane.whyNotAsked();
+            BackendException reason = lane.whyNotDeciding();
             // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
             masters.merge(lane.name(), lane.health(), (one, other) -> one.compareTo(other) > 0 ? one : other);
-            if (notAsked != null) {
-                all.add(String.valueOf(notAsked.getMessage()));
+            if (reason != null && (!lane.isClosed() || !findings.has(lane.name()))) {
+                all.add(String.valueOf(reason.getMessage()));
             }
         }
         all.addAll(findings.all());
@@ -106,7 +113,7 @@ final class Lanes {
         for (Object master : all) {
             Lane lane = byMaster.computeIfAbsent(master, this::made);
             try {
-                findings.set(lane.name(), selfTest.of(master));
+                found(lane, selfTest.of(master));
             } catch (BackendException e) {
                 silence = e;
                 silent.add(lane);
@@ -116,7 +123,7 @@ final class Lanes {
             throw silence;
         }
         // Others answer, so those that need them get an answer; who needs these is not kept waiting.
-        silent.forEach(Lane::open);
+        silent.forEach(Lane::suspect);
     }
 
     /** What was found may be so no more, and who was master, neither. */
@@ -125,7 +132,7 @@ final class Lanes {
         for (Lane lane : List.copyOf(byMaster.values())) {
             if (!all.contains(lane.master())) {
                 remove(lane);
-            } else if (untested.contains(lane) || findings.has(lane.name())) {
+            } else if (untested.contains(lane) || findings.has(lane.name()) || lane.whyNotDeciding() != null) {
                 test(lane);
             }
         }
@@ -173,13 +180,22 @@ final class Lanes {
         }
         untested.remove(lane);
         try {
-            findings.set(lane.name(), selfTest.of(lane.master()));
+            found(lane, selfTest.of(lane.master()));
         } catch (BackendException silent) {
             untested.add(lane);
             LOG.debug("{} does not answer its self-test", lane.name(), silent);
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void found(Lane lane, SelfTest.Found found) {
+        findings.set(lane.name(), found.findings());
+        lane.tested(found.refusal());
+    }
+
+    private AwayLog awayLog(Lane lane) {
+        return awayLogs.computeIfAbsent(lane.name(), name -> new AwayLog(name, monotonic, deadlines::after));
     }
 
     private final class OnLanes implements Lane.Watch {
@@ -190,16 +206,24 @@ final class Lanes {
 
         @Override
         public void away(Lane lane) {
-            watch.execute(() -> LOG.warn(
-                    "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe"
-                            + " gets through",
-                    lane.name()));
+            watch.execute(() -> awayLog(lane).set(true));
         }
 
         @Override
-        public void back(Lane lane, Breaker.State before) {
-            if (before == Breaker.State.OPEN) {
-                watch.execute(() -> LOG.info("RL-226 {} answers again and decides", lane.name()));
+        public void back(Lane lane) {
+            watch.execute(() -> {
+                if (awayLog(lane).set(false)) {
+                    test(lane);
+                }
+            });
+        }
+
+        @Override
+        public void refuses(Lane lane) {
+            long now = monotonic.nowMicros();
+            long due = nextTestMicros.get();
+            // Else errors that come and go would keep Redis busy with tests; it is looked at again soon in any case.
+            if (now >= due && nextTestMicros.compareAndSet(due, now + TEST_PAUSE_MICROS)) {
                 watch.execute(() -> test(lane));
             }
         }
@@ -224,20 +248,12 @@ final class Lanes {
                 remove(lane);
                 return;
             }
-            Call call = SelfTest.probe(keys, SelfTest.keyOn(lane.master(), masters, keys));
-            long sentMicros = monotonic.nowMicros();
-            deadlines
-                    .bound(
-                            patience(lane),
-                            waiter -> evaluator.run(waiter, call.script(), call.keys(), call.arguments(null)))
-                    .whenComplete((reply, failure) -> {
-                        if (!closed) {
-                            lane.probed(
-                                    failure == null ? null : RedisFailure.of(failure),
-                                    monotonic.nowMicros() - sentMicros);
-                        }
-                        deadlines.after(PROBE_PAUSE, () -> probe(lane));
-                    });
+            prober.ask(lane.master(), patience(lane)).whenComplete((result, never) -> {
+                if (!closed && result != null) {
+                    lane.probed(result);
+                }
+                deadlines.after(PROBE_PAUSE, () -> probe(lane));
+            });
         } catch (RuntimeException e) {
             // Whatever it is (a client that somebody shut down, say): without a next probe the lane would stay shut for
             // ever.

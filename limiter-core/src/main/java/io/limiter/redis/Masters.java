@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.netty.util.concurrent.EventExecutor;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +63,11 @@ final class Masters {
             }
         }
         return all.isEmpty() ? List.of(ALL) : all;
+    }
+
+    /** The threads on which answers arrive; none where they are not to be seen. */
+    Iterable<EventExecutor> eventLoops() {
+        return connections == null ? List.of() : connections.getServiceManager().getGroup();
     }
 
     /** How messages call a master: host and port. */

@@ -9,7 +9,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
@@ -29,6 +28,18 @@ final class RedisFailure {
 
     /** Of a script that runs a command which the user may not. */
     private static final String NOT_ALLOWED = "user executing the script can't run this command";
+
+    /** A command that was renamed or left out, on its own or inside a script. */
+    private static final Pattern UNKNOWN_COMMAND = Pattern.compile("(?i)unknown (redis )?command|unknown subcommand");
+
+    /** Where in a script it happened. */
+    private static final Pattern PLACE = Pattern.compile("(?s)^.*@?user_script: ?\\d+: ");
+
+    private static final Pattern ARGUMENTS = Pattern.compile("(?is)[,.]? *(with args|args:|sha1?:|script:).*");
+    /** Keys have braces; what is quoted is an argument, unless it is a command. */
+    private static final Pattern QUOTED = Pattern.compile("\\S*[{}]\\S*|(['\"`])(?![A-Za-z]{1,12}\\1).*?\\1");
+
+    private static final int LONGEST_WORDS = 120;
 
     /** Reasons for which Redis won't have us, in its words and in ours. */
     private static final String[][] REFUSALS = {
@@ -52,10 +63,10 @@ final class RedisFailure {
                 return known;
             }
             if (cause instanceof RedisWrongPasswordException || cause instanceof RedisAuthRequiredException) {
-                return said("WRONGPASS", failure);
+                return said("WRONGPASS", "", failure);
             }
             if (isReply(cause)) {
-                return said(code(cause), failure);
+                return said(code(cause), String.valueOf(cause.getMessage()), failure);
             }
         }
         Throwable first = causes(failure)[0];
@@ -89,15 +100,19 @@ final class RedisFailure {
         Throwable[] causes = causes(failure);
         for (int i = causes.length - 1; i >= 0; i--) {
             if (causes[i] instanceof IOException network) {
-                return "RL-201 " + network.getClass().getSimpleName() + ": " + network.getMessage();
+                return "RL-201 " + of(network);
             }
         }
         return "RL-201 " + causes[causes.length - 1].getClass().getSimpleName();
     }
 
-    /** The error that a script returned in its reply. */
-    static BackendException ofReply(String message) {
-        return said(code(message), null);
+    /** A network's failure: Netty's exceptions are named like those of Java behind them. */
+    static String of(IOException network) {
+        Class<?> type = network.getClass();
+        while (!type.getName().startsWith("java.")) {
+            type = type.getSuperclass();
+        }
+        return type.getSimpleName() + ": " + network.getMessage();
     }
 
     static BackendException late(Kind kind, long deadlineMillis) {
@@ -159,7 +174,15 @@ final class RedisFailure {
                 && !code(cause).isEmpty();
     }
 
-    private static BackendException said(String code, @Nullable Throwable cause) {
+    private static BackendException said(String code, String words, Throwable cause) {
+        if (UNKNOWN_COMMAND.matcher(words).find()) {
+            return new BackendException(
+                    Kind.FAULT,
+                    "RL-212 Redis said: " + safe(words)
+                            + "; the limiter needs a server that runs Lua scripts (EVALSHA, SCRIPT LOAD) and the commands"
+                            + " in them; enable them, or use another server",
+                    cause);
+        }
         return switch (code) {
             case "WRONGTYPE", "LIMITERSTATE" ->
                 new BackendException(
@@ -195,8 +218,25 @@ final class RedisFailure {
                     "ASK" ->
                 new BackendException(Kind.UNAVAILABLE, "RL-224 Redis can't decide for now: it said " + code, cause);
             default ->
-                new BackendException(Kind.FAULT, "RL-223 a script of the limiter failed: Redis said " + code, cause);
+                new BackendException(
+                        Kind.FAULT, "RL-223 a script of the limiter failed: Redis said: " + safe(words), cause);
         };
+    }
+
+    /** What Redis said, without what it may have quoted of the call: keys and arguments hold client data. */
+    private static String safe(String words) {
+        String head = ARGUMENTS.matcher(PLACE.matcher(words).replaceFirst("")).replaceFirst("");
+        String masked = QUOTED.matcher(head).replaceAll("...");
+        return masked.length() <= LONGEST_WORDS ? masked : masked.substring(0, LONGEST_WORDS) + "...";
+    }
+
+    /**
+     * Whether a server that said this can decide no call, or hardly any; not what concerns one key, or is about where a key
+     * is.
+     */
+    static boolean isRefusal(BackendException failure) {
+        String message = String.valueOf(failure.getMessage());
+        return !message.startsWith("RL-222") && !message.startsWith("RL-207");
     }
 
     /** The failure, and what is behind it, without the wrapping of futures. */

@@ -4,9 +4,11 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -165,7 +167,7 @@ final class RedisLink implements AutoCloseable {
 
     private void connectUntilDone() throws InterruptedException {
         long pause = FIRST_PAUSE_MILLIS;
-        String told = "";
+        Set<String> logged = new HashSet<>();
         while (!isClosed()) {
             long longest = LONGEST_PAUSE_MILLIS;
             try {
@@ -184,8 +186,8 @@ final class RedisLink implements AutoCloseable {
                 throw e;
             } catch (Exception e) {
                 String reason = RedisFailure.whileConnecting(e);
-                if (!isClosed() && !reason.equals(told)) {
-                    told = reason;
+                // One cause can have several texts, of ours and of Redisson; those begin alike.
+                if (!isClosed() && logged.add(reason.replaceFirst(": .*", ""))) {
                     LOG.warn(
                             "{}; no connection to {} yet; the failure modes answer, and it is tried again until there is"
                                     + " one",

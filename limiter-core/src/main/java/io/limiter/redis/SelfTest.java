@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is tried on each master when a connection to it comes up: every script once, as a call that takes a permit of a key
@@ -51,22 +52,25 @@ final class SelfTest {
     }
 
     /**
+     * What was found.
+     *
+     * @param findings texts by code
+     * @param refusal the first error that a script which decides got; null when all of them ran
+     */
+    record Found(Map<String, String> findings, @Nullable BackendException refusal) {}
+
+    /**
      * Runs each script once on a master, and looks at what it is.
      *
      * @throws BackendException if it does not answer; errors that it replies are findings
      */
-    Map<String, String> of(Object master) throws InterruptedException {
+    Found of(Object master) throws InterruptedException {
         PartitionKey nobody = keyOn(master, masters, keys);
         Map<String, String> found = new LinkedHashMap<>();
+        BackendException refusal = null;
         for (Call call : calls(keys, nobody)) {
-            List<Object> reply = ask(call.script(), call.keys(), call.arguments(null), found);
-            try {
-                if (!reply.isEmpty()) {
-                    call.outcomes(reply);
-                }
-            } catch (BackendException error) {
-                add(found, error, call.script());
-            }
+            BackendException error = ask(call, found);
+            refusal = refusal == null ? error : refusal;
         }
         List<Object> names = List.of(name(keys, nobody));
         ask(Script.RESET, names, new Object[0], found);
@@ -80,7 +84,7 @@ final class SelfTest {
                     "its masters can't be told apart, because the client is not Redisson's own class but wraps it; so one"
                             + " that is away keeps its callers waiting for the deadline each time");
         }
-        return found;
+        return new Found(found, refusal);
     }
 
     /** A key of nobody's that lies on the master. */
@@ -197,6 +201,23 @@ final class SelfTest {
 
     private static long number(Object value) {
         return value instanceof Long number ? number : 0;
+    }
+
+    /** What a script that decides got for an answer: null when it decided. */
+    private @Nullable BackendException ask(Call call, Map<String, String> found) throws InterruptedException {
+        Map<String, String> errors = new LinkedHashMap<>();
+        List<Object> reply = ask(call.script(), call.keys(), call.arguments(null), errors);
+        try {
+            if (errors.isEmpty()) {
+                call.outcomes(reply);
+                return null;
+            }
+        } catch (BackendException error) {
+            add(errors, error, call.script());
+        }
+        errors.forEach(found::putIfAbsent);
+        Map.Entry<String, String> first = errors.entrySet().iterator().next();
+        return new BackendException(first.getKey() + " " + first.getValue());
     }
 
     /** The reply; nothing when it is an error, which is a finding. */

@@ -4,25 +4,38 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
 import io.limiter.BackendHealth;
 import io.limiter.BackendHealth.State;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
 
 /** What an operator is told of Redis: before the first connection, while it answers, while it is away, afterwards. */
 class HealthTest {
     private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Policy DENY = Policy.of("denying", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
+            .onFailure(FailureMode.DENY);
     private static final Policy POLICY = Policy.of("health", Limit.fixedWindow(1_000_000, Duration.ofHours(1)));
 
     @Test
@@ -62,6 +75,60 @@ class HealthTest {
         }
     }
 
+    /** It answers, and every caller under `deny` gets 503: health says so, with the code, until it decides again. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "RL-204 | CONFIG SET maxmemory 1 | CONFIG SET maxmemory 0",
+                "RL-224 | CONFIG SET min-replicas-to-write 1 | CONFIG SET min-replicas-to-write 0",
+                "RL-203 | REPLICAOF 127.0.0.1 1 | REPLICAOF NO ONE",
+                "RL-209 | ACL SETUSER default -@write | ACL SETUSER default +@all",
+                "RL-209 | ACL SETUSER default -evalsha | ACL SETUSER default +@all",
+            })
+    void itAnswersAndRefusesToDecide(String code, String harm, String remedy) {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        try (RedisBackend backend = RedisBackend.builder()
+                        .address("redis://127.0.0.1:" + port)
+                        .build();
+                RateLimiter limiter = RateLimiter.on(backend);
+                Jedis redis = new Jedis("127.0.0.1", port)) {
+            assertTrue(backend.awaitConnected(LONG));
+            Await.until(LONG, "it decides", () -> ask(limiter) == Decision.Source.REDIS);
+            assertTrue(limiter.health().isDeciding(), limiter.health().toString());
+
+            run(redis, harm);
+            Await.until(LONG, "callers are refused", () -> ask(limiter) == Decision.Source.FAILED_CLOSED);
+            Await.until(
+                    LONG,
+                    "health says so",
+                    () -> !limiter.health().isDeciding()
+                            && limiter.health().findings().stream().anyMatch(line -> line.startsWith(code)));
+            assertEquals(1, limiter.health().serversThatAre(State.REFUSES).size());
+
+            run(redis, remedy);
+            Await.until(
+                    LONG,
+                    "it is well again",
+                    () -> limiter.health().isDeciding()
+                            && limiter.health().findings().isEmpty());
+            assertEquals(Decision.Source.REDIS, ask(limiter));
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    private static Decision.Source ask(RateLimiter limiter) {
+        return limiter.tryAcquire(DENY, PartitionKey.global(), 1).source();
+    }
+
+    private static void run(Jedis redis, String command) {
+        String[] words = command.split(" ");
+        redis.sendCommand(
+                () -> words[0].getBytes(StandardCharsets.US_ASCII), Arrays.copyOfRange(words, 1, words.length));
+    }
+
     @Test
     void beforeTheFirstConnectionAndAfterTheEnd() {
         try (RedisBackend backend = RedisBackend.builder()
@@ -75,6 +142,40 @@ class HealthTest {
                     health.findings());
             backend.close();
             assertTrue(backend.health().isAway());
+        }
+    }
+
+    /** Away for 600 ms and well for 400 ms, again and again: what was logged as away is logged as back. */
+    @Test
+    void aLinkThatComesAndGoes() throws IOException {
+        try (LogLines log = new LogLines("io.limiter.redis.RedisBackend", Level.INFO);
+                Wire wire = Wire.to(RedisServers.singlePort());
+                RedisBackend backend = RedisBackend.builder()
+                        .address("redis://127.0.0.1:" + wire.port())
+                        .build();
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(backend.awaitConnected(LONG));
+            for (int i = 0; i < 6; i++) {
+                wire.cut();
+                askFor(limiter, 600);
+                wire.mend();
+                askFor(limiter, 400);
+            }
+            Await.until(LONG, "it is back", () -> ask(limiter) == Decision.Source.REDIS);
+            int away = log.of(Level.WARN, "RL-225").size();
+            assertTrue(away >= 1 && away <= 2, log.toString());
+            Await.until(
+                    LONG,
+                    "as often back as away",
+                    () -> log.of(Level.INFO, "RL-226").size() == away);
+        }
+    }
+
+    private static void askFor(RateLimiter limiter, long millis) {
+        long end = System.nanoTime() + millis * 1_000_000;
+        while (System.nanoTime() < end) {
+            ask(limiter);
+            LockSupport.parkNanos(5_000_000);
         }
     }
 

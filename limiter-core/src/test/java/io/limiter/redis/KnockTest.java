@@ -11,11 +11,13 @@ import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 import redis.embedded.RedisServer;
 
@@ -58,6 +61,26 @@ class KnockTest {
             assertEquals(1, told.size(), attempts.toString());
             assertTrue(told.get(0).matches("RL-201 ConnectException: .*\\((127.0.0.1|localhost):" + port + "\\);.*"));
             assertTrue(backend.findings().isEmpty());
+        }
+    }
+
+    /** Redisson and the limiter have different words for one cause; it is logged once. */
+    @Test
+    void oneCauseIsLoggedOnce() {
+        String ours = RedisFailure.of(new ConnectException("Connection refused"));
+        Throwable theirs = new RedisConnectionException(
+                "Unable to connect", new CompletionException(new NettyRefusal("refused: /127.0.0.1:1")));
+        assertEquals("ConnectException: Connection refused", ours);
+        assertEquals(
+                "RL-201 " + ours.replaceFirst(": .*", ""),
+                RedisFailure.whileConnecting(theirs).replaceFirst(": .*", ""));
+    }
+
+    private static final class NettyRefusal extends ConnectException {
+        private static final long serialVersionUID = 1L;
+
+        NettyRefusal(String message) {
+            super(message);
         }
     }
 

@@ -39,8 +39,13 @@ class LaneTest {
         }
 
         @Override
-        public void back(Lane lane, Breaker.State before) {
-            events.add("back from " + before);
+        public void back(Lane lane) {
+            events.add("back");
+        }
+
+        @Override
+        public void refuses(Lane lane) {
+            events.add("refuses");
         }
 
         @Override
@@ -106,17 +111,18 @@ class LaneTest {
     @Test
     void aProbeWithoutAnAnswerIsAnOutageAndOneInTimeEndsIt() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
-        lane.probed(new BackendException(Kind.LATE, "RL-220 no connection", null), 1_000);
+        lane.probed(new Prober.Result(new BackendException(Kind.LATE, "RL-220 no connection", null), 1_000));
         assertEquals(Kind.LATE, new Asker().failure(), "it may be made anew");
         time.advance(Duration.ofMillis(250));
-        lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
+        lane.probed(new Prober.Result(new BackendException(Kind.LATE, "RL-220 late", null), 250_000));
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
-        lane.probed(null, 60_000);
+        lane.probed(new Prober.Result(null, 60_000));
         assertEquals(Kind.LATE, new Asker().failure(), "slow is not away");
-        lane.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), 250_000);
+        lane.probed(
+                new Prober.Result(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), 250_000));
         assertEquals(Kind.LATE, new Asker().failure(), "nobody knows what Redis did meanwhile");
-        lane.probed(null, 50_000);
-        assertEquals(List.of("probe", "away", "back from SUSPECT"), events);
+        lane.probed(new Prober.Result(null, 50_000));
+        assertEquals(List.of("probe", "away", "back"), events);
         Asker asker = new Asker();
         answer(3);
         assertTrue(asker.answer.isDone());
@@ -148,7 +154,7 @@ class LaneTest {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
         Duration patient = Duration.ofMillis(500);
         assertEquals(Kind.LATE, new Asker(patient).failure(), "nobody knows yet how slow it is");
-        lane.probed(null, 100_000);
+        lane.probed(new Prober.Result(null, 100_000));
         Asker asker = new Asker(patient);
         time.advance(Duration.ofMillis(100));
         answer(3);
@@ -156,24 +162,24 @@ class LaneTest {
         assertFalse(lane.isClosed(), "for the others it is still too slow");
         assertEquals(Kind.LATE, new Asker().failure());
         time.advance(Duration.ofMillis(250));
-        lane.probed(new BackendException(Kind.LATE, "RL-220 late", null), 250_000);
+        lane.probed(new Prober.Result(new BackendException(Kind.LATE, "RL-220 late", null), 250_000));
         assertEquals(Kind.UNAVAILABLE, new Asker(patient).failure());
     }
 
     @Test
     void oneProbesAtATimeAndNobodyIsForgotten() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
-        lane.probed(null, 1_000);
+        lane.probed(new Prober.Result(null, 1_000));
         // Suspect again before who probes has seen that it was well.
         for (int i = 0; i < 3; i++) {
             Asker asker = new Asker();
             time.advance(DEADLINE);
             asker.giveUp();
         }
-        assertEquals(List.of("probe", "back from SUSPECT"), events, "the first still probes");
+        assertEquals(List.of("probe", "back"), events, "the first still probes");
         lane.endProbing();
-        assertEquals(List.of("probe", "back from SUSPECT", "probe"), events);
-        lane.probed(null, 1_000);
+        assertEquals(List.of("probe", "back", "probe"), events);
+        lane.probed(new Prober.Result(null, 1_000));
         lane.endProbing();
         assertEquals(4, events.size(), events.toString());
     }
@@ -210,7 +216,7 @@ class LaneTest {
                 throw new OutOfMemoryError("a test");
             });
             assertTrue(answer.isCompletedExceptionally());
-            lane.probed(null, 1);
+            lane.probed(new Prober.Result(null, 1));
         }
         assertFalse(new Asker().answer.isDone());
         answer(0);
@@ -312,7 +318,7 @@ class LaneTest {
 
     @Test
     void tooManyWaitingAreTurnedAwayAtOnce() {
-        List<Asker> askers = askers(64 + Lane.WAITING + 1);
+        List<Asker> askers = askers(64 + SendQueue.LONGEST + 1);
         assertEquals(Kind.OVERLOADED, askers.get(askers.size() - 1).failure());
         assertFalse(askers.get(askers.size() - 2).answer.isDone());
     }
@@ -332,7 +338,7 @@ class LaneTest {
     @Test
     void aCallThatFailsAtOnceMakesRoomForTheNextWithoutEnd() {
         askers(64);
-        List<Asker> rest = askers(Lane.WAITING);
+        List<Asker> rest = askers(SendQueue.LONGEST);
         CompletableFuture<Void> idle = lane.whenIdle();
         // From here on each call fails while it is being sent, thousands of them within one another.
         failing = true;

@@ -6,15 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Decision;
+import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
@@ -68,6 +72,30 @@ class UnfitServerTest extends StartingRedis {
                 redisDecides(limiter);
             }
         });
+    }
+
+    /** Commands renamed, or a server built without Lua. */
+    @ParameterizedTest
+    @ValueSource(strings = {"EVALSHA", "SCRIPT", "PEXPIRE"})
+    void aServerWithoutWhatScriptsNeed(String command) {
+        withServer(
+                () -> {
+                    try (RedisBackend backend = backend(port);
+                            RateLimiter limiter = limiter(backend)) {
+                        assertTrue(backend.awaitConnected(LONG));
+                        Policy list = Policy.of("list", Limit.slidingList(3, Duration.ofHours(1)))
+                                .onFailure(FailureMode.DENY);
+                        assertEquals(
+                                Decision.Source.FAILED_CLOSED,
+                                limiter.tryAcquire(list, KEY, 1).source());
+                        String line = log.of(Level.WARN, "RL-212").get(0);
+                        assertTrue(line.toLowerCase(Locale.ROOT).contains("unknown"), "what Redis said: " + line);
+                        assertTrue(line.contains("Lua"), "the remedy: " + line);
+                        assertFalse(log.toString().contains("192.0.2.1"), "no data of clients: " + log);
+                        assertFalse(backend.health().isDeciding());
+                    }
+                },
+                "rename-command " + command + " \"\"");
     }
 
     @Test
