@@ -50,6 +50,11 @@ final class Visit {
         return claimed.claim(methods);
     }
 
+    /** Whether the request is a CORS preflight, which no rule counts unless it lists OPTIONS. */
+    boolean isPreflight() {
+        return Preflight.is(request, settings.methodOverride());
+    }
+
     /**
      * The path that the container routes by, decoded, without dots and path parameters; after it the other ones that the
      * request line could mean. The raw URI has many spellings for one servlet ({@code /vote}, {@code /%76ote},
