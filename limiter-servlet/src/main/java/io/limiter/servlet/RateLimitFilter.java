@@ -104,7 +104,7 @@ public final class RateLimitFilter implements Filter {
         this(
                 limiter.rateLimiter(),
                 limiter.config(),
-                handler(limiter.config().http(), ofThisThread()),
+                handler(limiter.config().http(), ClassPath.ofThisThread()),
                 Clock.systemUTC());
     }
 
@@ -132,7 +132,8 @@ public final class RateLimitFilter implements Filter {
         this.owner = limiter;
         List<RuleDefinition> rules =
                 limiter.config().rules().stream().filter(which).toList();
-        RejectionHandler rejections = handler == null ? handler(limiter.config().http(), ofThisThread()) : handler;
+        RejectionHandler rejections =
+                handler == null ? handler(limiter.config().http(), ClassPath.ofThisThread()) : handler;
         // Without rules nothing is asked and nothing is told, and a start need not make what would.
         this.active = rules.isEmpty()
                 ? null
@@ -185,8 +186,7 @@ public final class RateLimitFilter implements Filter {
             if (config.rules().isEmpty()) {
                 throw new IllegalArgumentException(NO_RULES + " (filter '" + filterConfig.getFilterName() + "')");
             }
-            RejectionHandler handler =
-                    handler(config.http(), filterConfig.getServletContext().getClassLoader());
+            RejectionHandler handler = handler(config.http(), ClassPath.of(filterConfig.getServletContext()));
             Limiter limiter = Limiter.start(config);
             try {
                 active = active(limiter.rateLimiter(), config, config.rules(), handler, Clock.systemUTC());
@@ -288,11 +288,6 @@ public final class RateLimitFilter implements Filter {
     static RejectionHandler handler(HttpSettings settings, ClassLoader loader) {
         String name = settings.rejectionHandler();
         return name == null ? Rejection::writeTo : HandlerClass.make(name, loader);
-    }
-
-    static ClassLoader ofThisThread() {
-        ClassLoader ofApplication = Thread.currentThread().getContextClassLoader();
-        return ofApplication == null ? RateLimitFilter.class.getClassLoader() : ofApplication;
     }
 
     private static String names(LimiterConfig config) {

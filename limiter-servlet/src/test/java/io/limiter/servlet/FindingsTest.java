@@ -40,12 +40,12 @@ class FindingsTest {
     static final class OfTheHouse extends SomeHiddenHttpMethodFilter {}
 
     @FunctionalInterface
-    private interface Step {
+    interface Step {
         void run() throws Exception;
     }
 
     /** The codes that are logged meanwhile. */
-    private static List<String> codes(Step step) throws Exception {
+    static List<String> codes(Step step) throws Exception {
         return Pattern.compile("(?m)^.* - (RL-[0-9]+) ")
                 .matcher(log(step))
                 .results()
