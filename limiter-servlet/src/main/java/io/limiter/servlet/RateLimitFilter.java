@@ -14,6 +14,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
@@ -155,7 +156,9 @@ public final class RateLimitFilter implements Filter {
         Active now = active;
         if (now != null) {
             try {
-                MethodFilters.check(filterConfig.getServletContext(), now.settings(), now.definitions(), findings);
+                ServletContext webApp = filterConfig.getServletContext();
+                MethodFilters.check(webApp, now.settings(), now.definitions(), findings);
+                ContextPathRules.check(webApp, now.definitions(), findings);
             } catch (RuntimeException failure) {
                 destroy();
                 throw failure;

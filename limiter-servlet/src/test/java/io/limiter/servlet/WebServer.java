@@ -63,6 +63,10 @@ final class WebServer implements AutoCloseable {
     }
 
     WebServer(Path baseDirectory, Path webApp) {
+        this(baseDirectory, webApp, "");
+    }
+
+    WebServer(Path baseDirectory, Path webApp, String contextPath) {
         try {
             Files.createDirectories(webApp);
         } catch (IOException e) {
@@ -70,7 +74,7 @@ final class WebServer implements AutoCloseable {
         }
         tomcat.setBaseDir(baseDirectory.toString());
         tomcat.setPort(0);
-        context = tomcat.addContext("", webApp.toString());
+        context = tomcat.addContext(contextPath, webApp.toString());
         context.setParentClassLoader(WebServer.class.getClassLoader());
         // addContext has given the context's own logger a level of its own.
         Logger.getLogger(context.getLogName()).setLevel(Level.OFF);
