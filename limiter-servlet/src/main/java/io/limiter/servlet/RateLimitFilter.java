@@ -44,7 +44,17 @@ import org.slf4j.LoggerFactory;
  *     <param-value>/WEB-INF/limiter.properties</param-value>
  *   </init-param>
  * </filter>
+ * <filter-mapping>
+ *   <filter-name>limiter</filter-name>
+ *   <url-pattern>/*</url-pattern>
+ *   <dispatcher>REQUEST</dispatcher>
+ *   <dispatcher>FORWARD</dispatcher>
+ *   <dispatcher>ASYNC</dispatcher>
+ * </filter-mapping>
  * }</pre>
+ *
+ * <p>A mapping without dispatchers is for REQUEST alone: a page that is reached by a FORWARD or an ASYNC dispatch is not
+ * limited then, and the filter can't see that.
  *
  * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class
  * path ({@code classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the
