@@ -133,6 +133,14 @@ final class WebServer implements AutoCloseable {
         return this;
     }
 
+    /** Sets an attribute of the connector, as {@code server.xml} does. */
+    WebServer connector(String attribute, String value) {
+        if (!tomcat.getConnector().setProperty(attribute, value)) {
+            throw new IllegalArgumentException("no attribute of a connector: " + attribute);
+        }
+        return this;
+    }
+
     WebServer errorPage(int status, String location) {
         ErrorPage page = new ErrorPage();
         page.setErrorCode(status);
