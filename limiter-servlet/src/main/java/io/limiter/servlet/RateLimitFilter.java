@@ -272,6 +272,7 @@ public final class RateLimitFilter implements Filter {
         Decision decision = now.limiter().tryAcquire(due);
         now.answers().tell(decision, charged, response);
         if (!decision.allowed()) {
+            charged.deny();
             now.answers().reject(decision, request, response);
         }
         return decision.allowed();

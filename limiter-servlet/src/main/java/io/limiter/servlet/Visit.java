@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.config.HttpSettings;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Locale;
@@ -76,6 +77,10 @@ final class Visit {
 
     /** What the request was charged so far. */
     ChargedOnce charged() {
-        return ChargedOnce.of(request, owner);
+        ChargedOnce charged = ChargedOnce.of(request, owner);
+        if (request.getDispatcherType() == DispatcherType.REQUEST) {
+            charged.startAgain();
+        }
+        return charged;
     }
 }
