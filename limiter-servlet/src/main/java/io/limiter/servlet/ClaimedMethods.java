@@ -126,11 +126,7 @@ final class ClaimedMethods {
                     && equals - start <= 3 * PARAMETER.length()
                     && PercentText.decoded(query.substring(start, equals)).equals(PARAMETER)) {
                 String value = query.substring(equals + 1, end);
-                claim(
-                        value.length() > 3 * LONGEST
-                                ? value
-                                : PercentText.decoded(value).replace('+', ' '),
-                        claimed);
+                claim(value.length() > 3 * LONGEST ? value : PercentText.decoded(value.replace('+', ' ')), claimed);
             }
             start = end + 1;
         }

@@ -5,6 +5,7 @@ import jakarta.servlet.ServletContext;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +52,9 @@ final class ContextPathRules {
 
     /** Whether the application has a servlet or a folder of that name: {@code /api} in the application at {@code /api}. */
     private static boolean isServedInside(ServletContext webApp, String prefix) {
-        return webApp.getResourcePaths(prefix + "/") != null
+        Set<String> files = webApp.getResourcePaths(prefix + "/");
+        // Of a folder that is not there some containers return null, as they should, and Jetty an empty set.
+        return (files != null && !files.isEmpty())
                 || webApp.getServletRegistrations().values().stream()
                         .flatMap(servlet -> servlet.getMappings().stream())
                         .anyMatch(mapping -> beginsWith(prefix, mapping));

@@ -39,6 +39,7 @@ class EmbeddedJettyTest {
 
     private final Server server = new Server();
     private final ServerConnector connector = new ServerConnector(server);
+    private String contextPath = "/";
 
     @AfterEach
     void stop() throws Exception {
@@ -66,7 +67,7 @@ class EmbeddedJettyTest {
     public static final class Subclass extends HiddenHttpMethodFilter {}
 
     private void start(String... initParams) throws Exception {
-        ServletContextHandler context = new ServletContextHandler("/");
+        ServletContextHandler context = new ServletContextHandler(contextPath);
         FilterHolder limiter = new FilterHolder(RateLimitFilter.class);
         limiter.setName("limiter");
         for (int i = 0; i < initParams.length; i += 2) {
@@ -136,6 +137,13 @@ class EmbeddedJettyTest {
         Path file = Files.writeString(directory.resolve("limits.properties"), ONE);
         start("config", "file:" + file, "limiter.http.rejection-handler", Teapot.class.getName());
         assertEquals(List.of(200, 418), statuses(2));
+    }
+
+    @Test
+    void aRuleThatBeginsWithTheContextPathIsReported() throws Exception {
+        contextPath = "/shop";
+        Path file = Files.writeString(directory.resolve("limits.properties"), ONE.replace("/*", "/shop/api/*"));
+        assertEquals(List.of("RL-325"), FindingsTest.codes(() -> start("config", "file:" + file)));
     }
 
     @Test

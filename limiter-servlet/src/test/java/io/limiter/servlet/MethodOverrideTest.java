@@ -57,6 +57,7 @@ class MethodOverrideTest {
                     DELETE,     POST,   ,                                a=b&_method=delete&c,    429
                     DELETE,     POST,   ,                                %5Fme%74hod=%44ELETE,    429
                     DELETE,     POST,   ,                                _method=+DELETE+,        429
+                    PUT+DELETE, POST,   ,                                _method=%2BDELETE,       200
                     DELETE,     POST,   ,                                _method=PUT&_method=DELETE, 429
                     DELETE,     POST,   ,                                _method=PUT,             200
                     DELETE,     POST,   ,                                _methods=DELETE,         200
