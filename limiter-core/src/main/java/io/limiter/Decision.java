@@ -120,19 +120,30 @@ public final class Decision {
 
     /**
      * Microseconds until the call would pass if nobody else calls: 0 when allowed, {@link LimitOutcome#NEVER} when it
-     * asks for more than a limit can ever give. A second when nobody can know, because the backend is away.
+     * asks for more than a limit can ever grant, also when the backend is unreachable. One second when nobody can know,
+     * because the backend is unreachable.
      */
     public long retryAfterMicros() {
         if (allowed) {
             return 0;
         }
-        if (binding == null) {
-            return UNKNOWN_RETRY_MICROS;
+        // What is too much for a share need not be too much for the whole limit.
+        if (binding != null && (source != Source.LOCAL_FALLBACK || binding.retryAfterMicros() != LimitOutcome.NEVER)) {
+            return binding.retryAfterMicros();
         }
-        // What is too much for a share is not too much for the whole.
-        return source == Source.LOCAL_FALLBACK && binding.retryAfterMicros() == LimitOutcome.NEVER
-                ? UNKNOWN_RETRY_MICROS
-                : binding.retryAfterMicros();
+        return asksTooMuch() ? LimitOutcome.NEVER : UNKNOWN_RETRY_MICROS;
+    }
+
+    /** Whether a charge is above what a limit of its policy can ever grant; no backend is needed to know that. */
+    private boolean asksTooMuch() {
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                if (charge.permits() > limit.capacity()) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** Time until the call would pass if nobody else calls: zero when allowed, empty when it can never pass. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.catalina.Context;
@@ -11,6 +12,7 @@ import org.apache.catalina.Lifecycle;
 import org.apache.catalina.LifecycleEvent;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.LifecycleState;
+import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.buf.EncodedSolidusHandling;
@@ -31,26 +33,32 @@ public final class Container implements AutoCloseable {
      * @param webApps WAR files by their context paths
      */
     public static Container start(Path directory, Map<String, Path> webApps) throws IOException {
-        return start(directory, webApps, false);
+        return start(directory, webApps, connector -> {});
     }
 
     /** The same, but it lets in whatever path it can be told to let in. */
     public static Container startRelaxed(Path directory, Map<String, Path> webApps) throws IOException {
-        return start(directory, webApps, true);
+        return start(directory, webApps, connector -> {
+            connector.setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
+            connector.setAllowBackslash(true);
+            connector.setProperty("relaxedPathChars", "\\\"<>[]^`{|}");
+        });
     }
 
-    private static Container start(Path directory, Map<String, Path> webApps, boolean relaxed) throws IOException {
+    /** The same, set as docs/http.md says for denied uploads. */
+    public static Container startForUploads(Path directory, Map<String, Path> webApps) throws IOException {
+        return start(directory, webApps, connector -> connector.setProperty("continueResponseTiming", "onRead"));
+    }
+
+    private static Container start(Path directory, Map<String, Path> webApps, Consumer<Connector> settings)
+            throws IOException {
         LOG.setLevel(Level.WARNING);
         Container container = new Container();
         container.tomcat.setBaseDir(directory.toString());
         Files.createDirectories(directory.resolve("webapps"));
         container.tomcat.setPort(0);
         container.tomcat.getConnector().setThrowOnFailure(true);
-        if (relaxed) {
-            container.tomcat.getConnector().setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
-            container.tomcat.getConnector().setAllowBackslash(true);
-            container.tomcat.getConnector().setProperty("relaxedPathChars", "\\\"<>[]^`{|}");
-        }
+        settings.accept(container.tomcat.getConnector());
         webApps.forEach(container::deploy);
         try {
             container.tomcat.start();

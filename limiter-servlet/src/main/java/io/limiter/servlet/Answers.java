@@ -62,6 +62,10 @@ final class Answers {
         Rejection rejection = new Rejection(decision, published);
         response.resetBuffer();
         Map<String, List<String>> before = fields(response);
+        if (rejection.retryAfterSeconds().isEmpty() && before.keySet().removeAll(fields.promises())) {
+            // What an earlier rule has promised reads as the time to try again. No servlet can remove one field.
+            restore(before, response);
+        }
         rejection.setHead(response);
         try {
             handler.reject(rejection, request, response);
@@ -88,7 +92,7 @@ final class Answers {
         return fields;
     }
 
-    /** Takes away whatever a handler has set: its Content-Encoding would make the standard body unreadable. */
+    /** Leaves these fields alone: the Content-Encoding of a handler that failed would make the standard body unreadable. */
     private static void restore(Map<String, List<String>> fields, HttpServletResponse response) {
         response.reset();
         fields.forEach((name, values) -> {

@@ -32,6 +32,7 @@ final class ChargedOnce {
     private final ToldLimits told;
     private long leastShown = Long.MAX_VALUE;
     private boolean exposed;
+    private boolean denied;
 
     private ChargedOnce(Object owner, @Nullable ChargedOnce earlier) {
         this.owner = owner;
@@ -59,6 +60,23 @@ final class ChargedOnce {
     /** Whether the request has not met this rule yet; it has from now on. */
     boolean isFirst(HttpRule rule) {
         return rules.add(rule);
+    }
+
+    /** That the request was denied, so it has met nothing when it comes as a new one. */
+    void deny() {
+        denied = true;
+    }
+
+    /**
+     * Forgets what a denied request has met: a filter before this one tries it again, and it must not pass for having been
+     * denied. Not on a dispatch, by which a handler may answer the denial.
+     */
+    void startAgain() {
+        if (denied) {
+            denied = false;
+            rules.clear();
+            charged.clear();
+        }
     }
 
     /** Those of the charges that the request has not met yet; it has met them from now on. */

@@ -21,6 +21,10 @@ final class ClaimedMethods {
     private static final List<String> FORMS = List.of("application/x-www-form-urlencoded", "multipart/form-data");
     private static final int MOST = 16;
     private static final int LONGEST = 64;
+
+    /** A claim that can be any method: how the application would read it is not known. */
+    private static final String ANY = "*";
+
     private static final ClaimedMethods NONE = new ClaimedMethods(Set.of(), false);
 
     private final Set<String> methods;
@@ -43,6 +47,17 @@ final class ClaimedMethods {
         if (mode == MethodOverride.FORMS && isForm(request.getContentType())) {
             return new ClaimedMethods(Set.of(), true);
         }
+        Set<String> claimed = declared(request);
+        // No honest client claims many methods. Which one the application takes is not known, so it may be any.
+        return new ClaimedMethods(claimed, claimed.size() > MOST || claimed.contains(ANY));
+    }
+
+    /** Whether the request, of any method, has a header or a query parameter that claims one, be it empty. */
+    static boolean areDeclared(HttpServletRequest request, MethodOverride mode) {
+        return mode != MethodOverride.NONE && !declared(request).isEmpty();
+    }
+
+    private static Set<String> declared(HttpServletRequest request) {
         Set<String> claimed = new HashSet<>();
         for (String header : HEADERS) {
             Enumeration<String> values = request.getHeaders(header);
@@ -51,8 +66,7 @@ final class ClaimedMethods {
             }
         }
         readQuery(request.getQueryString(), claimed);
-        // Nobody means so many. Which one the application takes is not known, so it may be any.
-        return new ClaimedMethods(claimed, claimed.size() > MOST);
+        return claimed;
     }
 
     /** Whether one of the methods is claimed; HEAD is GET, as with real ones. */
@@ -64,9 +78,31 @@ final class ClaimedMethods {
     }
 
     private static void claim(String text, Set<String> claimed) {
-        if (text.length() <= LONGEST) {
-            claimed.add(text.strip().toUpperCase(Locale.ROOT));
+        if (text.length() > LONGEST) {
+            claimed.add(ANY);
+            return;
         }
+        // A proxy may have joined several lines of one header.
+        for (String one : text.split(",", -1)) {
+            claimed.add(trimmed(one).toUpperCase(Locale.ROOT));
+        }
+    }
+
+    /** Without what any application could trim: spaces of all kinds and control characters. */
+    private static String trimmed(String text) {
+        int from = 0;
+        int to = text.length();
+        while (from < to && isBlank(text.charAt(from))) {
+            from++;
+        }
+        while (to > from && isBlank(text.charAt(to - 1))) {
+            to--;
+        }
+        return text.substring(from, to);
+    }
+
+    private static boolean isBlank(char c) {
+        return Character.isWhitespace(c) || Character.isSpaceChar(c) || Character.isISOControl(c);
     }
 
     private static boolean isForm(@Nullable String contentType) {
@@ -84,12 +120,13 @@ final class ClaimedMethods {
             int end = query.indexOf('&', start);
             end = end < 0 ? query.length() : end;
             int equals = query.indexOf('=', start);
-            // Encoded, each character is three. A longer pair is none of ours, and is not decoded.
+            // Encoded, each character is three. What is longer than that is not decoded.
             if (equals >= 0
                     && equals < end
-                    && end - start <= 3 * (PARAMETER.length() + LONGEST)
+                    && equals - start <= 3 * PARAMETER.length()
                     && PercentText.decoded(query.substring(start, equals)).equals(PARAMETER)) {
-                claim(PercentText.decoded(query.substring(equals + 1, end).replace('+', ' ')), claimed);
+                String value = query.substring(equals + 1, end);
+                claim(value.length() > 3 * LONGEST ? value : PercentText.decoded(value.replace('+', ' ')), claimed);
             }
             start = end + 1;
         }

@@ -15,13 +15,16 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The older forms, which have room for one limit: the one that binds. draft-ietf-httpapi-ratelimit-headers-07 and -06,
  * and {@code X-RateLimit-*}. Set, not added: their fields are no lists. Where a request meets several decisions, in
  * another filter or on its way to another path, the one with the least remaining stands.
  *
- * <p>The reset of an answer that denies is its Retry-After, as both drafts ask.
+ * <p>The reset of an answer that denies is its Retry-After, as both drafts ask. A request that can never pass has neither:
+ * without a reset the fields of both drafts are incomplete, so none of them is sent, and of {@code X-RateLimit-*} all but
+ * the reset.
  */
 final class ClosestLimitFields implements QuotaFields {
     private static final String POLICY_FIELD = "RateLimit-Policy";
@@ -53,16 +56,20 @@ final class ClosestLimitFields implements QuotaFields {
     }
 
     @Override
+    public Set<String> promises() {
+        return headers == Headers.X_RATELIMIT ? Set.of("X-RateLimit-Reset") : Set.of(names().split(", ", -1));
+    }
+
+    @Override
     public void add(Decision decision, ChargedOnce charged, HttpServletResponse response) {
         LimitOutcome binding = decision.binding().orElse(null);
-        if (binding == null || !charged.isClosest(binding)) {
+        boolean never = decision.retryAfterMicros() == LimitOutcome.NEVER;
+        if (binding == null || !charged.isClosest(binding) || (never && headers != Headers.X_RATELIMIT)) {
             return;
         }
         long limit = Whole.clamped(binding.limit().capacity());
         long remaining = Whole.clamped(binding.remaining());
-        long resetMicros = decision.allowed() || decision.retryAfterMicros() == LimitOutcome.NEVER
-                ? binding.resetMicros()
-                : decision.retryAfterMicros();
+        long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = Whole.clamped(Whole.seconds(resetMicros));
         switch (headers) {
             case DRAFT_7 ->
@@ -75,8 +82,7 @@ final class ClosestLimitFields implements QuotaFields {
             default -> {
                 response.setHeader("X-RateLimit-Limit", Long.toString(limit));
                 response.setHeader("X-RateLimit-Remaining", Long.toString(remaining));
-                // A request that can never pass has no Retry-After, so it is promised no other time either.
-                if (decision.allowed() || decision.retryAfterMicros() != LimitOutcome.NEVER) {
+                if (!never) {
                     response.setHeader(
                             "X-RateLimit-Reset",
                             Long.toString(reset == Reset.DELTA ? seconds : epochSeconds(resetMicros)));

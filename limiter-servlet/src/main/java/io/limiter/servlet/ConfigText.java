@@ -95,7 +95,7 @@ final class ConfigText {
 
     private @Nullable InputStream onClassPath(String name) {
         String resource = name.substring("classpath:".length());
-        return webApp.getClassLoader().getResourceAsStream(resource.startsWith("/") ? resource.substring(1) : resource);
+        return ClassPath.of(webApp).getResourceAsStream(resource.startsWith("/") ? resource.substring(1) : resource);
     }
 
     private InputStream file(String name) throws ServletException, IOException {

@@ -47,6 +47,18 @@ final class Findings {
         }
     }
 
+    void rulesBeginWithTheContextPath(String contextPath, String rules, String inside) {
+        if (told.add("RL-325")) {
+            LOG.warn(
+                    "RL-325 rules begin with the context path {}: {}. Paths of rules are inside the application, so they"
+                            + " match no request to it; write {} instead. Ignore this if the application has such paths"
+                            + " inside",
+                    contextPath,
+                    rules,
+                    inside);
+        }
+    }
+
     void methodMayStandInABody(String filterClass) {
         if (told.add("RL-324")) {
             LOG.warn(

@@ -6,7 +6,6 @@ import io.limiter.config.HttpSettings;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
-import jakarta.servlet.http.HttpServletRequest;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -48,26 +47,7 @@ final class HttpRule implements Rule<Visit> {
             return true;
         }
         return methods.isEmpty()
-                ? !isPreflight(visit.request(), method)
+                ? !visit.isPreflight()
                 : (method.equals("HEAD") && methods.contains("GET")) || visit.claims(methods);
-    }
-
-    /**
-     * A question of the browser's own (CORS preflight), which the page that is limited can't help. Such a one has neither
-     * a body nor credentials (Fetch, section 4.8); whatever has is somebody else's.
-     */
-    private static boolean isPreflight(HttpServletRequest request, String method) {
-        String length = request.getHeader("Content-Length");
-        return method.equals("OPTIONS")
-                && !isMissing(request.getHeader("Origin"))
-                && !isMissing(request.getHeader("Access-Control-Request-Method"))
-                && (isMissing(length) || length.trim().equals("0"))
-                && request.getHeader("Transfer-Encoding") == null
-                && request.getHeader("Cookie") == null
-                && request.getHeader("Authorization") == null;
-    }
-
-    private static boolean isMissing(@Nullable String text) {
-        return text == null || text.isBlank();
     }
 }

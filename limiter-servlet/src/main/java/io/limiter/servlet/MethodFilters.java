@@ -37,7 +37,7 @@ final class MethodFilters {
             return true;
         }
         try {
-            Class<?> type = Class.forName(name, false, webApp.getClassLoader());
+            Class<?> type = Class.forName(name, false, ClassPath.of(webApp));
             while (type != null && !type.getName().endsWith(NAME)) {
                 type = type.getSuperclass();
             }

@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
@@ -39,11 +40,18 @@ final class Published {
         return namesByPolicy.getOrDefault(policy.name(), Map.of()).getOrDefault(name, name);
     }
 
-    /** Of a denial: the limits that deny, or the policies where nobody counted; each once. */
+    /** Of a denial: the limits that deny, or the policies where nobody counted and none is sure to deny; each once. */
     List<String> violated(Decision decision) {
         List<String> names = new ArrayList<>();
         if (decision.outcomes().isEmpty()) {
-            decision.charges().forEach(charge -> names.add(charge.policy().name()));
+            for (Charge charge : decision.charges()) {
+                charge.policy().limits().stream()
+                        .filter(limit -> charge.permits() > limit.capacity())
+                        .forEach(limit -> names.add(name(charge.policy(), limit)));
+            }
+            if (names.isEmpty()) {
+                decision.charges().forEach(charge -> names.add(charge.policy().name()));
+            }
         }
         for (LimitOutcome outcome : decision.violated()) {
             names.add(name(outcome.charge().policy(), outcome.limit()));

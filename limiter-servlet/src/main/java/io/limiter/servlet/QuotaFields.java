@@ -6,6 +6,7 @@ import io.limiter.config.HttpSettings;
 import jakarta.servlet.http.HttpServletResponse;
 import java.time.Clock;
 import java.util.Collection;
+import java.util.Set;
 
 /** The response fields that tell a client its quota, in one of their forms. Thread-safe. */
 interface QuotaFields {
@@ -17,6 +18,11 @@ interface QuotaFields {
 
     /** The names of the fields, as a list; empty when there are none. */
     String names();
+
+    /** Which of the fields promise a time, and are written once for a request: a denial for good takes them back. */
+    default Set<String> promises() {
+        return Set.of();
+    }
 
     /** The form that is configured. All text that does not depend on a decision is made here. */
     static QuotaFields of(HttpSettings settings, Collection<Policy> policies, Published published, Clock clock) {

@@ -14,6 +14,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
@@ -43,7 +44,17 @@ import org.slf4j.LoggerFactory;
  *     <param-value>/WEB-INF/limiter.properties</param-value>
  *   </init-param>
  * </filter>
+ * <filter-mapping>
+ *   <filter-name>limiter</filter-name>
+ *   <url-pattern>/*</url-pattern>
+ *   <dispatcher>REQUEST</dispatcher>
+ *   <dispatcher>FORWARD</dispatcher>
+ *   <dispatcher>ASYNC</dispatcher>
+ * </filter-mapping>
  * }</pre>
+ *
+ * <p>A mapping without dispatchers is for REQUEST alone: a page that is reached by a FORWARD or an ASYNC dispatch is not
+ * limited then, and the filter can't see that.
  *
  * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class
  * path ({@code classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the
@@ -104,7 +115,7 @@ public final class RateLimitFilter implements Filter {
         this(
                 limiter.rateLimiter(),
                 limiter.config(),
-                handler(limiter.config().http(), ofThisThread()),
+                handler(limiter.config().http(), ClassPath.ofThisThread()),
                 Clock.systemUTC());
     }
 
@@ -132,7 +143,8 @@ public final class RateLimitFilter implements Filter {
         this.owner = limiter;
         List<RuleDefinition> rules =
                 limiter.config().rules().stream().filter(which).toList();
-        RejectionHandler rejections = handler == null ? handler(limiter.config().http(), ofThisThread()) : handler;
+        RejectionHandler rejections =
+                handler == null ? handler(limiter.config().http(), ClassPath.ofThisThread()) : handler;
         // Without rules nothing is asked and nothing is told, and a start need not make what would.
         this.active = rules.isEmpty()
                 ? null
@@ -154,7 +166,9 @@ public final class RateLimitFilter implements Filter {
         Active now = active;
         if (now != null) {
             try {
-                MethodFilters.check(filterConfig.getServletContext(), now.settings(), now.definitions(), findings);
+                ServletContext webApp = filterConfig.getServletContext();
+                MethodFilters.check(webApp, now.settings(), now.definitions(), findings);
+                ContextPathRules.check(webApp, now.definitions(), findings);
             } catch (RuntimeException failure) {
                 destroy();
                 throw failure;
@@ -185,8 +199,7 @@ public final class RateLimitFilter implements Filter {
             if (config.rules().isEmpty()) {
                 throw new IllegalArgumentException(NO_RULES + " (filter '" + filterConfig.getFilterName() + "')");
             }
-            RejectionHandler handler =
-                    handler(config.http(), filterConfig.getServletContext().getClassLoader());
+            RejectionHandler handler = handler(config.http(), ClassPath.of(filterConfig.getServletContext()));
             Limiter limiter = Limiter.start(config);
             try {
                 active = active(limiter.rateLimiter(), config, config.rules(), handler, Clock.systemUTC());
@@ -259,6 +272,7 @@ public final class RateLimitFilter implements Filter {
         Decision decision = now.limiter().tryAcquire(due);
         now.answers().tell(decision, charged, response);
         if (!decision.allowed()) {
+            charged.deny();
             now.answers().reject(decision, request, response);
         }
         return decision.allowed();
@@ -288,11 +302,6 @@ public final class RateLimitFilter implements Filter {
     static RejectionHandler handler(HttpSettings settings, ClassLoader loader) {
         String name = settings.rejectionHandler();
         return name == null ? Rejection::writeTo : HandlerClass.make(name, loader);
-    }
-
-    static ClassLoader ofThisThread() {
-        ClassLoader ofApplication = Thread.currentThread().getContextClassLoader();
-        return ofApplication == null ? RateLimitFilter.class.getClassLoader() : ofApplication;
     }
 
     private static String names(LimiterConfig config) {

@@ -29,7 +29,10 @@ public final class Rejection {
         return decision;
     }
 
-    /** 429, or 503 when the backend could not answer and the policy denies then. */
+    /**
+     * 429, or 503 when the backend could not answer and the policy denies then. A request that can never pass is a 429 in
+     * any case: that is known without asking.
+     */
     public int status() {
         return isOutage() ? HttpServletResponse.SC_SERVICE_UNAVAILABLE : TOO_MANY_REQUESTS;
     }
@@ -63,7 +66,7 @@ public final class Rejection {
     }
 
     boolean isOutage() {
-        return decision.source() == Decision.Source.FAILED_CLOSED;
+        return decision.source() == Decision.Source.FAILED_CLOSED && decision.retryAfterMicros() != LimitOutcome.NEVER;
     }
 
     /** Status and fields, all but those of the body. */

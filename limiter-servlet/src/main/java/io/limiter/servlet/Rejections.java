@@ -50,7 +50,7 @@ public final class Rejections {
      * @throws IllegalArgumentException if the configuration names a rejection handler that can't be made
      */
     public static Rejections of(LimiterConfig config) {
-        return new Rejections(config, RateLimitFilter.handler(config.http(), RateLimitFilter.ofThisThread()));
+        return new Rejections(config, RateLimitFilter.handler(config.http(), ClassPath.ofThisThread()));
     }
 
     /** The same, with a handler that answers; it goes over one that the configuration names. */

@@ -81,12 +81,13 @@ final class ToldLimits {
 
     /**
      * Retry-After should not be earlier than any {@code t} beside it. Those of the limits that deny are not later; one
-     * that lets pass may refill much later, which does not matter to who was denied by another, so it is left out.
+     * that admits may refill much later, which does not matter to a client that another one denied, so it is left out.
+     * A request that can never pass has no Retry-After: every {@code t} would read as one.
      */
     private static boolean isAfterRetry(Decision decision, long seconds) {
         return !decision.allowed()
-                && decision.retryAfterMicros() != LimitOutcome.NEVER
-                && seconds > Whole.seconds(decision.retryAfterMicros());
+                && (decision.retryAfterMicros() == LimitOutcome.NEVER
+                        || seconds > Whole.seconds(decision.retryAfterMicros()));
     }
 
     private static boolean isCloser(LimitOutcome one, LimitOutcome than) {

@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.config.HttpSettings;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Locale;
@@ -50,6 +51,11 @@ final class Visit {
         return claimed.claim(methods);
     }
 
+    /** Whether the request is a CORS preflight, which no rule counts unless it lists OPTIONS. */
+    boolean isPreflight() {
+        return Preflight.is(request, settings.methodOverride());
+    }
+
     /**
      * The path that the container routes by, decoded, without dots and path parameters; after it the other ones that the
      * request line could mean. The raw URI has many spellings for one servlet ({@code /vote}, {@code /%76ote},
@@ -71,6 +77,10 @@ final class Visit {
 
     /** What the request was charged so far. */
     ChargedOnce charged() {
-        return ChargedOnce.of(request, owner);
+        ChargedOnce charged = ChargedOnce.of(request, owner);
+        if (request.getDispatcherType() == DispatcherType.REQUEST) {
+            charged.startAgain();
+        }
+        return charged;
     }
 }

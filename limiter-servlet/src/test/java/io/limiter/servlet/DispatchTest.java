@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.http.HttpServletRequest;
 import java.net.http.HttpResponse;
@@ -164,6 +166,19 @@ class DispatchTest {
     void aFilterThatIsMappedTwiceCountsOnce() {
         start(WebServer.limiter(new ManualTime(), TWO), 2);
         assertEquals(List.of(200, 200, 429), server.statuses(3, "/page"));
+    }
+
+    /** What answers a denial may be under the rule that denies. */
+    @Test
+    void aRejectionHandlerMayForward() {
+        RejectionHandler forwarding = (rejection, request, response) ->
+                request.getRequestDispatcher("/page").forward(request, response);
+        RateLimiter limiter = RateLimiter.on(
+                InProcessBackend.builder().timeSource(new ManualTime()).build());
+        start(WebServer.limiter(limiter, TWO.replace("2/1h", "0/1h"), forwarding), 1);
+        HttpResponse<String> denied = server.get("/other");
+        assertEquals(429, denied.statusCode());
+        assertEquals("ok", denied.body());
     }
 
     @Test

@@ -43,7 +43,7 @@ class HeaderVectorsTest {
                 .toList();
         assertEquals(
                 15, names.stream().filter(n -> n.startsWith("H")).distinct().count());
-        assertEquals(28, names.stream().distinct().count());
+        assertEquals(34, names.stream().distinct().count());
     }
 
     @ParameterizedTest

@@ -70,6 +70,15 @@ class HttpKeyTest {
     }
 
     @Test
+    void anEmptyElementOfAListMakesNobodyShareAQuota() {
+        start("ip\nlimiter.client-ip.trusted-proxies = 10.0.0.0/8\nlimiter.client-ip.header = Forwarded");
+        for (String client : List.of("192.0.2.7", "192.0.2.8", "192.0.2.9")) {
+            assertPasses("Test-Address", "10.0.0.1", "Forwarded", ", for=" + client + ", ");
+            assertDenied("Test-Address", "10.0.0.1", "Forwarded", ", for=" + client);
+        }
+    }
+
+    @Test
     void connectionsWithoutAnAddressShareOne() {
         start("ip");
         assertPasses("Test-Address", "none");

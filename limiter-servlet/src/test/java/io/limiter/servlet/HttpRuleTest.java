@@ -98,6 +98,11 @@ class HttpRuleTest {
                     Transfer-Encoding  | chunked
                     Cookie             | a=b
                     Authorization      | Basic YTpi
+                    Content-Length     | ' 0'
+                    Content-Length     | ' '
+                    X-HTTP-Method-Override | POST
+                    X-HTTP-Method      | post
+                    X-Method-Override  | ''
                     """)
     void whatNoBrowserAsksIsNoPreflight(String name, String value) throws Exception {
         RateLimitFilter filter =
@@ -114,6 +119,43 @@ class HttpRuleTest {
             filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
             assertEquals(changed ? 429 : 200, exchange.status);
         }
+    }
+
+    /** Method names have a case; a handler for every method serves each of these. */
+    @ParameterizedTest
+    @ValueSource(strings = {"options", "Options", "OPTIONs", "OPT", "OPTIONSX", "POST"})
+    void onlyOptionsAsTheStandardWritesItIsAPreflight(String method) throws IOException {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h");
+        String[] lines = {
+            method + " /page HTTP/1.1", "Host: h", "Origin: https://example.org", "Access-Control-Request-Method: POST"
+        };
+
+        assertEquals(200, server.rawStatus(lines));
+        assertEquals(429, server.rawStatus(lines));
+        lines[0] = "OPTIONS /page HTTP/1.1";
+        assertEquals(200, server.rawStatus(lines));
+    }
+
+    /** An application that listens to the claim runs the method that was claimed. */
+    @ParameterizedTest
+    @CsvSource({
+        "_method=POST, declared, 429",
+        "_method=POST, forms, 429",
+        "_method=POST, none, 200",
+        "x=POST, forms, 200"
+    })
+    void aPreflightThatClaimsAnotherMethodCounts(String query, String mode, int expected) {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.limits = 0/1h\nlimiter.http.method-override = " + mode);
+
+        assertEquals(
+                expected,
+                status(
+                        "OPTIONS",
+                        "/page?" + query,
+                        "Origin",
+                        "https://example.org",
+                        "Access-Control-Request-Method",
+                        "POST"));
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.ManualTime;
+import java.net.URLDecoder;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A POST that an application takes for another method. Every rule here denies all. */
 class MethodOverrideTest {
@@ -55,6 +57,7 @@ class MethodOverrideTest {
                     DELETE,     POST,   ,                                a=b&_method=delete&c,    429
                     DELETE,     POST,   ,                                %5Fme%74hod=%44ELETE,    429
                     DELETE,     POST,   ,                                _method=+DELETE+,        429
+                    PUT+DELETE, POST,   ,                                _method=%2BDELETE,       200
                     DELETE,     POST,   ,                                _method=PUT&_method=DELETE, 429
                     DELETE,     POST,   ,                                _method=PUT,             200
                     DELETE,     POST,   ,                                _methods=DELETE,         200
@@ -92,6 +95,30 @@ class MethodOverrideTest {
                 .chars()
                 .forEach(c -> query.append(c == '=' ? "=" : "%" + Integer.toHexString(c)));
         assertEquals(429, status("VERSION-CONTROL-AND-MORE", "declared", "POST", null, query.toString(), null));
+    }
+
+    /** Applications trim in different ways, and proxies join lines. What can't be told apart counts. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "_method=DELETE%00",
+                "_method=%20%01DELETE%0A",
+                "_method=%C2%A0DELETE%E3%80%80",
+                "_method=PUT,DELETE",
+                "_method=DELETE%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20"
+                        + "%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20"
+                        + "%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20%20"
+            })
+    void aClaimThatAnApplicationMayTrimCounts(String query) throws Exception {
+        assertEquals(429, status("DELETE", "declared", "POST", null, query, null));
+        String text = URLDecoder.decode(query.substring("_method=".length()), StandardCharsets.UTF_8);
+        assertEquals(429, status("DELETE", "declared", "POST", "X-Method-Override=" + text, null, null));
+    }
+
+    @Test
+    void whatIsTooLongForAMethodAndOfAnotherNameClaimsNothing() throws Exception {
+        assertEquals(200, status("DELETE", "declared", "POST", null, "q=" + "x".repeat(70_000), null));
+        assertEquals(200, status("DELETE", "declared", "POST", null, "x".repeat(70_000) + "=DELETE", null));
     }
 
     @Test

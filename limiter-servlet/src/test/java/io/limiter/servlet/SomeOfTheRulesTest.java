@@ -9,6 +9,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.wiring.Limiter;
+import jakarta.servlet.DispatcherType;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
@@ -48,6 +49,22 @@ class SomeOfTheRulesTest {
         FakeExchange exchange = new FakeExchange();
         assertEquals(false, passes(early, exchange));
         assertEquals(429, exchange.status);
+    }
+
+    /** A filter before the limiter may try a failed request again; having been denied is no way to pass. */
+    @Test
+    void aDeniedRequestThatIsTriedAgainIsDecidedAgain() throws Exception {
+        Limiter one = limiter("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n");
+        RateLimitFilter filter = new RateLimitFilter(one);
+        FakeExchange first = new FakeExchange();
+        assertTrue(passes(filter, first));
+        assertTrue(passes(filter, first), "one request is counted once");
+
+        FakeExchange second = new FakeExchange();
+        assertEquals(false, passes(filter, second));
+        assertEquals(false, passes(filter, second));
+        second.dispatch = DispatcherType.FORWARD;
+        assertTrue(passes(filter, second), "a handler may forward to the page that answers the denial");
     }
 
     @Test

@@ -63,7 +63,7 @@ class StructuredFieldsTest {
                 assertEquals(quota(outcome.limit()), policies.get(name));
                 Map<String, Long> expected = new TreeMap<>(Map.of("r", clamped(outcome.remaining())));
                 long t = seconds(outcome.nextMicros());
-                if (t > 0 && (decision.allowed() || !outcome.allowed() || t <= retryAfter)) {
+                if (t > 0 && !never(decision) && (decision.allowed() || !outcome.allowed() || t <= retryAfter)) {
                     expected.put("t", t);
                 }
                 assertEquals(expected, values.get(name));
@@ -82,6 +82,11 @@ class StructuredFieldsTest {
             Decision decision = decision();
             FakeExchange answer = answer(decision, Headers.DRAFT_7);
 
+            if (never(decision)) {
+                assertEquals(List.of(), answer.all("RateLimit"));
+                assertEquals(List.of(), answer.all("RateLimit-Policy"));
+                continue;
+            }
             assertEquals(1, answer.all("RateLimit").size());
             Map<String, Long> numbers = new TreeMap<>();
             Parser.parseDictionary(answer.all("RateLimit").get(0))
@@ -102,14 +107,18 @@ class StructuredFieldsTest {
             FakeExchange legacy = answer(decision, Headers.X_RATELIMIT);
             expected.forEach((key, number) -> {
                 String name = "RateLimit-" + Character.toUpperCase(key.charAt(0)) + key.substring(1);
-                assertEquals(List.of(number), items(draft6.all(name)));
-                boolean never = !decision.allowed() && decision.retryAfterMicros() == LimitOutcome.NEVER;
+                boolean never = never(decision);
+                assertEquals(never ? List.of() : List.of(number), items(draft6.all(name)));
                 long since = key.equals("reset") ? 1_700_000_000 : 0;
                 assertEquals(
                         key.equals("reset") && never ? List.of() : List.of(Math.min(MOST.longValue(), number + since)),
                         items(legacy.all("X-" + name)));
             });
-            checkOldPolicies(decision, draft6);
+            if (never(decision)) {
+                assertEquals(List.of(), draft6.all("RateLimit-Policy"));
+            } else {
+                checkOldPolicies(decision, draft6);
+            }
         }
     }
 
@@ -132,11 +141,14 @@ class StructuredFieldsTest {
         return told.isEmpty() ? 0 : 1;
     }
 
+    /** Of such a request no time is told, and nothing that needs one. */
+    private static boolean never(Decision decision) {
+        return !decision.allowed() && decision.retryAfterMicros() == LimitOutcome.NEVER;
+    }
+
     private static Map<String, Long> numbers(Decision decision) {
         LimitOutcome binding = decision.binding().orElseThrow();
-        long reset = decision.allowed() || decision.retryAfterMicros() == LimitOutcome.NEVER
-                ? binding.resetMicros()
-                : decision.retryAfterMicros();
+        long reset = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         return new TreeMap<>(Map.of(
                 "limit",
                 clamped(binding.limit().capacity()),

@@ -63,6 +63,10 @@ final class WebServer implements AutoCloseable {
     }
 
     WebServer(Path baseDirectory, Path webApp) {
+        this(baseDirectory, webApp, "");
+    }
+
+    WebServer(Path baseDirectory, Path webApp, String contextPath) {
         try {
             Files.createDirectories(webApp);
         } catch (IOException e) {
@@ -70,7 +74,7 @@ final class WebServer implements AutoCloseable {
         }
         tomcat.setBaseDir(baseDirectory.toString());
         tomcat.setPort(0);
-        context = tomcat.addContext("", webApp.toString());
+        context = tomcat.addContext(contextPath, webApp.toString());
         context.setParentClassLoader(WebServer.class.getClassLoader());
         // addContext has given the context's own logger a level of its own.
         Logger.getLogger(context.getLogName()).setLevel(Level.OFF);
@@ -126,6 +130,14 @@ final class WebServer implements AutoCloseable {
         String name = "servlet " + pattern;
         Tomcat.addServlet(context, name, new AnswerServlet(answer)).setAsyncSupported(true);
         context.addServletMappingDecoded(pattern, name);
+        return this;
+    }
+
+    /** Sets an attribute of the connector, as {@code server.xml} does. */
+    WebServer connector(String attribute, String value) {
+        if (!tomcat.getConnector().setProperty(attribute, value)) {
+            throw new IllegalArgumentException("no attribute of a connector: " + attribute);
+        }
         return this;
     }
 

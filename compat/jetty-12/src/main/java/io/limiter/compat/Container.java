@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.eclipse.jetty.ee10.webapp.WebAppContext;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -17,9 +18,9 @@ public final class Container implements AutoCloseable {
     private final Server server = new Server();
     private final ServerConnector connector;
 
-    private Container(UriCompliance compliance) {
+    private Container(Consumer<HttpConfiguration> settings) {
         HttpConfiguration configuration = new HttpConfiguration();
-        configuration.setUriCompliance(compliance);
+        settings.accept(configuration);
         connector = new ServerConnector(server, new HttpConnectionFactory(configuration));
         server.addConnector(connector);
     }
@@ -31,17 +32,22 @@ public final class Container implements AutoCloseable {
      * @param webApps WAR files by their context paths
      */
     public static Container start(Path directory, Map<String, Path> webApps) throws IOException {
-        return start(directory, webApps, UriCompliance.DEFAULT);
+        return start(directory, webApps, configuration -> {});
     }
 
     /** The same, but it lets in whatever path it can be told to let in. */
     public static Container startRelaxed(Path directory, Map<String, Path> webApps) throws IOException {
-        return start(directory, webApps, UriCompliance.UNSAFE);
+        return start(directory, webApps, configuration -> configuration.setUriCompliance(UriCompliance.UNSAFE));
     }
 
-    private static Container start(Path directory, Map<String, Path> webApps, UriCompliance compliance)
+    /** The same, set as docs/http.md says for denied uploads: it needs no setting. */
+    public static Container startForUploads(Path directory, Map<String, Path> webApps) throws IOException {
+        return start(directory, webApps);
+    }
+
+    private static Container start(Path directory, Map<String, Path> webApps, Consumer<HttpConfiguration> settings)
             throws IOException {
-        Container container = new Container(compliance);
+        Container container = new Container(settings);
         ContextHandlerCollection contexts = new ContextHandlerCollection();
         for (Map.Entry<String, Path> webApp : webApps.entrySet()) {
             WebAppContext context = new WebAppContext();

@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A hop that is no address (RFC 7239's {@code unknown} and made-up names included) ends the walk, never is skipped, and
  * makes the result {@linkplain ClientAddress#isMalformed malformed}; so do fewer hops than are trusted, more than
- * {@value ClientIpSettings#MAX_HOPS}, more than 8192 characters, and a header for one address that came twice. No name is
+ * {@value ClientIpSettings#MAX_HOPS}, more than 8192 characters or 16 empty elements (up to that number they are ignored),
+ * and a header for one address that came twice. No name is
  * looked up, and nothing that a request holds makes an exception.
  *
  * <pre>{@code

@@ -6,12 +6,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The hops that a header lists, from the last one back: those at the end were added by the proxies nearest to us. All lines
- * of the header are one list. Looks at no more than is asked for, and at no more than {@value #MAX_CHARS} characters.
- * Used once, by one thread.
+ * of the header are one list; its empty elements are no hops (RFC 9110 section 5.6.1.2). Looks at no more than is asked
+ * for, and at no more than {@value #MAX_CHARS} characters and {@value #MAX_EMPTY} empty elements. Used once, by one thread.
  */
 final class Hops {
     /** What a proxy accepts as all headers of a request is not much more; an honest chain has some dozens. */
     static final int MAX_CHARS = 8_192;
+
+    /** A proxy that appends to a header that is not there leaves one; a hundred are an attack, not a list. */
+    static final int MAX_EMPTY = 16;
 
     /** How a header lists hops. */
     enum Form {
@@ -39,6 +42,7 @@ final class Hops {
     private final List<String> lines;
     private int line;
     private int charsLeft = MAX_CHARS;
+    private int emptyLeft = MAX_EMPTY;
 
     /** The elements of the line at hand, and how many of them are left; used by {@link Form#FORWARDED} alone. */
     private List<String> elements = List.of();
@@ -85,53 +89,65 @@ final class Hops {
     }
 
     private Step list() {
-        if (end < 0) {
-            if (line == 0) {
-                return Step.END;
+        while (end >= 0 || line > 0) {
+            if (end < 0) {
+                end = line(--line).length();
             }
-            end = line(--line).length();
-        }
-        String whole = line(line);
-        int comma = end - 1;
-        while (comma >= 0 && whole.charAt(comma) != ',') {
-            if (--charsLeft <= 0) {
-                return tooLong(whole.substring(comma, end));
+            String whole = line(line);
+            int comma = end - 1;
+            while (comma >= 0 && whole.charAt(comma) != ',') {
+                if (--charsLeft <= 0) {
+                    return tooLong(whole.substring(comma, end));
+                }
+                comma--;
             }
-            comma--;
+            charsLeft--;
+            String element = stripped(whole.substring(comma + 1, end));
+            end = comma;
+            if (!element.isEmpty()) {
+                return node(element, element, true);
+            }
+            if (--emptyLeft < 0) {
+                return tooManyEmpty();
+            }
         }
-        charsLeft--;
-        String element = stripped(whole.substring(comma + 1, end));
-        end = comma;
-        return node(element, element, true);
+        return Step.END;
     }
 
     private Step forwarded() {
-        while (elementsLeft == 0) {
-            if (line == 0) {
-                return Step.END;
+        while (elementsLeft > 0 || line > 0) {
+            if (elementsLeft == 0) {
+                String whole = line(--line);
+                charsLeft -= whole.length();
+                if (charsLeft < 0) {
+                    return tooLong(whole);
+                }
+                List<String> found = ForwardedText.elements(whole);
+                if (found == null) {
+                    return broken(whole, "a quote has no end");
+                }
+                elements = found;
+                elementsLeft = found.size();
             }
-            String whole = line(--line);
-            charsLeft -= whole.length();
-            if (charsLeft < 0) {
-                return tooLong(whole);
+            String element = stripped(elements.get(--elementsLeft));
+            if (!element.isEmpty()) {
+                return forwarded(element);
             }
-            List<String> found = ForwardedText.elements(whole);
-            if (found == null) {
-                text = whole;
-                wrong = "a quote has no end";
-                return Step.BROKEN;
+            if (--emptyLeft < 0) {
+                return tooManyEmpty();
             }
-            elements = found;
-            elementsLeft = found.size();
         }
-        String element = elements.get(--elementsLeft);
+        return Step.END;
+    }
+
+    private Step forwarded(String element) {
         String node = ForwardedText.forNode(element);
         if (node == null) {
-            text = stripped(element);
+            text = element;
             wrong = "it has no 'for', or is not of the grammar of RFC 7239";
             return Step.OTHER;
         }
-        return node(stripped(element), node, false);
+        return node(element, node, false);
     }
 
     private Step single() {
@@ -139,9 +155,7 @@ final class Hops {
             return Step.END;
         }
         if (lines.size() > 1) {
-            text = line(lines.size() - 1);
-            wrong = "the header has one address and came " + lines.size() + " times";
-            return Step.BROKEN;
+            return broken(line(lines.size() - 1), "the header has one address and came " + lines.size() + " times");
         }
         String only = stripped(line(--line));
         return only.length() > MAX_CHARS ? tooLong(only) : node(only, only, true);
@@ -155,8 +169,16 @@ final class Hops {
     }
 
     private Step tooLong(String from) {
-        text = from;
-        wrong = "more than " + MAX_CHARS + " characters had to be looked at";
+        return broken(from, "more than " + MAX_CHARS + " characters had to be looked at");
+    }
+
+    private Step tooManyEmpty() {
+        return broken("", "more than " + MAX_EMPTY + " empty elements had to be looked at");
+    }
+
+    private Step broken(String at, String why) {
+        text = at;
+        wrong = why;
         return Step.BROKEN;
     }
 

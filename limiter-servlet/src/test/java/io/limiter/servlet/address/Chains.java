@@ -95,6 +95,10 @@ final class Chains {
             for (int j = 0; j < hops; j++) {
                 line.append(j == 0 ? "" : space() + "," + space()).append(forwarded ? element() : node(true));
             }
+            if (random.nextInt(8) == 0 && !single) {
+                String empty = (space() + "," + space()).repeat(random.nextInt(6) == 0 ? 18 : 1 + random.nextInt(3));
+                line.insert(random.nextBoolean() ? 0 : line.length(), empty);
+            }
             if (random.nextInt(15) == 0 && !line.isEmpty()) {
                 int at = random.nextInt(line.length());
                 line.insert(at, ODD.charAt(random.nextInt(ODD.length())));

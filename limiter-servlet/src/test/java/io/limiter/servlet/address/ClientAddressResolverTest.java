@@ -24,29 +24,32 @@ class ClientAddressResolverTest {
     @Test
     void theGrammarOfForwarded() {
         List<String[]> rows = Rows.of("forwarded.txt");
-        assertEquals(57, rows.size());
+        assertEquals(62, rows.size());
         for (String[] row : rows) {
             List<String> hops = new ArrayList<>();
             Hops found = new Hops(Form.FORWARDED, List.of(row[0]));
-            for (Step step = found.step(); step != Step.END; step = found.step()) {
+            Step step = found.step();
+            for (; step != Step.END && step != Step.BROKEN; step = found.step()) {
                 IpAddress address = found.address();
-                hops.add(0, step == Step.BROKEN ? "broken" : address == null ? "-" : address.toString());
+                hops.add(0, address == null ? "-" : address.toString());
             }
-            assertEquals(row[1], String.join(" ", hops), row[0]);
+            if (step == Step.BROKEN) {
+                hops = List.of("broken");
+            }
+            assertEquals(row[1].equals("\"\"") ? "" : row[1], String.join(" ", hops), row[0]);
         }
     }
 
     @Test
     void aClientHasOneTextHoweverItsAddressIsSpelled() {
         List<String[]> rows = Rows.of("clients.txt");
-        assertEquals(44, rows.size());
+        assertEquals(43, rows.size());
         for (String[] row : rows) {
             ClientAddressResolver resolver = ClientAddressResolver.builder()
                     .trustedProxies("10.0.0.1")
                     .ipv6Prefix(Integer.parseInt(row[1]))
                     .build();
-            String said = row[0].equals("\"\"") ? "" : row[0];
-            ClientAddress client = resolver.resolve("10.0.0.1", Rows.headers("X-Forwarded-For: " + said));
+            ClientAddress client = resolver.resolve("10.0.0.1", Rows.headers("X-Forwarded-For: " + row[0]));
             assertEquals(row[2], client.text(), row[0]);
             assertEquals(row[2].startsWith("!"), client.isMalformed(), row[0]);
             assertEquals(client.isMalformed() ? Origin.PEER : Origin.HEADER, client.origin(), row[0]);
@@ -56,7 +59,7 @@ class ClientAddressResolverTest {
     @Test
     void theWalkEndsWhereTrustEnds() {
         List<String[]> rows = Rows.of("walks.txt");
-        assertEquals(76, rows.size());
+        assertEquals(89, rows.size());
         for (String[] row : rows) {
             String peer = row[1].equals("-") ? null : row[1];
             ClientAddress client = Rows.resolver(row[0]).resolve(peer, Rows.headers(row[2].split(" / ")));

@@ -131,6 +131,15 @@ class FindingsTest {
     }
 
     @Test
+    void tooManyEmptyElements() {
+        asked(resolver("X-Forwarded-For", "10.0.0.0/8"), "10.0.0.1", "X-Forwarded-For: 1.1.1.1" + ",".repeat(16));
+        assertTold();
+        asked(resolver("X-Forwarded-For", "10.0.0.0/8"), "10.0.0.1", "X-Forwarded-For: 1.1.1.1" + ",".repeat(17));
+        assertTold("RL-303 X-Forwarded-For from 10.0.0.1 is malformed at '': more than 16 empty elements had to be"
+                + " looked at. ");
+    }
+
+    @Test
     void fewerHopsThanConfigured() {
         ClientAddressResolver counted = resolver(new ClientIpSettings(List.of(), false, false, 2, "Forwarded", 64));
         asked(counted, "192.0.2.1", "Forwarded: for=1.1.1.1");

@@ -30,6 +30,12 @@ final class NaiveWalk {
     /** A hop that is no address. */
     private static final String BAD = "bad";
 
+    /** Nothing between two commas: no hop. */
+    private static final String EMPTY = "empty";
+
+    /** Something that nobody can read on from. */
+    private static final String BROKEN = "broken";
+
     /** The peer of a connection without an address. */
     private static final String NONE = "none";
 
@@ -70,32 +76,28 @@ final class NaiveWalk {
             return shown(direct);
         }
         List<String> chain = new ArrayList<>();
-        int brokenAt = -1;
         for (String line : lines) {
             List<String> found = hops(line);
-            if (found == null) {
-                chain.add(BAD);
-                brokenAt = chain.size() - 1;
-            } else {
-                chain.addAll(found);
-            }
+            chain.addAll(found == null ? List.of(BROKEN) : found);
         }
+        Collections.reverse(chain);
+        withoutEmpty(chain);
         if (hops > 0) {
-            int at = chain.size() - hops;
-            boolean malformed = at < 0 || chain.get(at).equals(BAD) || brokenAt >= at;
-            return malformed ? malformed(direct) : shown(chain.get(at));
+            boolean malformed = chain.size() < hops
+                    || chain.subList(0, hops).contains(BROKEN)
+                    || chain.get(hops - 1).equals(BAD);
+            return malformed ? malformed(direct) : shown(chain.get(hops - 1));
         }
         if (!trusted(direct) || lines.isEmpty()) {
             return shown(direct);
         }
-        if (!header.equals("X-Forwarded-For") && !header.equals("Forwarded")) {
+        if (!isList()) {
             return lines.size() > 1 || chain.get(0).equals(BAD) ? malformed(direct) : shown(chain.get(0));
         }
-        Collections.reverse(chain);
         String current = direct;
         int seen = 0;
         for (String hop : chain) {
-            if (hop.equals(BAD) || ++seen > 32) {
+            if (hop.equals(BAD) || hop.equals(BROKEN) || ++seen > 32) {
                 return malformed(current);
             }
             current = hop;
@@ -104,6 +106,23 @@ final class NaiveWalk {
             }
         }
         return shown(current);
+    }
+
+    private boolean isList() {
+        return header.equals("X-Forwarded-For") || header.equals("Forwarded");
+    }
+
+    /** Takes the empty elements out of a chain from the last hop back; at the seventeenth of them it can't be read on. */
+    private static void withoutEmpty(List<String> chain) {
+        for (int empty = 1; chain.contains(EMPTY); empty++) {
+            int at = chain.indexOf(EMPTY);
+            if (empty > 16) {
+                chain.set(at, BROKEN);
+                chain.subList(at + 1, chain.size()).clear();
+            } else {
+                chain.remove(at);
+            }
+        }
     }
 
     /** The hops of a line from left to right; null when a quote has no end. */
@@ -116,7 +135,7 @@ final class NaiveWalk {
                 if (!piece.lookingAt() || (piece.end() < line.length() && line.charAt(piece.end()) != ',')) {
                     return null;
                 }
-                found.add(forwarded(piece.group()));
+                found.add(piece.group().matches("[ \t]*") ? EMPTY : forwarded(piece.group()));
                 if (piece.end() == line.length()) {
                     return found;
                 }
@@ -124,7 +143,8 @@ final class NaiveWalk {
             }
         }
         for (String item : header.equals("X-Forwarded-For") ? line.split(",", -1) : new String[] {line}) {
-            found.add(address(item.replaceAll("^[ \t]+|[ \t]+$", ""), true));
+            String text = item.replaceAll("^[ \t]+|[ \t]+$", "");
+            found.add(text.isEmpty() && isList() ? EMPTY : address(text, true));
         }
         return found;
     }

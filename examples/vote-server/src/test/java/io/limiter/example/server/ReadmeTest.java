@@ -7,11 +7,14 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What README.md tells to write is written here, letter by letter, into a web application that runs. */
 class ReadmeTest {
@@ -54,6 +57,63 @@ class ReadmeTest {
             assertTrue(denied.headers().firstValueAsLong("Retry-After").orElseThrow() <= 10);
             assertEquals(200, Caller.call("GET", "/api/results", server.port()).statusCode());
         }
+    }
+
+    /** A page that clients reach through another one, by a forward or after asynchronous work. */
+    @ParameterizedTest
+    @ValueSource(strings = {"forward", "async"})
+    void itsWebXmlLimitsAPageThatIsReachedByADispatchOnly(String how) throws Exception {
+        Path webApp = WebAppFolder.unpack(folder)
+                .webXml(block("xml", "<filter>") + DispatchServlet.IN_WEB_XML)
+                .properties("limiter.rules.page.path = /dispatched\nlimiter.rules.page.limits = 1/1h\n")
+                .path();
+
+        try (VoteServer server = VoteServer.start(webApp, 0)) {
+            HttpResponse<String> first = Caller.call("GET", "/by/" + how, server.port());
+            assertEquals(200, first.statusCode());
+            assertEquals(how.toUpperCase(Locale.ROOT), first.body());
+            assertEquals(429, Caller.call("GET", "/by/" + how, server.port()).statusCode());
+            assertEquals(429, Caller.call("GET", "/dispatched", server.port()).statusCode());
+        }
+    }
+
+    /** All paths have one rule here, so a dispatch that were counted again would be denied. */
+    @ParameterizedTest
+    @ValueSource(strings = {"forward", "async", "include", "error"})
+    void itsWebXmlCountsARequestOnce(String how) throws Exception {
+        Path webApp = WebAppFolder.unpack(folder)
+                .webXml(block("xml", "<filter>") + DispatchServlet.IN_WEB_XML)
+                .properties("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h\n")
+                .path();
+
+        try (VoteServer server = VoteServer.start(webApp, 0)) {
+            int served = how.equals("error") ? 500 : 200;
+            for (int expected : new int[] {served, served, 429}) {
+                HttpResponse<String> answer = Caller.call("GET", "/by/" + how, server.port());
+                assertEquals(expected, answer.statusCode());
+                assertEquals(expected == 429, !answer.body().equals(how.toUpperCase(Locale.ROOT)), answer.body());
+            }
+        }
+    }
+
+    /** The snippet of the filter's own documentation, and the mapping of the example. */
+    @Test
+    void everyMappingIsThatOfReadme() throws IOException {
+        String mapping = mapping(block("xml", "<filter>"));
+        assertTrue(mapping.contains("<dispatcher>FORWARD</dispatcher>"), mapping);
+        for (String file : new String[] {
+            "../../limiter-servlet/src/main/java/io/limiter/servlet/RateLimitFilter.java",
+            "../vote-webapp/src/main/webapp/WEB-INF/web.xml",
+            "../../docs/http.md"
+        }) {
+            assertEquals(mapping, mapping(Files.readString(Path.of(file))), file);
+        }
+    }
+
+    /** What stands between the tags, without the name, which may differ, and without space. */
+    private static String mapping(String text) {
+        String mapping = text.substring(text.indexOf("<filter-mapping>"), text.indexOf("</filter-mapping>"));
+        return mapping.replaceAll("<filter-name>.*?</filter-name>|<!--.*?-->|[\\s*]", "");
     }
 
     @Test
