@@ -119,7 +119,7 @@ final class BackendRateLimiter implements RateLimiter {
         } catch (BackendException failure) {
             decision = result(whenBackendFails(asked, mode, failure));
         }
-        return mode == Backend.Mode.TAKE ? counted(decision) : withoutRefund(decision);
+        return mode == Backend.Mode.TAKE ? counted(decision, Runnable::run) : withoutRefund(decision);
     }
 
     private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
@@ -131,7 +131,10 @@ final class BackendRateLimiter implements RateLimiter {
         } else if (answer.isCompletedExceptionally()) {
             answer = answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
         }
-        return answer.thenApply(mode == Backend.Mode.TAKE ? this::counted : BackendRateLimiter::withoutRefund);
+        // Counted by whichever thread found out, a Netty thread say; what listens to the counters is not run on that
+        // one.
+        return answer.thenApply(
+                mode == Backend.Mode.TAKE ? taken -> counted(taken, executor) : BackendRateLimiter::withoutRefund);
     }
 
     private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
@@ -142,8 +145,8 @@ final class BackendRateLimiter implements RateLimiter {
         }
     }
 
-    private Decision counted(Decision decision) {
-        counters.decided(decision);
+    private Decision counted(Decision decision, Executor listening) {
+        counters.decided(decision, listening);
         return decision;
     }
 

@@ -8,6 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -47,8 +49,8 @@ public final class Counters {
 
     /**
      * Tells each policy's name as soon as it decides something for the first time: at once those that already have, so that
-     * none is missed, and each one once. The listener is called on the thread of a caller who waits, so it must be quick; what
-     * it throws is logged and not told to that caller.
+     * none is missed, and each one once. The listener is called on the thread of a blocking caller or on the limiter's executor,
+     * never on a thread that reads Redis' answers, so it may ask the limiter. What it throws is logged.
      */
     public void onPolicy(Consumer<String> listener) {
         Set<String> told = ConcurrentHashMap.newKeySet();
@@ -86,10 +88,15 @@ public final class Counters {
         }
     }
 
-    void decided(Decision decision) {
+    /**
+     * Counts a decision.
+     *
+     * @param executor runs the listeners, where this policy is new
+     */
+    void decided(Decision decision, Executor executor) {
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
-                row(charge.policy().name()).count(decision.source(), decision.allowed());
+                row(charge.policy().name(), executor).count(decision.source(), decision.allowed());
             }
             return;
         }
@@ -98,12 +105,12 @@ public final class Counters {
             // The outcomes of one charge stand together, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
-                row(last.policy().name()).count(decision.source(), false);
+                row(last.policy().name(), executor).count(decision.source(), false);
             }
         }
     }
 
-    private Row row(String policy) {
+    private Row row(String policy, Executor executor) {
         Row row = rows.get(policy);
         if (row != null) {
             return row;
@@ -114,7 +121,13 @@ public final class Counters {
         if (other != null) {
             return other;
         }
-        listeners.forEach(listener -> tell(listener, name));
+        for (Consumer<String> listener : listeners) {
+            try {
+                executor.execute(() -> tell(listener, name));
+            } catch (RejectedExecutionException closed) {
+                LOG.debug("the limiter's executor is closed; a listener of the counters misses policy '{}'", name);
+            }
+        }
         return fresh;
     }
 

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -164,10 +165,36 @@ class BackendRateLimiterTest {
                 RateLimiter.builder(away).fallback(InProcessBackend.create()).build();
         Decision local = limiter.tryAcquire(LOCAL, KEY, 4);
         assertTrue(limiter.refund(local));
-        assertFalse(limiter.refund(local), "a second time");
         assertEquals(10, limiter.peek(LOCAL, KEY).remaining());
         assertFalse(limiter.refund(limiter.tryAcquire(ALLOW, KEY, 1)), "nobody counted");
         verify(away, never()).refund(any());
+    }
+
+    /** A second call of the same microsecond leaves equal timestamps, which a second refund of the first would take. */
+    @Test
+    void aSecondRefundGivesNothing() {
+        RateLimiter limiter = RateLimiter.on(
+                InProcessBackend.builder().timeSource(new ManualTime()).build());
+        Decision first = limiter.tryAcquire(LOCAL, KEY, 2);
+        assertTrue(limiter.tryAcquire(LOCAL, KEY, 2).allowed());
+        assertTrue(limiter.refund(first));
+        assertFalse(limiter.refund(first), "a second time");
+        assertEquals(8, limiter.peek(LOCAL, KEY).remaining());
+    }
+
+    @Test
+    void aResetReachesTheFallbackAlsoWhenTheBackendIsAway() {
+        RateLimiter limiter =
+                RateLimiter.builder(away).fallback(InProcessBackend.create()).build();
+        limiter.tryAcquire(LOCAL, KEY, 4);
+        assertEquals(6, limiter.peek(LOCAL, KEY).remaining());
+        assertThrows(BackendException.class, () -> limiter.reset(LOCAL, KEY));
+        assertEquals(10, limiter.peek(LOCAL, KEY).remaining());
+        limiter.tryAcquire(LOCAL, KEY, 4);
+        assertThrows(
+                CompletionException.class,
+                () -> limiter.resetAsync(LOCAL, KEY).toCompletableFuture().join());
+        assertEquals(10, limiter.peek(LOCAL, KEY).remaining());
     }
 
     @Test

@@ -1,18 +1,23 @@
 package io.limiter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Who listens to the counters hears of each policy, once. */
@@ -46,6 +51,30 @@ class CountersTest {
         ask("p");
         assertEquals(List.of("p"), heard);
         assertEquals(1, limiter.counters().allowed("p", Decision.Source.IN_PROCESS));
+    }
+
+    /** Also the first call of a policy that nobody waits for: its answer is read by a thread that has others to read. */
+    @Test
+    void aListenerMayAskTheLimiterAgain() {
+        Policy asked = Policy.of("asked", Limit.fixedWindow(5, Duration.ofMinutes(1)));
+        Policy inside = Policy.of("inside", Limit.fixedWindow(5, Duration.ofMinutes(1)));
+        CompletableFuture<Decision.Source> answer = new CompletableFuture<>();
+        CompletableFuture<String> thread = new CompletableFuture<>();
+        try (RateLimiter redis =
+                RateLimiter.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
+            redis.counters().onPolicy(name -> {
+                if (name.equals("asked")) {
+                    thread.complete(Thread.currentThread().getName());
+                    answer.complete(
+                            redis.tryAcquire(inside, PartitionKey.of("k"), 1).source());
+                }
+            });
+            redis.tryAcquireAsync(List.of(new Charge(asked, PartitionKey.of("k"), 1)));
+            assertEquals(
+                    Decision.Source.REDIS,
+                    answer.orTimeout(20, TimeUnit.SECONDS).join());
+            assertFalse(thread.join().contains("netty"), thread.join());
+        }
     }
 
     @Test

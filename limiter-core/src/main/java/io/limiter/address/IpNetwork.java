@@ -50,9 +50,14 @@ public record IpNetwork(IpAddress address, int prefixBits) {
             return new IpNetwork(address, prefixBits);
         }
         if (prefixBits <= MAPPED_BITS) {
-            throw new IllegalArgumentException("'" + text + "' is all of IPv4 and more: the first " + MAPPED_BITS
-                    + " bits of an IPv4-mapped address say only that it is one; write the IPv4 network, such as "
-                    + unmapped + "/" + (prefixBits >= 8 && prefixBits <= 32 ? prefixBits : 32));
+            throw new IllegalArgumentException(
+                    "'" + text + "' is all of IPv4" + (prefixBits < MAPPED_BITS ? " and more" : "")
+                            + ": the first " + MAPPED_BITS
+                            + " bits of an IPv4-mapped address only say that it is one; write the"
+                            + " networks that you mean as IPv4, such as "
+                            + (unmapped.isUnspecified()
+                                    ? "10.0.0.0/8"
+                                    : unmapped + "/" + (prefixBits >= 8 && prefixBits <= 32 ? prefixBits : 32)));
         }
         return new IpNetwork(unmapped, prefixBits - MAPPED_BITS);
     }

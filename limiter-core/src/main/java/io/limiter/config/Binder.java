@@ -23,9 +23,7 @@ final class Binder {
 
     /** How it is known whether there is a Redis, and how to reach it. */
     enum Connection {
-        /** {@code limiter.backend} says whether, the text how. */
-        SAID,
-        /** The text says how, and with that whether. */
+        /** The text says how, and with that whether, unless {@code limiter.backend} says otherwise. */
         FOUND,
         /** The caller has a client, and with that there is one. */
         GIVEN
@@ -82,8 +80,7 @@ final class Binder {
     /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
     @Nullable
     Policy policy(String name, Map<String, ConfigEntry> entries) {
-        FailureMode mode = bound(
-                entries.get(Keys.ON_FAILURE), FailureMode.LOCAL, text -> choice(text, "mode", FailureMode.values()));
+        FailureMode mode = bound(entries.get(Keys.ON_FAILURE), FailureMode.LOCAL, Binder::failureMode);
         ConfigEntry deadline = entries.get(Keys.DEADLINE);
         Duration longest = deadline == null ? null : boundOrNull(deadline, text -> duration(text, 1));
         ConfigEntry limits = entries.get(Keys.LIMITS);
@@ -96,6 +93,14 @@ final class Binder {
             return null;
         }
         return boundOrNull(limits, text -> new Policy(name, LimitText.parseAll(text), mode, longest));
+    }
+
+    private static FailureMode failureMode(String text) {
+        String meant = Keys.failureMode(text);
+        if (meant != null) {
+            throw new IllegalArgumentException("no mode; did you mean '" + meant + "'?");
+        }
+        return choice(text, "mode", FailureMode.values());
     }
 
     static String siblingKey(ConfigEntry entry, String property) {
@@ -139,6 +144,9 @@ final class Binder {
                         + String.join(", ", properties.subList(1, properties.size())) + ")";
             }
         }
+        if (isKey(Keys.ROOT + key)) {
+            return "; did you mean '" + Keys.ROOT + key + "'?";
+        }
         List<String> known = new ArrayList<>(Keys.all());
         known.addAll(otherKeys);
         String suggestion = Suggestion.of(key, known);
@@ -155,6 +163,18 @@ final class Binder {
                         near.isEmpty()
                                 ? known.stream().map(Binder::section).distinct().toList()
                                 : near);
+    }
+
+    private static boolean isKey(String key) {
+        return Keys.SINGLE.contains(key)
+                || Keys.OF_POLICY.stream().anyMatch(property -> isOf(Keys.POLICIES, property, key))
+                || Keys.OF_RULE.stream().anyMatch(property -> isOf(Keys.RULES, property, key));
+    }
+
+    private static boolean isOf(String group, String property, String key) {
+        return key.startsWith(group)
+                && key.endsWith("." + property)
+                && key.length() > group.length() + property.length() + 1;
     }
 
     /** A key, or all keys of its section. */
@@ -175,7 +195,10 @@ final class Binder {
             named.computeIfAbsent(key.substring(group.length(), dot), n -> new LinkedHashMap<>())
                     .put(property, entry);
         } else {
-            String suggestion = Suggestion.of(property, properties);
+            String mode = Keys.failureMode(property);
+            String suggestion = mode == null
+                    ? Suggestion.of(property, properties)
+                    : "; did you mean " + Keys.ON_FAILURE + " = " + mode + "?";
             problems.add(
                     Problems.UNKNOWN,
                     entry,

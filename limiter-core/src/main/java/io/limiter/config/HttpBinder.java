@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
 final class HttpBinder {
     private static final Pattern CLASS_NAME = Pattern.compile("\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*"
             + "(\\.\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*)*");
+    private static final Pattern ONE_FORM = Pattern.compile("(?i)draft-(?:8|08|9|09|10|11)");
     private static final int LONGEST_CLASS_NAME = 500;
 
     private final Binder binder;
@@ -28,10 +29,7 @@ final class HttpBinder {
         if (!Keys.isAny(Keys.HTTP, entries.keySet())) {
             return defaults;
         }
-        Headers headers = value(
-                Keys.HTTP_HEADERS,
-                defaults.headers(),
-                text -> Binder.choice(text, "form of headers", Headers.values()));
+        Headers headers = value(Keys.HTTP_HEADERS, defaults.headers(), HttpBinder::headers);
         Reset reset = value(
                 Keys.HTTP_X_RATELIMIT_RESET,
                 defaults.reset(),
@@ -50,6 +48,13 @@ final class HttpBinder {
                 value(Keys.HTTP_IGNORE_TRAILING_SLASH, defaults.ignoreTrailingSlash(), HttpBinder::yes),
                 override,
                 handler.isEmpty() ? null : handler);
+    }
+
+    private static Headers headers(String text) {
+        // Drafts 8 to 11 have one wire form.
+        return ONE_FORM.matcher(text).matches()
+                ? Headers.DRAFT_10
+                : Binder.choice(text, "form of headers", Headers.values());
     }
 
     private void checkReset(Headers headers) {

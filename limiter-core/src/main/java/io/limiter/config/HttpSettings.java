@@ -28,7 +28,7 @@ public record HttpSettings(
 
     /** Which fields tell a client its quota. */
     public enum Headers {
-        /** {@code RateLimit-Policy: "api";q=100;w=60} and {@code RateLimit: "api";r=99;t=60}. */
+        /** {@code RateLimit-Policy: "api";q=100;w=60} and {@code RateLimit: "api";r=99;t=60}: drafts 8 to 11. */
         DRAFT_10,
         /** {@code RateLimit-Policy: 100;w=60} and {@code RateLimit: limit=100, remaining=99, reset=60}. */
         DRAFT_7,

@@ -2,7 +2,9 @@ package io.limiter.config;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** All keys there are. */
 final class Keys {
@@ -80,6 +82,15 @@ final class Keys {
     static final List<String> OF_RULE = List.of(PATH, METHODS, KEY, POLICY, LIMITS, ON_FAILURE, DEADLINE, IPV6_PREFIX);
 
     private Keys() {}
+
+    /** The failure mode that other libraries call like this, or null. */
+    static @Nullable String failureMode(String word) {
+        return switch (word.toLowerCase(Locale.ROOT).replace("_", "-")) {
+            case "fail-open", "failopen", "open" -> "allow";
+            case "fail-closed", "failclosed", "fail-close", "closed" -> "deny";
+            default -> null;
+        };
+    }
 
     /** Whether a section has any of these keys. Most have none, and what makes their values need not be loaded then. */
     static boolean isAny(String section, Set<String> keys) {

@@ -88,6 +88,9 @@ public final class LimitText {
             throw new IllegalArgumentException(
                     "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
         }
+        if (words.length > 1 && words[0].matches("[0-9]+/[0-9]+") && unit(words[1]) != null) {
+            throw new IllegalArgumentException("the period has a space in it; write '" + words[0] + words[1] + "'");
+        }
         long permits = number("permits", words[0].substring(0, slash));
         long period = micros(words[0].substring(slash + 1));
         Options options = new Options();
@@ -158,14 +161,16 @@ public final class LimitText {
         return Long.parseLong(digits);
     }
 
+    /** The microseconds of a unit, or null. */
+    private static @Nullable Long unit(String text) {
+        String word = text.toLowerCase(Locale.ROOT);
+        boolean plural = word.length() > 3 && word.endsWith("s");
+        return UNITS.get(plural ? word.substring(0, word.length() - 1) : word);
+    }
+
     private static long micros(String text) {
         Matcher amount = AMOUNT.matcher(text);
-        Long unit = null;
-        if (amount.matches()) {
-            String word = amount.group("unit").toLowerCase(Locale.ROOT);
-            boolean plural = word.length() > 3 && word.endsWith("s");
-            unit = UNITS.get(plural ? word.substring(0, word.length() - 1) : word);
-        }
+        Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
             throw new IllegalArgumentException("'" + text
                     + "' is no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"

@@ -143,7 +143,7 @@ public record LimiterConfig(
         private final Problems problems = new Problems();
         private final Set<String> otherKeys = new LinkedHashSet<>();
         private Map<String, String> environment = Map.of();
-        private Binder.Connection connection = Binder.Connection.SAID;
+        private Binder.Connection connection = Binder.Connection.FOUND;
 
         private Builder() {}
 
@@ -224,10 +224,8 @@ public record LimiterConfig(
         }
 
         /**
-         * The backend may be left out: it is Redis then where the caller has a client, or the text says how to reach one.
-         *
-         * @param hasClient whether the caller has one, for
-         *     {@link io.limiter.wiring.Limiter#start(LimiterConfig, io.limiter.Backend)}; Redis needs no address then
+         * Whether the caller has a client of Redis, for {@link io.limiter.wiring.Limiter#start(LimiterConfig,
+         * io.limiter.Backend)}: then the backend is Redis without an address, unless {@code limiter.backend} says otherwise.
          */
         public Builder findBackend(boolean hasClient) {
             this.connection = hasClient ? Binder.Connection.GIVEN : Binder.Connection.FOUND;

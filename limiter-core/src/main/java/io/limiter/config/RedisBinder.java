@@ -27,8 +27,8 @@ final class RedisBinder {
             Duration.ofMillis(50),
             Duration.ofSeconds(3));
 
-    private static final Pattern ADDRESS =
-            Pattern.compile("rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})/?");
+    private static final Pattern ADDRESS = Pattern.compile(
+            "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?<database>[0-9]{1,5})?)?");
 
     private final Binder binder;
     private final Map<String, ConfigEntry> single;
@@ -94,6 +94,15 @@ final class RedisBinder {
                     "a single server has one address; keep one, or add " + Keys.REDIS_MODE
                             + " = cluster (or sentinel)");
         }
+        if (mode != RedisMode.SINGLE && address != null && addresses.stream().anyMatch(RedisBinder::hasDatabase)) {
+            problems.add(
+                    Problems.CONTRADICTION,
+                    address,
+                    mode == RedisMode.CLUSTER
+                            ? "a cluster has one database; remove what follows the port"
+                            : "these are the sentinels, which have no databases; remove what follows the port, or choose"
+                                    + " the database in a Redisson file (" + Keys.REDIS_CONFIG + ")");
+        }
         if (mode == RedisMode.SENTINEL && master == null && chosenMode != null) {
             problems.add(
                     Problems.MISSING,
@@ -142,12 +151,19 @@ final class RedisBinder {
             int port = parts.matches() ? Integer.parseInt(parts.group("port")) : 0;
             if (port < 1 || port > 65_535) {
                 throw new IllegalArgumentException(
-                        "no Redis address; write redis://host:port, or rediss:// for TLS, with a"
-                                + " port up to 65535 and nothing after it, such as redis://127.0.0.1:6379");
+                        "no Redis address; write redis://host:port, or rediss:// for TLS, with a port up to 65535, such as"
+                                + " redis://127.0.0.1:6379; redis://127.0.0.1:6379/2 is its database 2");
             }
             addresses.add(address);
         }
         return addresses;
+    }
+
+    private static boolean hasDatabase(String address) {
+        Matcher parts = ADDRESS.matcher(address);
+        return parts.matches()
+                && parts.group("database") != null
+                && !parts.group("database").matches("0+");
     }
 
     private static String word(String text) {

@@ -2,6 +2,7 @@ package io.limiter.config;
 
 import io.limiter.Policy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -9,11 +10,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Makes one rule of its entries, and notes everything that is wrong with them. Used once. */
 final class RuleBinder {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+    /** A plus sign may be in a header's name, but not before what is a part of its own. */
+    private static final Pattern JOINED = Pattern.compile(Arrays.stream(KeyPart.Kind.values())
+            .map(kind -> kind.text() + (kind.isNamed() ? ":" : "(?![^ +])"))
+            .collect(Collectors.joining("|", "\\+ *(?:", "|global(?![^ +]))")));
+
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
     private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
@@ -198,6 +205,10 @@ final class RuleBinder {
         int colon = text.indexOf(':');
         String kindText = colon < 0 ? text : text.substring(0, colon);
         String partName = colon < 0 ? null : text.substring(colon + 1);
+        if (JOINED.matcher(text).find()) {
+            throw new IllegalArgumentException("'" + text + "' would be one part; write parts with spaces between: '"
+                    + text.replaceAll(" *\\+ *", " + ") + "'");
+        }
         for (KeyPart.Kind kind : KeyPart.Kind.values()) {
             if (kind.text().equals(kindText)) {
                 if (kind.isNamed() != (partName != null)

@@ -88,6 +88,11 @@ final class Deadlines implements AutoCloseable {
         return bounded;
     }
 
+    /** How many alarms and tasks are set. */
+    int alarms() {
+        return timer.getQueue().size();
+    }
+
     /** Runs a task after some time, unless this is closed by then. */
     void after(Duration pause, Runnable task) {
         try {

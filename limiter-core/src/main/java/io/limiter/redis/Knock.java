@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  */
 final class Knock {
     private static final Pattern ADDRESS = Pattern.compile(
-            "redis(?<tls>s?)://(?:.*@)?(?:\\[(?<ipv6>[^]]+)]|(?<host>[^:/\\[\\]]+)):(?<port>\\d{1,5})/?");
+            "redis(?<tls>s?)://(?:.*@)?(?:\\[(?<ipv6>[^]]+)]|(?<host>[^:/\\[\\]]+)):(?<port>\\d{1,5})(?:/\\d*)?");
 
     private static final byte[] PING = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final int HIGHEST_PORT = 65_535;

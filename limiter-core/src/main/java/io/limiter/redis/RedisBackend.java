@@ -187,7 +187,10 @@ public final class RedisBackend implements Backend {
             return this;
         }
 
-        /** Makes a small client of its own for a single server, such as {@code redis://127.0.0.1:6379}. */
+        /**
+         * Makes a small client of its own for a single server, such as {@code redis://127.0.0.1:6379}, or {@code
+         * redis://127.0.0.1:6379/2} for its database 2.
+         */
         public Builder address(String address) {
             Objects.requireNonNull(address, "address");
             this.connect = login -> RedisClients.single(address, login);

@@ -4,6 +4,8 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -32,13 +34,17 @@ final class RedisClients {
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(200);
 
     private static final int SHUTDOWN_SECONDS = 2;
+    /** What follows the port of an address. */
+    private static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
 
     private RedisClients() {}
 
     static RedissonClient single(String address, Login login) {
         Config config = config(login);
+        Matcher database = DATABASE.matcher(address);
         patience(config.useSingleServer()
-                .setAddress(address)
+                .setAddress(database.replaceFirst(""))
+                .setDatabase(database.reset().find() ? Integer.parseInt(database.group(1)) : 0)
                 .setConnectionPoolSize(CONNECTIONS)
                 .setConnectionMinimumIdleSize(1)
                 .setSubscriptionConnectionPoolSize(1)

@@ -138,13 +138,17 @@ public final class Limiter implements AutoCloseable {
         rateLimiter.close();
     }
 
-    /** Whoever writes an address means to share the limits; silence would let each instance grant all of them. */
+    /** Several instances on their own grant a multiple of each limit; that must not happen in silence. */
     private static void warnOfWhatInProcessIgnores(LimiterConfig config) {
         boolean pointsToRedis =
                 !config.redis().addresses().isEmpty() || config.redis().config() != null;
         if (config.backend() == BackendKind.IN_PROCESS && (pointsToRedis || config.instances() > 1)) {
-            LOG.warn("RL-111 the backend is in-process, so each instance grants the whole limits: limiter.redis.* and"
-                    + " limiter.instances mean nothing here; write limiter.backend = redis to share the limits");
+            LOG.warn("RL-111 the backend is in-process, so each instance grants the whole limits: "
+                    + (pointsToRedis
+                            ? "limiter.redis.* means nothing beside limiter.backend = in-process; remove that line to share"
+                                    + " the limits"
+                            : "limiter.instances means nothing without Redis; add limiter.redis.address to share the"
+                                    + " limits"));
         }
     }
 

@@ -58,12 +58,12 @@ class CallersPropertiesTest {
         assertThrows(ConfigException.class, () -> found("limiter.backend", "redis", false));
         assertEquals(BackendKind.REDIS, found("limiter.backend", "redis", true));
         assertEquals(
-                BackendKind.IN_PROCESS,
+                BackendKind.REDIS,
                 LimiterConfig.builder()
                         .property("f", 0, "limiter.redis.address", "redis://a:1")
                         .build()
                         .backend(),
-                "nobody said that it may be found");
+                "an address means Redis everywhere");
     }
 
     private static BackendKind found(String key, String value, boolean hasClient) {

@@ -92,7 +92,7 @@ class ClientIpConfigTest {
                 "trusted-proxies = 10.0.0.1/00 | would trust everybody",
                 "trusted-proxies = 0.0.0.0 | is the address of nobody",
                 "trusted-proxies = ::/128 | is the address of nobody",
-                "trusted-proxies = ::ffff:10.0.0.0/8 | write the IPv4 network, such as 10.0.0.0/8",
+                "trusted-proxies = ::ffff:10.0.0.0/8 | as IPv4, such as 10.0.0.0/8",
                 "trusted-proxies = 10.0.0.0/33 | the prefix of an IPv4 address is 1 to 32 bits",
                 "trusted-proxies = 010.0.0.0/8 | '010.0.0.0/8' is no network",
                 "trusted-proxies = * | '*' is no network",

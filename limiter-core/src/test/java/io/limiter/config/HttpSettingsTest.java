@@ -56,7 +56,7 @@ class HttpSettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "limiter.http.headers = draft-8 | no form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none",
+                "limiter.http.headers = draft-12 | no form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none",
                 "limiter.http.header = none | did you mean 'limiter.http.headers'?",
                 "limiter.http.x-ratelimit-reset = delta | only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this line",
                 "limiter.http.expose-headers = yes | neither yes nor no; write true or false",

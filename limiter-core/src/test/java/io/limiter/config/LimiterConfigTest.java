@@ -149,7 +149,7 @@ class LimiterConfigTest {
                 "limiter.redis.prefix = {a} | braces would move",
                 "limiter.redis.address = localhost | write redis://host:port",
                 "limiter.redis.address = redis://a:99999 | a port up to 65535",
-                "limiter.redis.address = redis://a:1/0 | nothing after it",
+                "limiter.redis.address = redis://a:1/x | redis://127.0.0.1:6379/2 is its database 2",
                 "limiter.rules.a.key = ip + global | stands alone",
                 "limiter.redis.address = redis://a:1, redis://b:2 | limiter.redis.mode = cluster",
                 "limiter.redis.mode = replicated | write single or sentinel or cluster",
@@ -171,7 +171,7 @@ class LimiterConfigTest {
                 "limiter.rules.a.key = address | is no key; write ip, user",
                 "limiter.rules.a.key = header | write header:name",
                 "limiter.rules.a.key = ip:1 | write ip",
-                "limiter.rules.a.key = ip+user | is no key",
+                "limiter.rules.a.key = ip+user | write parts with spaces between",
                 "limiter.rules.a.key = path:id | has no variable {id}",
                 "limiter.rules.a.policy = nobody | there is no such policy",
                 "just words | 'just ...' has no '='; write key = value"

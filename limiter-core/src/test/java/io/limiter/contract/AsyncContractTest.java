@@ -1,0 +1,59 @@
+package io.limiter.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Backends;
+import io.limiter.kit.TestedBackend;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What is asked without blocking does what the blocking call does. */
+class AsyncContractTest {
+    private static final Policy POLICY = Policy.of("async", Limit.slidingList(3, Duration.ofHours(1)));
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+
+    static Stream<TestedBackend> backends() {
+        return Backends.all().stream();
+    }
+
+    @ParameterizedTest(name = "on {0}")
+    @MethodSource("backends")
+    void takeLookRefundAndReset(TestedBackend tested) {
+        try (Backend backend = tested.open(new ManualTime());
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            Decision first = done(limiter.tryAcquireAsync(List.of(new Charge(POLICY, KEY, 2))));
+            Decision second = done(limiter.tryAcquireAsync(List.of(new Charge(POLICY, KEY, 1))));
+            assertTrue(first.allowed() && second.allowed());
+            assertEquals(0, remaining(limiter));
+            assertTrue(done(limiter.refundAsync(first)));
+            assertEquals(2, remaining(limiter));
+            assertFalse(done(limiter.refundAsync(first)), "a second time");
+            assertEquals(2, remaining(limiter));
+            done(limiter.resetAsync(POLICY, KEY));
+            assertEquals(3, remaining(limiter));
+            assertFalse(done(limiter.refundAsync(second)), "what was reset is not given back");
+        }
+    }
+
+    private static long remaining(RateLimiter limiter) {
+        return done(limiter.peekAsync(List.of(new Charge(POLICY, KEY, 0)))).remaining();
+    }
+
+    private static <T> T done(CompletionStage<T> stage) {
+        return stage.toCompletableFuture().join();
+    }
+}
