@@ -14,12 +14,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** The limiter on a backend: checks the question, asks, and answers by failure mode when the backend can't. */
 final class BackendRateLimiter implements RateLimiter {
-    private static final Logger LOG = LoggerFactory.getLogger(RateLimiter.class);
+    private static final Logger LOG = DiagnosticLog.of(RateLimiter.class);
     private static final long WARN_EVERY_MICROS = 10_000_000;
 
     private final Backend backend;

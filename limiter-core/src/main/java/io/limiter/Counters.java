@@ -13,7 +13,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How many calls a limiter has decided, by policy and where the decision came from. Never by client, so its size is that of
@@ -29,7 +28,7 @@ public final class Counters {
     /** Where policies are counted of which there are too many. */
     public static final String OTHERS = "*";
 
-    private static final Logger LOG = LoggerFactory.getLogger(RateLimiter.class);
+    private static final Logger LOG = DiagnosticLog.of(RateLimiter.class);
 
     private final Map<String, Row> rows = new ConcurrentHashMap<>();
     private final Map<BackendException.Kind, LongAdder> failures = new EnumMap<>(BackendException.Kind.class);

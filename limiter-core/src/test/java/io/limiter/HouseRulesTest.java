@@ -127,6 +127,7 @@ class HouseRulesTest {
                         "io.limiter.BackendHealth",
                         "io.limiter.Charge",
                         "io.limiter.Counters",
+                        "io.limiter.DiagnosticLog",
                         "io.limiter.Decision",
                         "io.limiter.FailureMode",
                         "io.limiter.Limit",

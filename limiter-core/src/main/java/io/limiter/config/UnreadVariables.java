@@ -1,18 +1,18 @@
 package io.limiter.config;
 
+import io.limiter.DiagnosticLog;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Variables of the environment that look like settings and mean nothing. They are no mistake, for they may be meant for
  * somebody else; but whoever misspells the address of Redis should not find out by limits that every instance grants whole.
  */
 final class UnreadVariables {
-    private static final Logger LOG = LoggerFactory.getLogger(LimiterConfig.class);
+    private static final Logger LOG = DiagnosticLog.of(LimiterConfig.class);
 
     private static final List<String> STARTS =
             List.of(Keys.POLICIES, Keys.RULES, Keys.REDIS, Keys.HTTP, Keys.CLIENT_IP, Keys.IN_PROCESS);

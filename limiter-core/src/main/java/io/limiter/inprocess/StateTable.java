@@ -1,5 +1,6 @@
 package io.limiter.inprocess;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import java.util.Comparator;
 import java.util.Objects;
@@ -10,7 +11,6 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * All states, bounded in their number and in the timestamps that logs hold, with a guaranteed part for each announced
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * <p>The states wait in a queue by the time at which they may be full; the queue is locked only when a key is new.
  */
 final class StateTable {
-    private static final Logger LOG = LoggerFactory.getLogger(InProcessBackend.class);
+    private static final Logger LOG = DiagnosticLog.of(InProcessBackend.class);
     private static final long WARN_EVERY_MICROS = 60_000_000;
     /** How many states a newcomer looks at to drop them: while there is room, and when there is none. */
     private static final int LOOKS = 8;

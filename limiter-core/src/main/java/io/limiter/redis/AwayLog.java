@@ -1,18 +1,18 @@
 package io.limiter.redis;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.function.BiConsumer;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Logs that a master is unreachable (RL-225) and that it has recovered (RL-226): always in pairs, and at most one pair in ten
  * seconds, however often a link flaps. Thread-safe.
  */
 final class AwayLog {
-    private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
+    private static final Logger LOG = DiagnosticLog.of(RedisBackend.class);
     private static final long PAUSE_MICROS = 10_000_000;
 
     private final String name;

@@ -1,15 +1,15 @@
 package io.limiter.redis;
 
+import io.limiter.DiagnosticLog;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What is to be said of each master, by code. Each finding is logged when it comes and when it goes. Thread-safe. */
 final class Findings {
-    private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
+    private static final Logger LOG = DiagnosticLog.of(RedisBackend.class);
 
     private final Map<String, Map<String, String>> byMaster = new LinkedHashMap<>();
 

@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
+import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import java.time.Clock;
 import java.time.Duration;
@@ -17,14 +18,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The lanes to the masters behind a client: each is tested when it appears and when it is back, probed while it does not
  * answer, and forgotten when its master is none any more. Thread-safe.
  */
 final class Lanes {
-    private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
+    private static final Logger LOG = DiagnosticLog.of(RedisBackend.class);
     private static final Duration PROBE_PAUSE = Duration.ofMillis(100);
     /** Longer than callers wait: what answers by then is slow, and not away. */
     private static final Duration PROBE_PATIENCE = Duration.ofMillis(250);

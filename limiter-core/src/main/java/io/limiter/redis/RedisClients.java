@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.DiagnosticLog;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
 import java.util.List;
@@ -16,11 +17,10 @@ import org.redisson.config.ConstantDelay;
 import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Makes Redisson clients that are small: few threads, few connections, masters only. */
 final class RedisClients {
-    private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
+    private static final Logger LOG = DiagnosticLog.of(RedisBackend.class);
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;

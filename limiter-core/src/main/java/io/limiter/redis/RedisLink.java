@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
+import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.HashSet;
@@ -18,14 +19,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The way to Redis. Connects on a thread of its own, again and again until it succeeds, so that no caller ever waits for a
  * connection; once connected, Redisson keeps it up, and that thread watches the masters. Thread-safe.
  */
 final class RedisLink implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
+    private static final Logger LOG = DiagnosticLog.of(RedisBackend.class);
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;
     /** Between clients of Redisson that are made in vain: each makes threads anew and writes a line to the log. */

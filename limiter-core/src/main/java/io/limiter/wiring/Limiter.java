@@ -2,6 +2,7 @@ package io.limiter.wiring;
 
 import io.limiter.Backend;
 import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A rate limiter as configured, running: its backend, and its policies by name. Thread-safe. Close it to end the backend.
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  */
 public final class Limiter implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Limiter.class);
+    private static final Logger LOG = DiagnosticLog.of(Limiter.class);
 
     private final LimiterConfig config;
     private final RateLimiter rateLimiter;

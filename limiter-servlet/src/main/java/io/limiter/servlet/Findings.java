@@ -1,16 +1,16 @@
 package io.limiter.servlet;
 
+import io.limiter.DiagnosticLog;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What a filter finds to be wrong around it, each told once. docs/diagnostics.md has a section for each code. Nothing that
  * a client has sent is logged here.
  */
 final class Findings {
-    private static final Logger LOG = LoggerFactory.getLogger(Findings.class);
+    private static final Logger LOG = DiagnosticLog.of(Findings.class);
 
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 

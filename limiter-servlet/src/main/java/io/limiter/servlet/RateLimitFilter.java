@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.HttpSettings;
@@ -29,7 +30,6 @@ import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Limits the requests of a web application by the rules of its configuration. Thread-safe.
@@ -80,7 +80,7 @@ import org.slf4j.LoggerFactory;
  * as it is.
  */
 public final class RateLimitFilter implements Filter {
-    private static final Logger LOG = LoggerFactory.getLogger(RateLimitFilter.class);
+    private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
     private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
@@ -88,6 +88,9 @@ public final class RateLimitFilter implements Filter {
     private final boolean configured;
     private final Object owner;
     private @Nullable Limiter owned;
+    /** Where findings go if SLF4J has no provider. */
+    private DiagnosticLog.@Nullable Redirection log;
+
     private volatile @Nullable Active active;
 
     /** What a request meets; set whole. */
@@ -162,6 +165,19 @@ public final class RateLimitFilter implements Filter {
 
     @Override
     public void init(FilterConfig filterConfig) throws ServletException {
+        DiagnosticLog.Redirection container =
+                DiagnosticLog.to(line -> filterConfig.getServletContext().log(line));
+        try {
+            initialize(filterConfig);
+            log = container;
+        } finally {
+            if (log == null) {
+                container.close();
+            }
+        }
+    }
+
+    private void initialize(FilterConfig filterConfig) throws ServletException {
         start(filterConfig);
         Active now = active;
         if (now != null) {
@@ -234,6 +250,11 @@ public final class RateLimitFilter implements Filter {
 
     @Override
     public void destroy() {
+        DiagnosticLog.Redirection container = log;
+        if (container != null) {
+            container.close();
+            log = null;
+        }
         Limiter limiter = owned;
         if (limiter != null) {
             // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.

@@ -1,5 +1,6 @@
 package io.limiter.servlet.address;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Finds the address of a client. Thread-safe; its results depend on the request alone.
@@ -43,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * text), RFC 6052 (NAT64).
  */
 public final class ClientAddressResolver {
-    private static final Logger LOG = LoggerFactory.getLogger(ClientAddressResolver.class);
+    private static final Logger LOG = DiagnosticLog.of(ClientAddressResolver.class);
 
     /** Which headers an operator should know about when they are not read. */
     private static final List<String> KNOWN =
