@@ -125,6 +125,10 @@ final class WebServer implements AutoCloseable {
         return this;
     }
 
+    int port() {
+        return tomcat.getConnector().getLocalPort();
+    }
+
     /** Adds a servlet that answers every method. */
     WebServer servlet(String pattern, Answer answer) {
         String name = "servlet " + pattern;
@@ -163,8 +167,7 @@ final class WebServer implements AutoCloseable {
     }
 
     HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(
-                URI.create("http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + path));
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
     }
 
     HttpResponse<String> get(String path, String... headers) {
@@ -185,8 +188,7 @@ final class WebServer implements AutoCloseable {
     /** The status of a request that is sent as these lines, octet by octet. */
     int rawStatus(String... lines) throws IOException {
         String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
-        try (Socket socket = new Socket(
-                InetAddress.getLoopbackAddress(), tomcat.getConnector().getLocalPort())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
             socket.setSoTimeout(10_000);
             socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
             // The first line alone: a server that waits for the rest of a body has answered all the same.
