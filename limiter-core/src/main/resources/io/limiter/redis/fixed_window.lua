@@ -2,8 +2,8 @@
 --
 -- KEYS[1]  the state: a string "<count>:<window's end, us>"
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
---          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
---          'back:<stamp_us>' = refund
+--          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
+--          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us,
 --          stamp_us (the window's end, 0 when none stands)}; of a refund allowed = something was given back
 -- EXPIRES  with the window; a stale key decides like an absent one

@@ -4,11 +4,11 @@
 -- KEYS[1]  the state: a sorted set, one member a permit, scored with its stamp in microseconds. A member is
 --          "<request id>:<i>", or ":<stamp>-<i>" for a call without an id (no id makes such a name)
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
---          6 request id ('' = none)  7 '' = take, 'look' = answer as take would, write nothing,
---          'back:<stamp_us>' = refund
+--          6 request id ('' = none)  7 '' = take, 'look' = answer as take would, write nothing (so where
+--          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used; of a repeated call the time of the first)}; of a refund allowed = something was given back
--- EXPIRES  one period after the last admitted call; a stale key decides like an absent one
+-- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]

@@ -3,8 +3,8 @@
 -- KEYS[1]  the state: a string "<credit>:<from, us>:<parts a permit>:<rate>:<full at, us>": so much credit at a time,
 --          and when it is full again; no key is a full bucket
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
---          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
---          'back:<stamp_us>' = refund
+--          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
+--          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time from
 --          which on it refills)}; of a refund allowed = something was given back
 -- EXPIRES  when full again; a stale key decides like an absent one

@@ -29,12 +29,12 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "batch", "6e14d5cd7bb947db41c21e99777dfc375a1dc266",
-                "fixed_window", "82fbbfd38f7a144a0f6ecc10aea4ab1ee9a0fe8e",
+                "fixed_window", "2f003607523cc04253e0de171b5bd9fc88e17931",
                 "reset", "cea50c33eac63f12cbaf63c72e0fbdad560d7e7e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "e10ff8233c128a4b7e6880183b7d73c84cb0088c",
-                "sliding_zset", "c371e441f935df2a821f54c77f36b88dc61a9884",
-                "token_bucket", "7aa3af6ba23a9d8f151c75296cd2d2d2548faaa1");
+                "sliding_list", "f7ed4640986a74a0d46ca94b212c71956be6292f",
+                "sliding_zset", "c17aaa65c7afffbcc5cd633ef98629974d55389a",
+                "token_bucket", "1b0393be0bd04e2f778512b07771895136521028");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
