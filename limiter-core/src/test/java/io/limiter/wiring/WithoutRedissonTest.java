@@ -1,9 +1,9 @@
 package io.limiter.wiring;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Facts;
 import java.io.File;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -56,9 +56,7 @@ class WithoutRedissonTest {
                     (Function<Map<String, String>, String>) loader.loadClass(Start.class.getName())
                             .getDeclaredConstructor()
                             .newInstance();
-            assertEquals(
-                    "RL-112 " + key + " needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
-                    start.apply(Map.of(key, value)));
+            Facts.told(start.apply(Map.of(key, value)), "RL-112", key, "class path", "org.redisson:redisson 4.7.0");
         }
     }
 }

@@ -9,6 +9,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import io.limiter.config.ConfigException;
+import io.limiter.kit.Facts;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.wiring.Limiter;
 import jakarta.servlet.ServletContext;
@@ -130,54 +131,51 @@ class StartTest {
 
     @Test
     void noConfiguration() {
-        assertEquals(
-                "RL-108 filter 'limiter' has no configuration: there is neither /WEB-INF/limiter.properties in the web"
-                        + " application nor limiter.properties on its class path; add one of them, or name a file by the"
-                        + " init-param config",
-                failure());
+        Facts.told(failure(), "RL-108", "'limiter'", "/WEB-INF/limiter.properties", "class path", "init-param config");
     }
 
     @Test
     void aFileThatIsNotThere() {
-        assertEquals(
-                "RL-108 filter 'limiter': init-param config = /WEB-INF/limits.properties: there is no such file in the web"
-                        + " application; add it, or correct the name",
-                failure("config", "/WEB-INF/limits.properties"));
+        Facts.told(
+                failure("config", "/WEB-INF/limits.properties"),
+                "RL-108",
+                "'limiter'",
+                "config = /WEB-INF/limits.properties",
+                "web");
     }
 
     @Test
     void aClassPathFileThatIsNotThere() {
-        assertEquals(
-                "RL-108 filter 'limiter': init-param config = classpath:limits.properties: there is no such file on the class"
-                        + " path of the web application; add it, or correct the name",
-                failure("config", "classpath:limits.properties"));
+        Facts.told(
+                failure("config", "classpath:limits.properties"),
+                "RL-108",
+                "'limiter'",
+                "config = classpath:limits.properties",
+                "class");
     }
 
     @Test
     void aFileOfTheMachineThatIsNotThere() {
         Path file = directory.resolve("limits.properties").toAbsolutePath();
-        assertEquals(
-                "RL-108 filter 'limiter': init-param config = file:" + file + ": there is no file " + file
-                        + "; add it, or correct the name",
-                failure("config", "file:" + file));
+        Facts.told(failure("config", "file:" + file), "RL-108", "'limiter'", "config = file:" + file, "no file");
     }
 
     @Test
     void aNameThatSaysNotWhere() {
-        assertEquals(
-                "RL-104 filter 'limiter': init-param config = limiter.properties: says not where to look; write"
-                        + " /WEB-INF/limiter.properties (a file of the web application), classpath:limiter.properties"
-                        + " (on its class path) or file:/etc/limiter.properties (a file of the machine)",
-                failure("config", "limiter.properties"));
+        Facts.told(
+                failure("config", "limiter.properties"),
+                "RL-104",
+                "'limiter'",
+                "config = limiter.properties",
+                "/WEB-INF/limiter.properties",
+                "classpath:limiter.properties",
+                "file:/etc/limiter.properties");
     }
 
     @Test
     void anUnknownInitParam() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), ONE);
-        assertEquals(
-                "RL-101 filter 'limiter': there is no init-param conifg (its value is 'x'); write config to name a file, or a"
-                        + " property that begins with limiter.",
-                failure("conifg", "x"));
+        Facts.told(failure("conifg", "x"), "RL-101", "'limiter'", "conifg", "'x'", "config", "limiter.");
     }
 
     @Test
@@ -199,10 +197,7 @@ class StartTest {
         String message =
                 assertThrows(ServletException.class, () -> filter.init(config)).getMessage();
 
-        assertEquals(
-                "RL-110 filter 'limiter': this instance is in service already, under another name; register the class, or an"
-                        + " instance for each name",
-                message);
+        Facts.told(message, "RL-110", "'limiter'", "another name");
         filter.destroy();
         filter.destroy();
         filter.init(config);
@@ -212,10 +207,8 @@ class StartTest {
     @Test
     void noRules() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), "limiter.policies.vote.limits = 3/10s\n");
-        assertEquals(
-                "RL-109 the configuration has no rule, so nothing would be limited; add"
-                        + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m (filter 'limiter')",
-                failure());
+        Facts.told(
+                failure(), "RL-109", "limiter.rules.all.path = /*", "limiter.rules.all.limits = 100/1m", "'limiter'");
     }
 
     @Test
@@ -298,10 +291,7 @@ class StartTest {
             InitParams config = new InitParams(null, "config", "/WEB-INF/limiter.properties");
             String message = assertThrows(ServletException.class, () -> filter.init(config))
                     .getMessage();
-            assertEquals(
-                    "RL-110 filter 'limiter' was made with a limiter and takes no init-param 'config'; write it into that"
-                            + " limiter's configuration",
-                    message);
+            Facts.told(message, "RL-110", "'limiter'", "'config'", "configuration");
         }
     }
 }
