@@ -244,8 +244,8 @@ final class CallExpression {
             throw Wrong.at(
                     Wrong.NO_KEY,
                     site.toString(),
-                    attribute + " = \"" + text + "\": '" + name + "' is of a web request, and here is none; "
-                            + MethodKey.HOW_TO_HAVE_REQUESTS);
+                    attribute + " = \"" + text + "\": '" + name + "' is of a web request, and " + site.whyNoRequest()
+                            + "; " + MethodKey.HOW_TO_HAVE_REQUESTS);
         }
     }
 

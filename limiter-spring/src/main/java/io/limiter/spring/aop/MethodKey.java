@@ -69,7 +69,7 @@ final class MethodKey {
         return Wrong.at(
                 Wrong.NO_KEY,
                 site.toString(),
-                "the key is the client's address, and the call belongs to no web request; " + HOW_TO_HAVE_REQUESTS);
+                "the key is the client's address, and " + site.whyNoRequest() + "; " + HOW_TO_HAVE_REQUESTS);
     }
 
     /**
