@@ -101,12 +101,22 @@ final class CallExpression {
      */
     List<@Nullable String> words() {
         SpelNode root = expression.root();
-        boolean several = root instanceof InlineList;
+        boolean several = isListOfParts();
         List<@Nullable String> words = new ArrayList<>();
         for (int i = 0; i < (several ? root.getChildCount() : 1); i++) {
             words.add(word(several ? root.getChild(i) : root));
         }
         return words;
+    }
+
+    /** Whether it is written as a list, whose items are the parts. */
+    boolean isListOfParts() {
+        return expression.root() instanceof InlineList;
+    }
+
+    /** Whether its value may be a whole key or a list of parts; false where the types rule that out. */
+    boolean mayBeKeyOrList() {
+        return ValueType.mayBeKeyOrList(expression.root(), site);
     }
 
     private static @Nullable String word(SpelNode node) {
