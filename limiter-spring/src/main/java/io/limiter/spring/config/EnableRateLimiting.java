@@ -22,6 +22,8 @@ import org.springframework.context.annotation.Import;
  * <li>{@code limiter}, a {@link io.limiter.wiring.Limiter} that is started from the file and closed with the context;
  * <li>{@code callerSource}, a {@link io.limiter.spring.aop.CallerSource} that knows the request of Spring MVC, where there is
  *     spring-web;
+ * <li>in a context with WebFlux instead of those two, {@code rateLimitExceededWebHandler} and {@code reactiveRateLimitExceededAdvice}, which
+ *     answer a denied call in the same way;
  * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, where there is spring-web. It is left out
  *     when a {@code @ControllerAdvice} of the application handles {@link io.limiter.spring.RateLimitExceededException}.
  * </ul>

@@ -30,8 +30,10 @@ import org.springframework.context.annotation.Configuration;
 
 /** Switched off, switched on twice, and without a servlet. */
 class SwitchesTest {
-    private static final AutoConfigurations OURS =
-            AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterServletAutoConfiguration.class);
+    private static final AutoConfigurations OURS = AutoConfigurations.of(
+            LimiterAutoConfiguration.class,
+            LimiterReactiveAutoConfiguration.class,
+            LimiterServletAutoConfiguration.class);
     private static final String[] PROPERTIES = {
         "limiter.policies.vote.limits=1/1h", "limiter.rules.all.path=/*", "limiter.rules.all.limits=0/1h"
     };
