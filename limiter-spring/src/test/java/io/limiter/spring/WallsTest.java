@@ -55,6 +55,7 @@ class WallsTest {
                     .and(not(simpleName("LimitProxies")))
                     .and(not(resideInInner("LimitProxies")))
                     .and(not(simpleName("LimitedBeanHints")))
+                    .and(not(simpleName("UnusedPolicies")))
                     .and(not(resideInInner("RateLimitInterceptor")))
                     .and(not(resideInInner("RateLimitedPostProcessor"))))
             .should()

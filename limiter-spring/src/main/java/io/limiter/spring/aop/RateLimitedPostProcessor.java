@@ -134,6 +134,11 @@ public final class RateLimitedPostProcessor
         }
         if (factory() instanceof ConfigurableListableBeanFactory beans && !hasReplacements(beans)) {
             checkEarlyBeans(beans);
+            // A context that uses the limiter of its parent sees only some of what uses the policies.
+            if (beans.getBeanNamesForType(Limiter.class, true, false).length > 0) {
+                beans.getBeanProvider(Limiter.class)
+                        .ifUnique(limiter -> UnusedPolicies.report(limiter.config(), policies(), beans));
+            }
         }
     }
 

@@ -74,6 +74,12 @@ public class LimiterAutoConfiguration {
             return new NoticeOfNothing(limiter, annotations, beans, environment);
         }
 
+        @Bean("io.limiter.spring.misplacedKeys")
+        @ConditionalOnBean(name = LIMITER)
+        MisplacedKeys misplacedKeys(Limiter limiter, ConfigurableEnvironment environment) {
+            return new MisplacedKeys(environment, limiter.config().policies().keySet());
+        }
+
         // One in each context: a post processor of a parent sees no bean of its children.
         @Bean("io.limiter.spring.rateLimitedPostProcessor")
         @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
