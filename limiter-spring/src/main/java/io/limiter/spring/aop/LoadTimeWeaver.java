@@ -4,6 +4,7 @@ import io.limiter.spring.RateLimited;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
+import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
@@ -79,8 +80,13 @@ final class LoadTimeWeaver {
     }
 
     private static String text(URL file) {
-        try (InputStream bytes = file.openStream()) {
-            return new String(bytes.readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            URLConnection connection = file.openConnection();
+            // A jar that stays open could not be replaced.
+            connection.setUseCaches(false);
+            try (InputStream bytes = connection.getInputStream()) {
+                return new String(bytes.readAllBytes(), StandardCharsets.UTF_8);
+            }
         } catch (IOException unreadable) {
             return "";
         }

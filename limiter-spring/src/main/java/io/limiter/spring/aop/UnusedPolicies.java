@@ -5,8 +5,10 @@ import io.limiter.spring.RateLimited;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
@@ -14,8 +16,6 @@ import org.springframework.beans.factory.ListableBeanFactory;
  * written at the wrong place.
  */
 final class UnusedPolicies {
-    static final String CODE = "RL-140";
-
     private static final Logger LOG = LoggerFactory.getLogger(RateLimited.class);
 
     private UnusedPolicies() {}
@@ -33,7 +33,7 @@ final class UnusedPolicies {
                     "{} no rule and no bean with @RateLimited uses the policies {}; if code, a woven class or another context uses"
                             + " them by name, nothing is wrong, else add limiter.rules.<name>.policy = {}, or see whether the"
                             + " lines of a rule are indented below limiter",
-                    CODE,
+                    Wrong.UNUSED_POLICIES,
                     unused,
                     unused.iterator().next());
         }
@@ -42,12 +42,21 @@ final class UnusedPolicies {
     /** Of beans that are made later: lazy ones, and those of a scope. */
     private static void removeThoseOfDefinitions(Set<String> unused, ListableBeanFactory beans) {
         for (String name : beans.getBeanDefinitionNames()) {
-            Class<?> type = beans.getType(name, false);
+            Class<?> type = type(name, beans);
             if (type != null) {
                 AnnotatedMethod.of(type)
                         .forEach(method -> method.annotations()
                                 .forEach(annotation -> unused.remove(annotation.getString("value"))));
             }
+        }
+    }
+
+    /** The class of a bean that may never be made: the library that it needs need not be there. */
+    private static @Nullable Class<?> type(String name, ListableBeanFactory beans) {
+        try {
+            return beans.getType(name, false);
+        } catch (BeansException | LinkageError unknown) {
+            return null;
         }
     }
 }

@@ -19,6 +19,7 @@ final class Wrong {
     static final String ESCAPED = "RL-134";
     static final String PERHAPS_WOVEN = "RL-135";
 
+    static final String UNUSED_POLICIES = "RL-140";
     static final String NOT_WOVEN = "RL-142";
     static final String NO_WEAVER = "RL-143";
 

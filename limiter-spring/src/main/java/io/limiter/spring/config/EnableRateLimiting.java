@@ -22,10 +22,10 @@ import org.springframework.context.annotation.Import;
  * <li>{@code limiter}, a {@link io.limiter.wiring.Limiter} that is started from the file and closed with the context;
  * <li>{@code callerSource}, a {@link io.limiter.spring.aop.CallerSource} that knows the request of Spring MVC, where there is
  *     spring-web;
- * <li>in a context with WebFlux instead of those two, {@code rateLimitExceededWebHandler} and {@code reactiveRateLimitExceededAdvice}, which
- *     answer a denied call in the same way;
  * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, where there is spring-web. It is left out
  *     when a {@code @ControllerAdvice} of the application handles {@link io.limiter.spring.RateLimitExceededException}.
+ * <li>in a context with WebFlux instead of the last two {@code rateLimitExceededWebHandler} and
+ *     {@code reactiveRateLimitExceededAdvice}, which answer a denied call in the same way.
  * </ul>
  *
  * <p>A Spring Boot application does not need it: there {@code limiter.*} of its own configuration counts, and the file is not read.
