@@ -41,7 +41,7 @@ public class LimiterReactiveAutoConfiguration {
         return new ReactiveRateLimitExceededAdvice(handler);
     }
 
-    /** Rules are for the servlet filter; where there is none, nobody would notice that they limit nothing. */
+    /** What is for servlets alone; nobody would notice otherwise that it does nothing. */
     @Bean("io.limiter.spring.rulesWithoutFilter")
     SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
         return () -> {
@@ -52,6 +52,13 @@ public class LimiterReactiveAutoConfiguration {
                         "RL-119 the rules {} limit nothing: they are for the filter of servlet applications, and this"
                                 + " one is reactive; limit its methods with @RateLimited",
                         rules);
+            }
+            String handler = limiter.config().http().rejectionHandler();
+            if (handler != null) {
+                LOG.warn(
+                        "RL-144 limiter.http.rejection-handler = {} answers no request: it is for servlet applications, and"
+                                + " this one is reactive; write an @ExceptionHandler for RateLimitExceededException",
+                        handler);
             }
         };
     }

@@ -161,4 +161,17 @@ class SwitchesTest {
                     log::toString);
         }
     }
+
+    @Test
+    void aReactiveApplicationHasNoRejectionHandler() {
+        try (LogLines log = new LogLines()) {
+            new ReactiveWebApplicationContextRunner()
+                    .withConfiguration(OURS)
+                    .withPropertyValues("limiter.http.rejection-handler=com.example.Sorry")
+                    .run(context -> assertTrue(context.isRunning()));
+            List<String> lines = log.of(Level.WARN, "RL-144");
+            assertEquals(1, lines.size(), lines::toString);
+            assertTrue(lines.get(0).contains("com.example.Sorry"), lines::toString);
+        }
+    }
 }

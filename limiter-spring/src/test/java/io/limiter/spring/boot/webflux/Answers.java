@@ -5,8 +5,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import reactor.netty.http.HttpResources;
 
 /** What a site with WebFlux answers, as lines of text: a program on a class path of its own can hand on nothing else. */
 final class Answers {
@@ -39,6 +41,12 @@ final class Answers {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .build();
         return HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    }
+
+    /** Ends the threads of the server before the classes of its program are gone. */
+    static void endServer() {
+        HttpResources.disposeLoopsAndConnectionsLater(Duration.ZERO, Duration.ofSeconds(5))
+                .block(Duration.ofSeconds(10));
     }
 
     String text() {

@@ -75,6 +75,8 @@ public class BootProgram implements Callable<String> {
             }
             answers.addSecondOf("/broken");
             return answers.text();
+        } finally {
+            Answers.endServer();
         }
     }
 }

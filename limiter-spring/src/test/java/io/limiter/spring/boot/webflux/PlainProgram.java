@@ -59,6 +59,7 @@ public final class PlainProgram implements Callable<String> {
                 return answers.text();
             } finally {
                 server.disposeNow();
+                Answers.endServer();
             }
         }
     }
