@@ -148,6 +148,7 @@ class HouseRulesTest {
                         "io.limiter.config.RuleDefinition",
                         "io.limiter.inprocess.InProcessBackend",
                         "io.limiter.redis.RedisBackend",
+                        "io.limiter.rule.KeyForm",
                         "io.limiter.rule.KeyResolver",
                         "io.limiter.rule.Rule",
                         "io.limiter.rule.RuleSet",

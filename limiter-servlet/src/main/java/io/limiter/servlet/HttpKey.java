@@ -9,7 +9,6 @@ import jakarta.servlet.http.HttpSession;
 import java.security.Principal;
 import java.util.Enumeration;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,15 +25,12 @@ final class HttpKey {
     /**
      * One part of the key.
      *
-     * @param label its kind, and its name after a dot, as it stands in keys
+     * @param label its kind, and its name after a dot, as it stands in keys; {@link RuleKeyForm} describes them by it
      */
     private record Part(KeyPart.Kind kind, String name, String label) {
         static Part of(KeyPart part) {
-            KeyPart.Kind kind = part.kind();
             String name = part.name() == null ? "" : part.name();
-            // One header has many spellings; cookies and variables have one.
-            String shown = kind == KeyPart.Kind.HEADER ? name.toLowerCase(Locale.ROOT) : name;
-            return new Part(kind, name, kind.isNamed() ? kind.text() + "." + shown : kind.text());
+            return new Part(part.kind(), name, RuleKeyForm.label(part));
         }
     }
 

@@ -61,10 +61,12 @@ class WallsTest {
             .doNotHaveFullyQualifiedName(RejectionHandler.class.getName())
             .and()
             .doNotHaveFullyQualifiedName(Rejection.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(RuleKeyForm.class.getName())
             .should()
             .notBePublic()
             .because(
-                    "what is public is kept for ever; a user names the filter, what answers in its place, or an address");
+                    "what is public is kept for ever; a user names the filter, what answers in its place, or an address, and limiter-spring the form of keys");
 
     @ArchTest
     static final ArchRule NO_DEFAULT_CHARSET = noClasses()

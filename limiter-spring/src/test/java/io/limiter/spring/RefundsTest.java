@@ -3,9 +3,20 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.limiter.Backend;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
 import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +78,60 @@ class RefundsTest {
             assertThrows(CompletionException.class, failing::wrapped);
             assertEquals(9, left(app, "f"));
         }
+    }
+
+    static class TwoAnnotations {
+        @RateLimited(value = "nine", key = "'kept'")
+        @RateLimited(value = "nine", key = "'back'", refundOn = IllegalStateException.class)
+        public void now() {
+            throw new IllegalStateException();
+        }
+
+        @RateLimited(value = "nine", key = "'kept later'")
+        @RateLimited(value = "nine", key = "'back later'", refundOn = IllegalStateException.class)
+        public CompletableFuture<String> later() {
+            return CompletableFuture.failedFuture(new IllegalStateException());
+        }
+    }
+
+    @Test
+    void theShareOfAnInstanceGetsItsPartBackToo() {
+        ManualTime time = new ManualTime();
+        Backend share = InProcessBackend.builder().timeSource(time).build();
+        RateLimiter rateLimiter = RateLimiter.builder(new Unreachable())
+                .fallback(share)
+                .instances(3)
+                .build();
+        try (App app = App.on(rateLimiter, NINE, TwoAnnotations.class)) {
+            TwoAnnotations two = app.bean(TwoAnnotations.class);
+            assertThrows(IllegalStateException.class, two::now);
+            assertEquals(2, left(app, "kept"), "a third of the limit is the share");
+            assertEquals(3, left(app, "back"));
+            assertThrows(CompletionException.class, () -> two.later().join());
+            assertEquals(2, left(app, "kept later"));
+            assertEquals(3, left(app, "back later"));
+        }
+    }
+
+    /** A backend that cannot be reached, so that the local share decides. */
+    private static final class Unreachable implements Backend {
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
+        }
+
+        @Override
+        public CompletionStage<Boolean> refund(Decision decision) {
+            return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
+        }
+
+        @Override
+        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+            return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
+        }
+
+        @Override
+        public void close() {}
     }
 
     private static long left(App app, String key) {

@@ -55,6 +55,7 @@ class WallsTest {
                     .and(not(simpleName("LimitProxies")))
                     .and(not(resideInInner("LimitProxies")))
                     .and(not(simpleName("LimitedBeanHints")))
+                    .and(not(simpleName("UnusedPolicies")))
                     .and(not(resideInInner("RateLimitInterceptor")))
                     .and(not(resideInInner("RateLimitedPostProcessor"))))
             .should()
@@ -67,12 +68,21 @@ class WallsTest {
             .because("a woven program has spring-core and spring-expression, and no more of Spring");
 
     @ArchTest
-    static final ArchRule ONLY_ONE_CLASS_KNOWS_REACTOR = noClasses()
-            .that(not(simpleName("ReactorAnswer")))
+    static final ArchRule ONLY_ONE_CLASS_AND_WEBFLUX_KNOW_REACTOR = noClasses()
+            .that(not(simpleName("ReactorAnswer")).and(not(resideInAPackage("io.limiter.spring.webflux"))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("reactor..", "org.reactivestreams..")
             .because("Reactor is optional");
+
+    @ArchTest
+    static final ArchRule NO_SERVLET_IN_WEBFLUX = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.spring.webflux")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web")
+            .because("an application with WebFlux has no servlet API");
 
     @ArchTest
     static final ArchRule ONLY_ONE_CLASS_KNOWS_ASPECTJ = noClasses()
@@ -174,6 +184,7 @@ class WallsTest {
                         "io.limiter.spring.aop.RateLimitedPostProcessor",
                         "io.limiter.spring.aop.RateLimiting",
                         "io.limiter.spring.boot.LimiterAutoConfiguration",
+                        "io.limiter.spring.boot.LimiterReactiveAutoConfiguration",
                         "io.limiter.spring.boot.LimiterServletAutoConfiguration",
                         "io.limiter.spring.boot.actuate.KeyReport",
                         "io.limiter.spring.boot.actuate.LimiterEndpointAutoConfiguration",
@@ -186,7 +197,9 @@ class WallsTest {
                         "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
                         "io.limiter.spring.config.EnableRateLimiting",
                         "io.limiter.spring.web.RateLimitExceededAdvice",
-                        "io.limiter.spring.web.RequestCallers")),
+                        "io.limiter.spring.web.RequestCallers",
+                        "io.limiter.spring.webflux.RateLimitExceededWebHandler",
+                        "io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice")),
                 open,
                 "a public type is a promise: add it here on purpose, or make it package-private");
     }

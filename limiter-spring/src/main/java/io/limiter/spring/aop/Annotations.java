@@ -8,6 +8,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -24,7 +25,28 @@ final class Annotations {
 
     private static final String REQUEST_MAPPING = "org.springframework.web.bind.annotation.RequestMapping";
 
+    /**
+     * What calls a method from a thread that serves no web request; by name, since all of it is optional. The listeners of JMS,
+     * Kafka and RabbitMQ carry the second one.
+     */
+    private static final List<String> CALLED_BY_NO_REQUEST = List.of(
+            "org.springframework.scheduling.annotation.Scheduled",
+            "org.springframework.messaging.handler.annotation.MessageMapping");
+
     private Annotations() {}
+
+    /** The annotation by which a method is called from threads without a web request, such as {@code @Scheduled}; null if it has none. */
+    static @Nullable String callerWithoutRequest(Method method) {
+        MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        for (String type : CALLED_BY_NO_REQUEST) {
+            MergedAnnotation<?> found = all.get(type);
+            if (found.isPresent()) {
+                // As it is written on the method: what carries it says more than what it carries.
+                return "@" + found.getRoot().getType().getSimpleName();
+            }
+        }
+        return null;
+    }
 
     /**
      * The nearest: of the method itself, else of a method that it overrides or implements, else of its class, of what that

@@ -101,12 +101,22 @@ final class CallExpression {
      */
     List<@Nullable String> words() {
         SpelNode root = expression.root();
-        boolean several = root instanceof InlineList;
+        boolean several = isListOfParts();
         List<@Nullable String> words = new ArrayList<>();
         for (int i = 0; i < (several ? root.getChildCount() : 1); i++) {
             words.add(word(several ? root.getChild(i) : root));
         }
         return words;
+    }
+
+    /** Whether it is written as a list, whose items are the parts. */
+    boolean isListOfParts() {
+        return expression.root() instanceof InlineList;
+    }
+
+    /** Whether its value may be a whole key or a list of parts; false where the types rule that out. */
+    boolean mayBeKeyOrList() {
+        return ValueType.mayBeKeyOrList(expression.root(), site);
     }
 
     private static @Nullable String word(SpelNode node) {
@@ -244,8 +254,8 @@ final class CallExpression {
             throw Wrong.at(
                     Wrong.NO_KEY,
                     site.toString(),
-                    attribute + " = \"" + text + "\": '" + name + "' is of a web request, and here is none; "
-                            + MethodKey.HOW_TO_HAVE_REQUESTS);
+                    attribute + " = \"" + text + "\": '" + name + "' is of a web request, and " + site.whyNoRequest()
+                            + "; " + MethodKey.HOW_TO_HAVE_REQUESTS);
         }
     }
 

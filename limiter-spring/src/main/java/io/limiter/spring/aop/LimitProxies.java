@@ -158,7 +158,7 @@ final class LimitProxies extends AbstractBeanFactoryAwareAdvisingPostProcessor {
         return !Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
     }
 
-    private static boolean isPerhapsWoven(Class<?> type) {
+    static boolean isPerhapsWoven(Class<?> type) {
         return ClassUtils.getAllInterfacesForClassAsSet(type).stream().anyMatch(MethodSite::looksWoven)
                 || Stream.<Class<?>>iterate(type, one -> one != null, Class::getSuperclass)
                         .anyMatch(MethodSite::looksWoven);

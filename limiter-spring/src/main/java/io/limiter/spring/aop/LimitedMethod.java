@@ -58,7 +58,7 @@ final class LimitedMethod {
         List<Charge> counted = rules.shadows().charges(call, shadowOwners);
         for (int i = counted.size() - 1; i >= 0; i--) {
             // The enforced charge counts for both.
-            if (isAmong(charges, counted.get(i))) {
+            if (Taken.isAmong(charges, counted.get(i))) {
                 counted.remove(i);
                 shadowOwners.remove(i);
             }
@@ -66,12 +66,6 @@ final class LimitedMethod {
         return charges.isEmpty() && counted.isEmpty()
                 ? call.proceed()
                 : answer.call(new Question(call, charges, owners, counted, rules.refunds() ? shadowOwners : List.of()));
-    }
-
-    private static boolean isAmong(List<Charge> charges, Charge one) {
-        return charges.stream()
-                .anyMatch(charge -> charge.policy().name().equals(one.policy().name())
-                        && charge.key().equals(one.key()));
     }
 
     /** A call with what it costs: asked once for each time that it is made. */

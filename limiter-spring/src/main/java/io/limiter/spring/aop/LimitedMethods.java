@@ -87,18 +87,7 @@ final class LimitedMethods {
                     ? configured(site, annotation.value())
                     : ownPolicies.policy(
                             site, sourceOf(found, specific), ++ordinal, annotation.name(), annotation.limits());
-            rules.add(new MethodRule(
-                    site,
-                    new AnnotatedPolicy(
-                            site.toString(),
-                            policy,
-                            !annotation.limits().isEmpty(),
-                            annotation.key(),
-                            annotation.permits(),
-                            annotation.condition(),
-                            annotation.shadow()),
-                    annotation.shadow() ? shadow : null,
-                    annotation.refundOn()));
+            rules.add(new MethodRule(site, policy, annotation, annotation.shadow() ? shadow : null));
             if (!annotation.fallback().isEmpty()) {
                 fallbacks.add(annotation.fallback());
             }

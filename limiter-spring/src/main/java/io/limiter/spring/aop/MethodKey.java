@@ -1,6 +1,7 @@
 package io.limiter.spring.aop;
 
 import io.limiter.PartitionKey;
+import io.limiter.rule.KeyForm;
 import java.security.Principal;
 import java.util.Collection;
 import java.util.List;
@@ -69,7 +70,29 @@ final class MethodKey {
         return Wrong.at(
                 Wrong.NO_KEY,
                 site.toString(),
-                "the key is the client's address, and the call belongs to no web request; " + HOW_TO_HAVE_REQUESTS);
+                "the key is the client's address, and " + site.whyNoRequest() + "; " + HOW_TO_HAVE_REQUESTS);
+    }
+
+    /** How the keys of all calls look. */
+    KeyForm form() {
+        if (kind == Kind.GLOBAL) {
+            return KeyForm.global();
+        }
+        KeyForm.Builder form = KeyForm.builder();
+        if (kind == Kind.CLIENT || expression == null) {
+            return form.address().build();
+        }
+        if (!expression.isListOfParts() && expression.mayBeKeyOrList()) {
+            return KeyForm.any();
+        }
+        for (String word : words) {
+            if (isAddress(word)) {
+                form.address();
+            } else {
+                form.text(kindOf(word));
+            }
+        }
+        return form.build();
     }
 
     /**
@@ -125,11 +148,19 @@ final class MethodKey {
         if (text.isEmpty()) {
             Caller caller = call.caller(site.callers());
             key.addStandIn(caller == null ? "" : caller.address());
-        } else if ("ip".equals(word)) {
+        } else if (isAddress(word)) {
             key.add(text);
         } else {
-            key.add("user".equals(word) || "principal".equals(word) ? "user" : "key", text);
+            key.add(kindOf(word), text);
         }
+    }
+
+    private static boolean isAddress(@Nullable String word) {
+        return "ip".equals(word);
+    }
+
+    private static String kindOf(@Nullable String word) {
+        return "user".equals(word) || "principal".equals(word) ? "user" : "key";
     }
 
     /** A native image knows the methods of few classes; there the text itself tells. */

@@ -5,6 +5,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.rule.Rule;
+import io.limiter.spring.RateLimited;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -25,17 +26,22 @@ final class MethodRule implements Rule<MethodCall> {
     /**
      * What the annotation says of key, permits and condition are expressions.
      *
+     * @param policy the one that it names, or that of its own limits
      * @param shadow who counts, where the annotation only counts; null where it denies
      * @throws IllegalStateException if one of them is wrong, as far as that can be known before a call
      */
-    MethodRule(
-            MethodSite site,
-            AnnotatedPolicy annotated,
-            @Nullable Shadow shadow,
-            Class<? extends Throwable>[] refundOn) {
+    MethodRule(MethodSite site, Policy policy, RateLimited annotation, @Nullable Shadow shadow) {
         this.site = site;
-        this.annotated = annotated;
-        this.key = MethodKey.of(site, annotated.key());
+        this.key = MethodKey.of(site, annotation.key());
+        this.annotated = new AnnotatedPolicy(
+                site.toString(),
+                policy,
+                !annotation.limits().isEmpty(),
+                annotation.key(),
+                key.form(),
+                annotation.permits(),
+                annotation.condition(),
+                annotation.shadow());
         String cost = annotated.permits();
         if (WHOLE.matcher(cost).matches()) {
             // As nearly always: the language need not even be loaded for it.
@@ -54,7 +60,7 @@ final class MethodRule implements Rule<MethodCall> {
         }
         checkCanPass(site);
         this.shadow = shadow;
-        this.refundOn = List.of(refundOn);
+        this.refundOn = List.of(annotation.refundOn());
     }
 
     @Override

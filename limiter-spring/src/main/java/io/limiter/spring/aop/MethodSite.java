@@ -23,6 +23,7 @@ final class MethodSite {
     private final Set<String> names = new LinkedHashSet<>();
     private final CallerSource callers;
     private final boolean inRequests;
+    private final @Nullable String callerWithoutRequest;
     private final Beans beans;
     private final boolean woven;
     private final boolean overridesWoven;
@@ -38,7 +39,9 @@ final class MethodSite {
         this.method = method;
         this.described = described(method);
         this.callers = callers == null ? () -> null : callers;
-        this.inRequests = callers != null;
+        this.callerWithoutRequest =
+                callers == null || callers.isOfWebRequestsOnly() ? Annotations.callerWithoutRequest(method) : null;
+        this.inRequests = callers != null && callerWithoutRequest == null;
         this.beans = beans;
         this.overridesWoven = overridesWoven(method);
         this.woven = overridesWoven || looksWoven(method.getDeclaringClass());
@@ -90,6 +93,13 @@ final class MethodSite {
     /** Whether a call can belong to a web request. */
     boolean isInRequests() {
         return inRequests;
+    }
+
+    /** Why a call belongs to no web request, for a message. */
+    String whyNoRequest() {
+        return callerWithoutRequest == null
+                ? "the call belongs to no web request"
+                : callerWithoutRequest + " calls it outside of web requests";
     }
 
     Beans beans() {

@@ -40,6 +40,7 @@ public final class RateLimitedPostProcessor
     private final LimitProxies proxies = new LimitProxies(this::methods);
     private final Set<String> seen = ConcurrentHashMap.newKeySet();
     private final Set<String> limited = ConcurrentHashMap.newKeySet();
+    private volatile boolean anyWoven;
     private @Nullable BeanFactory beanFactory;
     private volatile @Nullable RateLimiting rateLimiting;
 
@@ -74,6 +75,9 @@ public final class RateLimitedPostProcessor
         seen.add(beanName);
         if (!(bean instanceof AopInfrastructureBean) && proxies.isFor(bean)) {
             limited.add(beanName);
+            if (LimitProxies.isPerhapsWoven(AopUtils.getTargetClass(bean))) {
+                anyWoven = true;
+            }
         }
         return bean;
     }
@@ -134,6 +138,14 @@ public final class RateLimitedPostProcessor
         }
         if (factory() instanceof ConfigurableListableBeanFactory beans && !hasReplacements(beans)) {
             checkEarlyBeans(beans);
+            if (!limited.isEmpty() && !anyWoven) {
+                LoadTimeWeaver.reportUnwovenBeans();
+            }
+            // A context that uses the limiter of its parent sees only some of what uses the policies.
+            if (beans.getBeanNamesForType(Limiter.class, true, false).length > 0) {
+                beans.getBeanProvider(Limiter.class)
+                        .ifUnique(limiter -> UnusedPolicies.report(limiter.config(), policies(), beans));
+            }
         }
     }
 

@@ -36,17 +36,35 @@ public final class RateLimiting implements AutoCloseable {
 
     /** Woven methods use this limiter from now on. No call belongs to a request, so each annotation needs a key. */
     public static RateLimiting use(Limiter limiter) {
+        LoadTimeWeaver.reportMissingAgent();
         return use(limiter, null, Beans.NONE);
     }
 
     /** The same, with a way to know whose request a thread works for. */
     public static RateLimiting use(Limiter limiter, CallerSource callers) {
+        LoadTimeWeaver.reportMissingAgent();
         return use(limiter, Objects.requireNonNull(callers, "callers"), Beans.NONE);
     }
 
     /** Woven methods are not limited from now on, and their annotations not looked at. */
     public static RateLimiting useNone() {
         return use(new RateLimiting(null));
+    }
+
+    /**
+     * Checks that the limited methods of these classes are woven, and that so private, static and self-called ones are limited too. For
+     * the start of a program, or for a test that runs as the program does: without the Java agent nothing is woven, and no
+     * error says so.
+     *
+     * <p>Looked at are the methods with the annotation that the classes and their superclasses declare, and where a class has the
+     * annotation, its public ones. What can be seen is that some advice was woven around a method; that it is the one of
+     * {@link RateLimitAspect} cannot.
+     *
+     * @throws IllegalStateException if one of the methods is not woven (RL-142), or a class has no such method; the message names
+     *     all of them and the remedy
+     */
+    public static void requireWoven(Class<?>... classes) {
+        WovenClasses.require(classes);
     }
 
     static RateLimiting use(Limiter limiter, @Nullable CallerSource callers, Beans beans) {

@@ -103,9 +103,19 @@ final class Taken {
             return charges.isEmpty() ? null : decision;
         }
         List<LimitOutcome> outcomes = decision.outcomes().stream()
-                .filter(outcome -> charges.contains(outcome.charge()))
+                .filter(outcome -> isAmong(charges, outcome.charge()))
                 .toList();
         return Decision.of(decision.source(), charges, outcomes);
+    }
+
+    /**
+     * Whether one of the charges is to the same policy for the same key. Names are compared, not policies: the outcomes of a local
+     * share have its limits, which are smaller than those that were asked.
+     */
+    static boolean isAmong(List<Charge> charges, Charge one) {
+        return charges.stream()
+                .anyMatch(charge -> charge.policy().name().equals(one.policy().name())
+                        && charge.key().equals(one.key()));
     }
 
     private static boolean refunds(Rule<? super MethodCall> owner, Throwable thrown) {

@@ -19,6 +19,10 @@ final class Wrong {
     static final String ESCAPED = "RL-134";
     static final String PERHAPS_WOVEN = "RL-135";
 
+    static final String UNUSED_POLICIES = "RL-140";
+    static final String NOT_WOVEN = "RL-142";
+    static final String NO_WEAVER = "RL-143";
+
     private Wrong() {}
 
     /** An exception that names the method, what is wrong, and the remedy. */

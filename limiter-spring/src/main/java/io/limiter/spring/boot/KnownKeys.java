@@ -94,6 +94,11 @@ final class KnownKeys {
         return SINGLE.values().toArray(String[]::new);
     }
 
+    /** Whether it is known, and has no name in it. */
+    static boolean isSingle(Key key) {
+        return SINGLE.containsKey(key.uniform());
+    }
+
     static Key of(String key) {
         return new Key(key, uniform(key), false);
     }

@@ -4,24 +4,20 @@ import io.limiter.Backend;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.config.RuleDefinition;
 import io.limiter.spring.aop.RateLimitedPostProcessor;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.wiring.Limiter;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -78,6 +74,12 @@ public class LimiterAutoConfiguration {
             return new NoticeOfNothing(limiter, annotations, beans, environment);
         }
 
+        @Bean("io.limiter.spring.misplacedKeys")
+        @ConditionalOnBean(name = LIMITER)
+        MisplacedKeys misplacedKeys(Limiter limiter, ConfigurableEnvironment environment) {
+            return new MisplacedKeys(environment, limiter.config().policies().keySet());
+        }
+
         // One in each context: a post processor of a parent sees no bean of its children.
         @Bean("io.limiter.spring.rateLimitedPostProcessor")
         @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
@@ -113,26 +115,6 @@ public class LimiterAutoConfiguration {
         @Lazy(false)
         RateLimiting rateLimiting() {
             return RateLimiting.useNone();
-        }
-    }
-
-    /** Rules are for the servlet filter; where there is none, nobody would notice that they limit nothing. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
-    static class Reactive {
-        @Bean("io.limiter.spring.rulesWithoutFilter")
-        SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
-            return () -> {
-                List<String> rules = limiter.config().rules().stream()
-                        .map(RuleDefinition::name)
-                        .toList();
-                if (!rules.isEmpty()) {
-                    LOG.warn(
-                            "RL-119 the rules {} limit nothing: they are for the filter of servlet applications, and this"
-                                    + " one is reactive; limit its methods with @RateLimited",
-                            rules);
-                }
-            };
         }
     }
 

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -25,12 +24,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
@@ -56,23 +52,9 @@ public class LimiterServletAutoConfiguration {
 
     @Bean("io.limiter.spring.rateLimitExceededAdvice")
     @ConditionalOnMissingBean
-    @Conditional(NotReplaced.class)
+    @Conditional(DenialsNotAnswered.class)
     RateLimitExceededAdvice rateLimitExceededAdvice(Limiter limiter, ObjectProvider<RejectionHandler> ownHandler) {
         return RateLimitExceededAdvice.of(limiter, ownHandler.getIfAvailable());
-    }
-
-    /** Unless an advice of the application answers denied calls. */
-    static final class NotReplaced implements ConfigurationCondition {
-        @Override
-        public ConfigurationPhase getConfigurationPhase() {
-            return ConfigurationPhase.REGISTER_BEAN;
-        }
-
-        @Override
-        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            ConfigurableListableBeanFactory factory = context.getBeanFactory();
-            return factory != null && !RateLimitExceededAdvice.isReplaced(factory);
-        }
     }
 
     /** The rules, in two filters, unless the application has registered one. */

@@ -33,6 +33,9 @@ final class Defaults
     private static final boolean WEB = isPresent("jakarta.servlet.http.HttpServletRequest")
             && isPresent("org.springframework.web.context.request.RequestContextHolder");
 
+    private static final boolean WEBFLUX =
+            isPresent("org.springframework.web.server.WebHandler") && isPresent("reactor.core.publisher.Mono");
+
     private static final Logger LOG = LoggerFactory.getLogger(Defaults.class);
 
     /** The bean of the auto-configuration, which must not be known here by its type. */
@@ -63,11 +66,13 @@ final class Defaults
                     + registry.getClass().getName() + ") is not supported; use a GenericApplicationContext");
         }
         if (isMissing(Limiter.class, factory)) {
-            define("limiter", Limiter.class, registry, location);
+            define(DefaultBeans.class, "limiter", Limiter.class, registry, location);
         } else if (registry.containsBeanDefinition(LIMITER_OF_BOOT)) {
             warnOfAFileThatNobodyReads();
         }
-        if (WEB) {
+        if (WEBFLUX && ReactiveDefaults.areFor(factory)) {
+            ReactiveDefaults.define(registry, factory);
+        } else if (WEB) {
             defineWeb(registry, factory);
         }
     }
@@ -86,10 +91,10 @@ final class Defaults
 
     private static void defineWeb(BeanDefinitionRegistry registry, ConfigurableListableBeanFactory factory) {
         if (isMissing(CallerSource.class, factory)) {
-            define("callerSource", RequestCallers.class, registry);
+            define(DefaultBeans.class, "callerSource", RequestCallers.class, registry);
         }
         if (isMissing(RateLimitExceededAdvice.class, factory) && !RateLimitExceededAdvice.isReplaced(factory)) {
-            define("rateLimitExceededAdvice", RateLimitExceededAdvice.class, registry);
+            define(DefaultBeans.class, "rateLimitExceededAdvice", RateLimitExceededAdvice.class, registry);
         }
     }
 
@@ -112,11 +117,12 @@ final class Defaults
     }
 
     /**
-     * A bean that the method of its name in {@link DefaultBeans} makes. By a name and no lambda, so that an application can be
+     * A bean that the method of its name in a class such as {@link DefaultBeans} makes. By a name and no lambda, so that an application can be
      * built ahead of time.
      */
-    private static void define(String name, Class<?> type, BeanDefinitionRegistry registry, Object... arguments) {
-        RootBeanDefinition definition = RateLimitingRegistrar.infrastructure(DefaultBeans.class);
+    static void define(
+            Class<?> maker, String name, Class<?> type, BeanDefinitionRegistry registry, Object... arguments) {
+        RootBeanDefinition definition = RateLimitingRegistrar.infrastructure(maker);
         definition.setTargetType(type);
         definition.setFactoryMethodName(name);
         definition.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR);
@@ -128,7 +134,7 @@ final class Defaults
                 registry.containsBeanDefinition(name) ? "io.limiter.spring." + name : name, definition);
     }
 
-    private static boolean isMissing(Class<?> type, ConfigurableListableBeanFactory factory) {
+    static boolean isMissing(Class<?> type, ConfigurableListableBeanFactory factory) {
         return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, type, true, false).length == 0;
     }
 

@@ -24,6 +24,8 @@ import org.springframework.context.annotation.Import;
  *     spring-web;
  * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, where there is spring-web. It is left out
  *     when a {@code @ControllerAdvice} of the application handles {@link io.limiter.spring.RateLimitExceededException}.
+ * <li>in a context with WebFlux instead of the last two {@code rateLimitExceededWebHandler} and
+ *     {@code reactiveRateLimitExceededAdvice}, which answer a denied call in the same way.
  * </ul>
  *
  * <p>A Spring Boot application does not need it: there {@code limiter.*} of its own configuration counts, and the file is not read.

@@ -31,6 +31,11 @@ public final class RequestCallers implements CallerSource {
                 : null;
     }
 
+    @Override
+    public boolean isOfWebRequestsOnly() {
+        return true;
+    }
+
     private record Requester(HttpServletRequest request, ClientAddressResolver addresses) implements Caller {
         @Override
         public String address() {

@@ -72,7 +72,7 @@ class RedissonBeansTest {
             assertEquals(
                     List.of("RL-115 the application's own connection to Redis is used, so limiter.redis.address means"
                             + " nothing; remove it"),
-                    log.of(Level.WARN, "RL-"));
+                    log.of(Level.WARN, "RL-11"));
         }
     }
 

@@ -30,8 +30,10 @@ import org.springframework.context.annotation.Configuration;
 
 /** Switched off, switched on twice, and without a servlet. */
 class SwitchesTest {
-    private static final AutoConfigurations OURS =
-            AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterServletAutoConfiguration.class);
+    private static final AutoConfigurations OURS = AutoConfigurations.of(
+            LimiterAutoConfiguration.class,
+            LimiterReactiveAutoConfiguration.class,
+            LimiterServletAutoConfiguration.class);
     private static final String[] PROPERTIES = {
         "limiter.policies.vote.limits=1/1h", "limiter.rules.all.path=/*", "limiter.rules.all.limits=0/1h"
     };
@@ -157,6 +159,19 @@ class SwitchesTest {
                     1,
                     log.of(Level.WARN, "RL-119 the rules [all] limit nothing").size(),
                     log::toString);
+        }
+    }
+
+    @Test
+    void aReactiveApplicationHasNoRejectionHandler() {
+        try (LogLines log = new LogLines()) {
+            new ReactiveWebApplicationContextRunner()
+                    .withConfiguration(OURS)
+                    .withPropertyValues("limiter.http.rejection-handler=com.example.Sorry")
+                    .run(context -> assertTrue(context.isRunning()));
+            List<String> lines = log.of(Level.WARN, "RL-144");
+            assertEquals(1, lines.size(), lines::toString);
+            assertTrue(lines.get(0).contains("com.example.Sorry"), lines::toString);
         }
     }
 }

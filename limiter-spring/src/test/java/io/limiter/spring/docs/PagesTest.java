@@ -61,11 +61,11 @@ class PagesTest {
                 + Files.readString(HERE.resolve("boot/VoteApplication.java"))
                 + Files.readString(HERE.resolve("BootVotesTest.java")));
         List<String> snippets = blocks(PAGE, "java");
-        assertEquals(6, snippets.size());
+        assertEquals(7, snippets.size());
         blocks(README, "java").stream()
                 .filter(code -> code.contains("@RateLimited"))
                 .forEach(snippets::add);
-        assertEquals(7, snippets.size());
+        assertEquals(8, snippets.size());
         for (String snippet : snippets) {
             assertTrue(here.contains(flat(snippet)), "not compiled by PagesTest:\n" + snippet);
         }
@@ -86,12 +86,12 @@ class PagesTest {
     void everyCodeOfThisModuleIsInTheTableAndItsLinkLeadsToItsSection() throws IOException {
         String page = Files.readString(PAGE);
         String diagnostics = Files.readString(Path.of("../docs/diagnostics.md"));
-        TreeSet<String> codes = Pattern.compile("RL-1[23]\\d")
+        TreeSet<String> codes = Pattern.compile("RL-1[234]\\d")
                 .matcher(Files.readString(Path.of("src/main/java/io/limiter/spring/aop/Wrong.java")))
                 .results()
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
-        assertEquals(16, codes.size());
+        assertEquals(19, codes.size());
         for (String code : codes) {
             String title = Pattern.compile("(?m)^### (" + code + " .*)$")
                     .matcher(diagnostics)
@@ -104,6 +104,17 @@ class PagesTest {
             String link = "| [" + code + "](diagnostics.md#" + anchor + ") |";
             assertTrue(page.contains(link), "docs/spring.md lacks " + link);
         }
+    }
+
+    @Test
+    void whatIsNotWovenIsReported() {
+        String message = assertThrows(IllegalStateException.class, PagesTest::requireWoven)
+                .getMessage();
+        assertTrue(message.startsWith("RL-142 ") && message.contains("Votes.vote(String)"), message);
+    }
+
+    private static void requireWoven() {
+        RateLimiting.requireWoven(Votes.class, Codes.class);
     }
 
     @Test

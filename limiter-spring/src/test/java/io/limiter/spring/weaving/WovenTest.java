@@ -162,7 +162,7 @@ class WovenTest {
                 assertEquals(
                         "RL-128 @RateLimited at " + HERE
                                 + "Service.ofUser(String): key = \"{#p0.length(), user}\": 'user' is"
-                                + " of a web request, and here is none" + remedy,
+                                + " of a web request, and the call belongs to no web request" + remedy,
                         failure(() -> service.ofUser("x")));
                 assertEquals(
                         "RL-124 @RateLimited at " + HERE

@@ -141,7 +141,7 @@ public class RateLimitsEndpoint {
     }
 
     private @Nullable String form(Policy policy, PartitionKey key) {
-        return new KeyForms(policy.name(), limiter.config(), annotated.all()).note(policy.name(), key);
+        return KeyForms.note(policy.name(), key, limiter.config(), annotated.all());
     }
 
     private String note(Decision.Source source) {

@@ -1,0 +1,65 @@
+package io.limiter.spring.boot;
+
+import io.limiter.config.RuleDefinition;
+import io.limiter.spring.webflux.RateLimitExceededWebHandler;
+import io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice;
+import io.limiter.wiring.Limiter;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.web.server.WebExceptionHandler;
+
+/** What a WebFlux application has besides {@link LimiterAutoConfiguration}: the 429 of a denied method. */
+@AutoConfiguration(after = LimiterAutoConfiguration.class)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+@ConditionalOnClass(WebExceptionHandler.class)
+@ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+public class LimiterReactiveAutoConfiguration {
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
+
+    /** Made by Spring Boot. */
+    public LimiterReactiveAutoConfiguration() {}
+
+    @Bean("io.limiter.spring.rateLimitExceededWebHandler")
+    @ConditionalOnMissingBean
+    RateLimitExceededWebHandler rateLimitExceededWebHandler(Limiter limiter) {
+        return new RateLimitExceededWebHandler(limiter);
+    }
+
+    @Bean("io.limiter.spring.reactiveRateLimitExceededAdvice")
+    @ConditionalOnMissingBean
+    @Conditional(DenialsNotAnswered.class)
+    ReactiveRateLimitExceededAdvice reactiveRateLimitExceededAdvice(RateLimitExceededWebHandler handler) {
+        return new ReactiveRateLimitExceededAdvice(handler);
+    }
+
+    /** What is for servlets alone; nobody would notice otherwise that it does nothing. */
+    @Bean("io.limiter.spring.rulesWithoutFilter")
+    SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
+        return () -> {
+            List<String> rules =
+                    limiter.config().rules().stream().map(RuleDefinition::name).toList();
+            if (!rules.isEmpty()) {
+                LOG.warn(
+                        "RL-119 the rules {} limit nothing: they are for the filter of servlet applications, and this"
+                                + " one is reactive; limit its methods with @RateLimited",
+                        rules);
+            }
+            String handler = limiter.config().http().rejectionHandler();
+            if (handler != null) {
+                LOG.warn(
+                        "RL-144 limiter.http.rejection-handler = {} answers no request: it is for servlet applications, and"
+                                + " this one is reactive; write an @ExceptionHandler for RateLimitExceededException",
+                        handler);
+            }
+        };
+    }
+}

@@ -1,0 +1,55 @@
+package io.limiter.spring.webflux;
+
+import io.limiter.Decision;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.wiring.Limiter;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebExceptionHandler;
+import reactor.core.publisher.Mono;
+
+/**
+ * Answers a request of WebFlux that failed because a limited method denied it, with 429 or 503 and the fields and the problem
+ * document of the servlet filter: in functional routes, filters and annotated controllers. It comes before the handlers of
+ * Spring Boot and of WebFlux, which would answer 500. Thread-safe.
+ */
+public final class RateLimitExceededWebHandler implements WebExceptionHandler, Ordered {
+    /** Spring Boot's own is at -1, and answers everything. */
+    private static final int ORDER = -2;
+
+    /** A cause of a cause: no failure is wrapped more often, and a ring of causes ends. */
+    private static final int MOST_CAUSES = 10;
+
+    private final ReactiveRejections rejections;
+
+    /** With the fields that a limiter's configuration says ({@code limiter.http.headers}). */
+    public RateLimitExceededWebHandler(Limiter limiter) {
+        this.rejections = new ReactiveRejections(limiter.config());
+    }
+
+    @Override
+    public int getOrder() {
+        return ORDER;
+    }
+
+    /** Writes the answer of a denial; any other failure, and a denial of a response that has begun, goes on. */
+    @Override
+    public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
+        Decision denial = denial(failure);
+        return denial == null || exchange.getResponse().isCommitted()
+                ? Mono.error(failure)
+                : rejections.write(denial, exchange);
+    }
+
+    private static @Nullable Decision denial(Throwable failure) {
+        Throwable cause = failure;
+        for (int i = 0; cause != null && i < MOST_CAUSES; i++) {
+            if (cause instanceof RateLimitExceededException denied) {
+                return denied.decision();
+            }
+            cause = cause.getCause();
+        }
+        return null;
+    }
+}

@@ -1,0 +1,98 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.LogLines;
+import io.limiter.spring.config.EnableRateLimiting;
+import io.limiter.wiring.Limiter;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+
+/** A configured policy that no rule and no annotation of a bean uses is reported, without Spring Boot too. */
+class UnusedPoliciesTest {
+    private static final String POLICIES = """
+            limiter.policies.eager.limits = 1/1h
+            limiter.policies.lazy.limits = 1/1h
+            limiter.policies.scoped.limits = 1/1h
+            limiter.policies.ruled.limits = 1/1h
+            limiter.policies.unused.limits = 1/1h
+            limiter.policies.misspelt.limits = 1/1h
+            limiter.rules.all.path = /*
+            limiter.rules.all.policy = ruled
+            """;
+
+    static class Eager {
+        @RateLimited(value = "eager", key = "global")
+        public void call() {}
+    }
+
+    @Lazy
+    static class OfLater {
+        @RateLimited(value = "lazy", key = "global")
+        public void call() {}
+    }
+
+    @Scope("prototype")
+    static class OfAScope {
+        @RateLimited(value = "scoped", key = "global")
+        public void call() {}
+    }
+
+    private static List<String> lines(Runnable start) {
+        try (LogLines log = new LogLines()) {
+            start.run();
+            return log.of(Level.WARN, "RL-140");
+        }
+    }
+
+    @Test
+    void thoseThatNothingUsesAreInOneLine() {
+        List<String> lines = lines(() ->
+                App.of(POLICIES, Eager.class, OfLater.class, OfAScope.class).close());
+        assertEquals(1, lines.size(), lines::toString);
+        assertTrue(lines.get(0).contains("[misspelt, unused]"), lines::toString);
+    }
+
+    @Test
+    void annotationsAndRulesUseThem() {
+        String used = POLICIES.replace("limiter.policies.unused.limits = 1/1h\n", "")
+                .replace("limiter.policies.misspelt.limits = 1/1h\n", "");
+        assertEquals(
+                List.of(),
+                lines(() ->
+                        App.of(used, Eager.class, OfLater.class, OfAScope.class).close()));
+        assertEquals(
+                1, lines(() -> App.of(used, Eager.class, OfLater.class).close()).size());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting
+    static class Child {
+        @Bean
+        Eager eager() {
+            return new Eager();
+        }
+    }
+
+    @Test
+    void aContextThatUsesTheLimiterOfItsParentSaysNothing() {
+        try (AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext();
+                AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
+            parent.registerBean(
+                    Limiter.class, () -> Limiter.of(App.config(POLICIES), RateLimiter.on(InProcessBackend.create())));
+            parent.refresh();
+            child.setParent(parent);
+            child.register(Child.class);
+            assertEquals(List.of(), lines(child::refresh));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+package io.limiter.spring.boot.actuate;
+
+import static io.limiter.spring.boot.actuate.ManagedSite.read;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.spring.RateLimited;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.security.Principal;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** The endpoint finds nothing wrong with any key that rules and annotations make, however they are written; with others it does. */
+class KeysThatAreMadeTest {
+    private static final Set<Charge> MADE = ConcurrentHashMap.newKeySet();
+
+    private ManagedSite site;
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({ManagedSite.Site.class, Keys.class})
+    static class Site {
+        @Bean
+        RateLimiter rateLimiter() {
+            return RateLimiter.on(new Recording(InProcessBackend.create()));
+        }
+
+        @Bean
+        PartitionKey wholeKey() {
+            return PartitionKey.of(List.of("a", "b"));
+        }
+    }
+
+    record Order(String id, PartitionKey owner, Collection<String> labels) {}
+
+    static class Keys {
+        @RateLimited(limits = "9/1h", key = "#a + ',' + #b")
+        public void joinedByAComma(String a, String b) {}
+
+        @RateLimited(limits = "9/1h", key = "{#a.replace(',', ';'), 'x, y', #b}")
+        public void commasInParts(String a, String b) {}
+
+        @RateLimited(limits = "9/1h", key = "#key")
+        public void wholeKey(PartitionKey key) {}
+
+        @RateLimited(limits = "9/1h", key = "#parts")
+        public void list(List<String> parts) {}
+
+        @RateLimited(limits = "9/1h", key = "#anything")
+        public void anything(Object anything) {}
+
+        @RateLimited(limits = "9/1h", key = "#order.id", name = "property")
+        @RateLimited(limits = "9/1h", key = "#order.owner", name = "property-key")
+        @RateLimited(limits = "9/1h", key = "#order.labels()", name = "property-list")
+        public void ofOrder(Order order) {}
+
+        @RateLimited(limits = "9/1h", key = "#order?.id ?: 'none'")
+        public void elvis(Order order) {}
+
+        @RateLimited(limits = "9/1h", key = "#first ? #key : 'text'")
+        public void ternary(boolean first, PartitionKey key) {}
+
+        @RateLimited(limits = "9/1h", key = "@wholeKey")
+        public void bean() {}
+
+        @RateLimited(limits = "9/1h", key = "#name")
+        public void optional(Optional<String> name) {}
+
+        @RateLimited(limits = "9/1h", key = "{#who, #number}")
+        public void missing(Principal who, long number) {}
+
+        @RateLimited(limits = "9/1h", key = "(global)")
+        public void global() {}
+
+        @RateLimited(limits = "9/1h", key = "{{'a', 'b'}, {'c'}}[0]")
+        public void index() {}
+    }
+
+    /** Remembers what was charged. */
+    private record Recording(Backend backend) implements Backend {
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            if (mode == Mode.TAKE) {
+                MADE.addAll(charges);
+            }
+            return backend.decide(charges, mode);
+        }
+
+        @Override
+        public CompletionStage<Boolean> refund(Decision decision) {
+            return backend.refund(decision);
+        }
+
+        @Override
+        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+            return backend.reset(policy, key);
+        }
+
+        @Override
+        public void close() {
+            backend.close();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        MADE.clear();
+        site = ManagedSite.start(
+                Site.class,
+                "limiter.policies.vote.limits=3/10s",
+                "limiter.rules.all.path=/kinds/*",
+                "limiter.rules.all.limits=99/1h",
+                "limiter.rules.all.key=ip + user + session + header:X-Api-Key + cookie:a!b",
+                "limiter.rules.one.path=/kinds/{id}",
+                "limiter.rules.one.limits=99/1h",
+                "limiter.rules.one.key=path:id",
+                "limiter.rules.everybody.path=/kinds/*",
+                "limiter.rules.everybody.limits=99/1h",
+                "limiter.rules.everybody.key=global",
+                "limiter.rules.client.path=/kinds/*",
+                "limiter.rules.client.limits=99/1h",
+                "management.endpoints.web.exposure.include=ratelimits");
+    }
+
+    @AfterEach
+    void stop() {
+        site.close();
+    }
+
+    private void callEverything() throws Exception {
+        Keys keys = site.bean(Keys.class);
+        keys.joinedByAComma("a", "b");
+        keys.commasInParts("a,a", "b");
+        keys.wholeKey(PartitionKey.of(List.of("x", "y", "z")));
+        keys.wholeKey(PartitionKey.global());
+        keys.list(List.of("one", "two", "three"));
+        keys.anything("text");
+        keys.anything(List.of("one", "two"));
+        keys.anything(PartitionKey.of("192.0.2.1"));
+        keys.ofOrder(new Order("7", PartitionKey.of("owner"), Set.of("red", "blue")));
+        keys.elvis(new Order("7", null, null));
+        keys.elvis(null);
+        keys.ternary(true, PartitionKey.of(List.of("x", "y")));
+        keys.ternary(false, null);
+        keys.bean();
+        keys.optional(Optional.of("a"));
+        keys.optional(Optional.empty());
+        keys.missing(() -> "alice", 7);
+        keys.missing(null, 7);
+        keys.global();
+        keys.index();
+        get("/kinds/7");
+        get("/kinds/7", "X-Api-Key", "a:b", "Cookie", "a!b=c");
+        get("/kinds/x%20y", "X-Api-Key", "a,b");
+    }
+
+    private void get(String path, String... headers) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(
+                "http://127.0.0.1:" + site.context().getEnvironment().getProperty("local.server.port") + path));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
+    }
+
+    @Test
+    void nothingIsWrongWithThem() throws Exception {
+        callEverything();
+        Set<String> policies = new TreeSet<>();
+        for (Charge charge : new HashSet<>(MADE)) {
+            String policy = charge.policy().name();
+            policies.add(policy);
+            HttpResponse<String> seen = site.key("GET", policy, charge.key().canonical());
+            assertNull(read(seen, "$.note"), () -> charge + " " + seen.body());
+        }
+        assertEquals(19, policies.size(), "all that this class has: " + policies);
+    }
+
+    @Test
+    void othersAreToldHowTheyLook() {
+        assertNote("key=<text>", "Keys.joinedByAComma", "key=a:key=b");
+        assertNote("key=<text>:key=<text>:key=<text>", "Keys.commasInParts", "key=a");
+        assertNote("key=<text>", "property", "7");
+        assertNote("key=<text>", "Keys.elvis", "7");
+        assertNote("key=<text>", "Keys.optional", "user=a");
+        assertNote("key=<text>:key=<text>", "Keys.missing", "key=a");
+        assertNote("path.id=<text>", "one", "id=7");
+        assertNote("*", "everybody", "192.0.2.1");
+        assertNote("<address>", "client", "@192.0.2.1");
+        assertNote(
+                "<address>:user=<text>:session=<text>:header.x-api-key=<text>:cookie.a%21b=<text>", "all", "192.0.2.1");
+        for (String open : List.of("Keys.wholeKey", "Keys.list", "Keys.anything", "property-key", "Keys.ternary")) {
+            assertNull(read(site.key("GET", open, "x:y:z"), "$.note"), "may be made: " + open);
+        }
+    }
+
+    private void assertNote(String form, String policy, String key) {
+        assertEquals(
+                "no rule and no annotation makes such a key for '" + policy + "'; theirs look like " + form,
+                read(site.key("GET", policy, key), "$.note"));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.boot.webflux;
+
+import org.jspecify.annotations.NullMarked;

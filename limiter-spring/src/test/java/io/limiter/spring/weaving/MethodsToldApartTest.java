@@ -1,0 +1,203 @@
+package io.limiter.spring.weaving;
+
+import static io.limiter.spring.App.passes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.spring.App;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.aop.RateLimiting;
+import io.limiter.wiring.Limiter;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What is made of annotations is kept, and found again by method and class. Here each two methods have all in common but one
+ * thing, and different limits, so that a cache that leaves this thing out gives one of them the limits of the other.
+ */
+class MethodsToldApartTest {
+    private static final int CALLS = 5;
+
+    interface Service {
+        String call();
+    }
+
+    static class One implements Service {
+        @Override
+        @RateLimited(limits = "1/1h", key = "global")
+        public String call() {
+            return "one";
+        }
+    }
+
+    static class Two implements Service {
+        @Override
+        @RateLimited(limits = "2/1h", key = "global")
+        public String call() {
+            return "two";
+        }
+    }
+
+    static class Free implements Service {
+        @Override
+        public String call() {
+            return "free";
+        }
+    }
+
+    interface Overloads {
+        String call();
+
+        String call(String text);
+
+        String call(int number);
+
+        String other(String text);
+    }
+
+    static class Overloaded implements Overloads {
+        @Override
+        public String call() {
+            return "free";
+        }
+
+        @Override
+        @RateLimited(limits = "1/1h", key = "global", name = "of-text")
+        public String call(String text) {
+            return text;
+        }
+
+        @Override
+        @RateLimited(limits = "2/1h", key = "global", name = "of-number")
+        public String call(int number) {
+            return "number";
+        }
+
+        @Override
+        @RateLimited(limits = "3/1h", key = "global")
+        public String other(String text) {
+            return text;
+        }
+    }
+
+    static class Namesake {
+        static class One implements Service {
+            @Override
+            @RateLimited(limits = "4/1h", key = "global", name = "namesake")
+            public String call() {
+                return "four";
+            }
+        }
+    }
+
+    /** One method, whose denied calls each class answers in its own way. */
+    abstract static class Answering implements Service {
+        @Override
+        @RateLimited(limits = "0/1h", key = "global", fallback = "instead", name = "answering")
+        public String call() {
+            return "never";
+        }
+
+        String instead() {
+            return "of all";
+        }
+    }
+
+    static class AnsweringA extends Answering {
+        @Override
+        String instead() {
+            return "A";
+        }
+    }
+
+    static class AnsweringB extends Answering {
+        @Override
+        String instead() {
+            return "B";
+        }
+    }
+
+    private static final Map<String, Integer> EXPECTED = new TreeMap<>(Map.of(
+            "One.call()", 1,
+            "Two.call()", 2,
+            "Free.call()", CALLS,
+            "Namesake.One.call()", 4,
+            "Overloaded.call()", CALLS,
+            "Overloaded.call(String)", 1,
+            "Overloaded.call(int)", 2,
+            "Overloaded.other(String)", 3));
+
+    @Tag("proxied")
+    @Test
+    void throughProxiesOfInterfaces() {
+        try (App app = App.of("")) {
+            assertTellsApart(app);
+        }
+    }
+
+    @Tag("proxied")
+    @Test
+    void throughProxiesOfClasses() {
+        try (App app = App.ofClasses("")) {
+            assertTellsApart(app);
+        }
+    }
+
+    /** By name, since the proxies of interfaces are not of these classes. */
+    private static void assertTellsApart(App app) {
+        List<Class<?>> types = List.of(
+                One.class,
+                Two.class,
+                Free.class,
+                Overloaded.class,
+                Namesake.One.class,
+                AnsweringA.class,
+                AnsweringB.class);
+        types.forEach(type -> app.context().registerBean(type.getName(), type));
+        assertEquals(
+                EXPECTED,
+                // The one without limits first: whether a class has any is kept too.
+                passing(
+                        app.context().getBean(Free.class.getName(), Service.class),
+                        app.context().getBean(One.class.getName(), Service.class),
+                        app.context().getBean(Two.class.getName(), Service.class),
+                        app.context().getBean(Namesake.One.class.getName(), Service.class),
+                        app.context().getBean(Overloaded.class.getName(), Overloads.class)));
+        assertEquals(
+                "A",
+                app.context().getBean(AnsweringA.class.getName(), Service.class).call());
+        assertEquals(
+                "B",
+                app.context().getBean(AnsweringB.class.getName(), Service.class).call());
+    }
+
+    @Tag("woven")
+    @Test
+    void woven() {
+        try (Limiter limiter = Limiter.of(App.config(""), RateLimiter.on(InProcessBackend.create()));
+                RateLimiting used = RateLimiting.use(limiter)) {
+            assertNotNull(used);
+            assertEquals(EXPECTED, passing(new Free(), new One(), new Two(), new Namesake.One(), new Overloaded()));
+            assertEquals("A", new AnsweringA().call());
+            assertEquals("B", new AnsweringB().call());
+        }
+    }
+
+    private static Map<String, Integer> passing(
+            Service free, Service one, Service two, Service namesake, Overloads overloaded) {
+        return new TreeMap<>(Map.of(
+                "One.call()", passes(CALLS, one::call),
+                "Two.call()", passes(CALLS, two::call),
+                "Free.call()", passes(CALLS, free::call),
+                "Namesake.One.call()", passes(CALLS, namesake::call),
+                "Overloaded.call()", passes(CALLS, () -> overloaded.call()),
+                "Overloaded.call(String)", passes(CALLS, () -> overloaded.call("text")),
+                "Overloaded.call(int)", passes(CALLS, () -> overloaded.call(1)),
+                "Overloaded.other(String)", passes(CALLS, () -> overloaded.other("text"))));
+    }
+}
