@@ -1,5 +1,6 @@
 package io.limiter.spring.aop;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.spring.RateLimited;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
@@ -30,7 +30,7 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
             + "(aop|beans|boot|cache|context|core|dao|data|expression|format|http|instrument|jdbc|jms|jmx|messaging|orm"
             + "|scheduling|security|stereotype|transaction|ui|util|validation|web)\\.");
 
-    private static final Logger LOG = LoggerFactory.getLogger(RateLimited.class);
+    private static final Logger LOG = DiagnosticLog.of(RateLimited.class);
 
     /** All of a class, private ones too. */
     static List<AnnotatedMethod> of(Class<?> type) {

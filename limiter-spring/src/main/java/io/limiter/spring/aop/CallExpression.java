@@ -91,7 +91,7 @@ final class CallExpression {
         String kind = part.group("kind");
         String annotation =
                 kind.equals("header") ? "RequestHeader" : kind.equals("cookie") ? "CookieValue" : "PathVariable";
-        return kind + ": is of the keys of limiter.rules; here take it as a parameter, @" + annotation + "(\""
+        return "'" + kind + ":' works in limiter.rules only; take the value as a parameter, @" + annotation + "(\""
                 + part.group("name") + "\") String it, and write #it";
     }
 

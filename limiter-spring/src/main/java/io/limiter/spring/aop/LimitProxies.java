@@ -1,5 +1,6 @@
 package io.limiter.spring.aop;
 
+import io.limiter.DiagnosticLog;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -11,7 +12,6 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
@@ -33,7 +33,7 @@ import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
 /** Makes the proxies of limited beans: which beans, which kind of proxy, and where their advice stands. Thread-safe. */
 final class LimitProxies extends AbstractBeanFactoryAwareAdvisingPostProcessor {
     private static final long serialVersionUID = 1L;
-    private static final Logger LOG = LoggerFactory.getLogger(io.limiter.spring.RateLimited.class);
+    private static final Logger LOG = DiagnosticLog.of(io.limiter.spring.RateLimited.class);
 
     private final transient Supplier<LimitedMethods> methods;
     private final transient Advisor last;

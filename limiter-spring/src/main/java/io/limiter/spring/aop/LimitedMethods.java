@@ -87,6 +87,7 @@ final class LimitedMethods {
                     ? configured(site, annotation.value())
                     : ownPolicies.policy(
                             site, sourceOf(found, specific), ++ordinal, annotation.name(), annotation.limits());
+            limiter.rateLimiter().announce(policy);
             rules.add(new MethodRule(site, policy, annotation, annotation.shadow() ? shadow : null));
             if (!annotation.fallback().isEmpty()) {
                 fallbacks.add(annotation.fallback());

@@ -1,5 +1,6 @@
 package io.limiter.spring.aop;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.spring.RateLimited;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,7 +11,6 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Whether the application asks for weaving when its classes are loaded, and whether there is a weaver. */
 final class LoadTimeWeaver {
@@ -18,7 +18,7 @@ final class LoadTimeWeaver {
     private static final List<String> FILES =
             List.of("META-INF/aop.xml", "META-INF/aop-ajc.xml", "org/aspectj/aop.xml");
 
-    private static final Logger LOG = LoggerFactory.getLogger(RateLimited.class);
+    private static final Logger LOG = DiagnosticLog.of(RateLimited.class);
 
     private LoadTimeWeaver() {}
 

@@ -2,6 +2,7 @@ package io.limiter.spring.aop;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import java.util.List;
@@ -11,11 +12,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Counts for annotations that deny nothing, without waiting, and tells what they would deny. Thread-safe. */
 final class Shadow {
-    private static final Logger LOG = LoggerFactory.getLogger(io.limiter.spring.RateLimited.class);
+    private static final Logger LOG = DiagnosticLog.of(io.limiter.spring.RateLimited.class);
     private static final long TELL_EVERY_MICROS = 60_000_000;
     private static final String NOT_COUNTED = "a shadow policy was not counted";
 

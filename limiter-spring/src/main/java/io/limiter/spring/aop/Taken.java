@@ -2,6 +2,7 @@ package io.limiter.spring.aop;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
 import io.limiter.LimitOutcome;
 import io.limiter.RateLimiter;
 import io.limiter.rule.Rule;
@@ -12,11 +13,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What one call took, to be given back when it fails in a way that costs nothing. */
 final class Taken {
-    private static final Logger LOG = LoggerFactory.getLogger(io.limiter.spring.RateLimited.class);
+    private static final Logger LOG = DiagnosticLog.of(io.limiter.spring.RateLimited.class);
     private static final String NOT_GIVEN = "a refund was not given";
 
     private final RateLimiter limiter;

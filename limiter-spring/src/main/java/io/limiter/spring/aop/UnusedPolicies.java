@@ -1,5 +1,6 @@
 package io.limiter.spring.aop;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.config.LimiterConfig;
 import io.limiter.spring.RateLimited;
 import java.util.Collection;
@@ -7,7 +8,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
 
@@ -16,7 +16,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
  * written at the wrong place.
  */
 final class UnusedPolicies {
-    private static final Logger LOG = LoggerFactory.getLogger(RateLimited.class);
+    private static final Logger LOG = DiagnosticLog.of(RateLimited.class);
 
     private UnusedPolicies() {}
 

@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.Backend;
+import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
@@ -9,7 +10,6 @@ import io.limiter.spring.aop.RateLimiting;
 import io.limiter.wiring.Limiter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -40,7 +40,7 @@ public class LimiterAutoConfiguration {
     /** What puts the limiter of a test in the place of each other one; see there. */
     private static final String TEST = "io.limiter.spring.boot.test.limiter";
 
-    private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
+    private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
 
     /** Made by Spring Boot. */
     public LimiterAutoConfiguration() {}

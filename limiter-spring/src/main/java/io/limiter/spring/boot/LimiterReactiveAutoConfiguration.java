@@ -1,12 +1,12 @@
 package io.limiter.spring.boot;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.config.RuleDefinition;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;
 import io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice;
 import io.limiter.wiring.Limiter;
 import java.util.List;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -23,7 +23,7 @@ import org.springframework.web.server.WebExceptionHandler;
 @ConditionalOnClass(WebExceptionHandler.class)
 @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
 public class LimiterReactiveAutoConfiguration {
-    private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
+    private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
 
     /** Made by Spring Boot. */
     public LimiterReactiveAutoConfiguration() {}

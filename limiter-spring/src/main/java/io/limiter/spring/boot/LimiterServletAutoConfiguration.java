@@ -1,5 +1,6 @@
 package io.limiter.spring.boot;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -39,7 +39,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 @ConditionalOnClass({Filter.class, RequestContextHolder.class})
 @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
 public class LimiterServletAutoConfiguration {
-    private static final Logger LOG = LoggerFactory.getLogger(LimiterServletAutoConfiguration.class);
+    private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
 
     /** Made by Spring Boot. */
     public LimiterServletAutoConfiguration() {}

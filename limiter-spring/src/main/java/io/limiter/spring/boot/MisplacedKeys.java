@@ -1,5 +1,6 @@
 package io.limiter.spring.boot;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.config.LimitText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,7 +12,6 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
@@ -23,7 +23,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
  * application may have {@code rules} or {@code policies} of its own, so that only those count whose values are ours too.
  */
 final class MisplacedKeys implements SmartInitializingSingleton {
-    private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
+    private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
 
     private static final Pattern SECTIONS = Pattern.compile("(?i)(rules|policies|client[-_]?ip|in[-_]?process)[.\\[]");
 

@@ -1,5 +1,6 @@
 package io.limiter.spring.boot;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.spring.aop.RateLimitedPostProcessor;
 import io.limiter.wiring.Limiter;
@@ -7,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -20,7 +20,7 @@ import org.springframework.core.env.PropertySource;
  * has the limiter injected: a slip of the indentation in a YAML file is enough, and nobody would see it before the flood.
  */
 final class NoticeOfNothing implements SmartInitializingSingleton {
-    private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
+    private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
     private static final int MOST_SHOWN = 5;
 
     /** Keys that were perhaps meant to be ours. */

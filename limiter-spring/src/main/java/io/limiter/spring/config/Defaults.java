@@ -1,12 +1,12 @@
 package io.limiter.spring.config;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
 import io.limiter.wiring.Limiter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
@@ -36,7 +36,7 @@ final class Defaults
     private static final boolean WEBFLUX =
             isPresent("org.springframework.web.server.WebHandler") && isPresent("reactor.core.publisher.Mono");
 
-    private static final Logger LOG = LoggerFactory.getLogger(Defaults.class);
+    private static final Logger LOG = DiagnosticLog.of(Defaults.class);
 
     /** The bean of the auto-configuration, which must not be known here by its type. */
     private static final String LIMITER_OF_BOOT = "io.limiter.spring.limiter";

@@ -23,7 +23,7 @@ record RedisHealth(boolean isDown, Map<String, Object> details) {
                 .filter(policy -> policy.onFailure() == FailureMode.DENY)
                 .map(Policy::name)
                 .toList();
-        boolean isDown = health.isAway() && !denying.isEmpty();
+        boolean isDown = !health.isDeciding() && !denying.isEmpty();
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("redis", text(health, denying));
         Map<String, String> servers = new TreeMap<>();
@@ -35,18 +35,23 @@ record RedisHealth(boolean isDown, Map<String, Object> details) {
         return new RedisHealth(isDown, details);
     }
 
+    /** What callers get, by the worst that a server does. */
     private static String text(BackendHealth health, List<String> denying) {
-        if (!health.isAway()) {
-            return health.serversThatAre(BackendHealth.State.SUSPECT).isEmpty()
-                    ? "answers"
-                    : "does not answer in time; the failure modes answer";
+        if (health.isDeciding()) {
+            return "answers";
         }
-        String away = health.serversThatAre(BackendHealth.State.AWAY).size()
-                        < health.servers().size()
-                ? "partly away"
-                : "away";
+        String what;
+        if (health.isAway()) {
+            boolean all = health.serversThatAre(BackendHealth.State.AWAY).size()
+                    == health.servers().size();
+            what = all ? "away" : "partly away";
+        } else {
+            what = health.serversThatAre(BackendHealth.State.REFUSES).isEmpty()
+                    ? "does not answer in time"
+                    : "answers, and refuses to decide";
+        }
         return denying.isEmpty()
-                ? away + "; local and allow go on without it"
-                : away + "; denied meanwhile: " + String.join(", ", denying);
+                ? what + "; local and allow go on without it"
+                : what + "; denied meanwhile: " + String.join(", ", denying);
     }
 }

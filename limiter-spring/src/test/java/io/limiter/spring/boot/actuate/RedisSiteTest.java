@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
@@ -20,6 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
 
 /** Endpoint and health of an application whose state is in a real Redis, which goes away and comes back. */
 class RedisSiteTest {
@@ -118,6 +121,44 @@ class RedisSiteTest {
             assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
             assertEquals("away; denied meanwhile: login", read(health, "$.components.ratelimits.details.redis"));
             wire.mend();
+        }
+    }
+
+    /** Redis answers, and every caller of a policy that denies gets 503: health says so, with the code. */
+    @Test
+    void whatRefusesToDecideIsDownToo() throws Exception {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        try (Wire wire = Wire.to(port);
+                Jedis redis = new Jedis("127.0.0.1", port);
+                ManagedSite site =
+                        start(wire, "limiter.policies.login.limits=5/1m", "limiter.policies.login.on-failure=deny")) {
+            assertEquals(200, site.call("GET", "/actuator/health").statusCode());
+            redis.configSet("maxmemory", "1");
+            Limiter limiter = site.bean(Limiter.class);
+            Await.until(
+                    LONG,
+                    "login is denied",
+                    () -> limiter.tryAcquire("login", PartitionKey.of("x"), 1).source()
+                            == Decision.Source.FAILED_CLOSED);
+            HttpResponse<String> health = site.call("GET", "/actuator/health");
+            assertEquals(503, health.statusCode(), health.body());
+            assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
+            String text = read(health, "$.components.ratelimits.details.redis");
+            assertTrue(text.contains("refuses") && text.contains("login"), text);
+            assertTrue(health.body().contains("RL-204"), health.body());
+            redis.configSet("maxmemory", "0");
+            Await.until(LONG, "it is up again", () -> statusOf(site) == 200);
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    private static int statusOf(ManagedSite site) {
+        try {
+            return site.call("GET", "/actuator/health").statusCode();
+        } catch (Exception e) {
+            throw new AssertionError(e);
         }
     }
 
