@@ -11,14 +11,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A limit of 0 permits denies every call that asks for something. All arithmetic is in whole numbers below 2<sup>53</sup>; a limit for which it would not is refused here.
  *
- * @param name how the limit is called in its policy, in answers and in keys: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; null
- *     until the policy gives it its default name
+ * @param name how the limit is called in its policy and in answers: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; null until the
+ *     policy gives it its default name
  * @param algorithm how it is kept
  * @param permits how many per period
  * @param periodMicros the period in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}
  * @param burst how many a full token bucket holds; equal to {@code permits} for every other algorithm
+ * @param identity what identifies its state, together with policy, key and algorithm: the name that somebody gave it, else
+ *     the period in microseconds. It does not depend on other limits of the policy, nor on permits and burst
  */
-public record Limit(@Nullable String name, Algorithm algorithm, long permits, long periodMicros, long burst) {
+public record Limit(
+        @Nullable String name, Algorithm algorithm, long permits, long periodMicros, long burst, String identity) {
     /** The largest permits of a sliding log: state and work grow with it. */
     public static final long MAX_LOG_PERMITS = 10_000;
 
@@ -41,6 +44,7 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
      */
     public Limit {
         Objects.requireNonNull(algorithm, "algorithm");
+        checkName("limit", identity);
         if (name != null) {
             checkName("limit", name);
         }
@@ -62,6 +66,11 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
             throw new IllegalArgumentException("a burst of " + burst + " on " + algorithm.text()
                     + ": only token-bucket has a burst; leave it out, or use token-bucket");
         }
+    }
+
+    /** A limit that is identified by its name, or where it has none by its period. */
+    public Limit(@Nullable String name, Algorithm algorithm, long permits, long periodMicros, long burst) {
+        this(name, algorithm, permits, periodMicros, burst, name == null ? Long.toString(periodMicros) : name);
     }
 
     /** At most {@code permits} in a window that starts with the first admitted call. */
@@ -89,9 +98,14 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
         return new Limit(null, Algorithm.TOKEN_BUCKET, permits, micros(period), burst);
     }
 
-    /** The same promise under a name of its own. */
+    /** The same promise under a name of its own, which also identifies its state. */
     public Limit named(String newName) {
         return new Limit(Objects.requireNonNull(newName, "name"), algorithm, permits, periodMicros, burst);
+    }
+
+    /** The same promise, called by a name that says nothing about its state. */
+    Limit called(String defaultName) {
+        return new Limit(defaultName, algorithm, permits, periodMicros, burst, identity);
     }
 
     /** The period as a duration. */
@@ -129,19 +143,19 @@ public record Limit(@Nullable String name, Algorithm algorithm, long permits, lo
             return shareOfBucket(instances);
         }
         long share = Math.max(1, permits / instances);
-        return new Limit(name, algorithm, share, periodMicros, share);
+        return new Limit(name, algorithm, share, periodMicros, share, identity);
     }
 
     /** A share of the burst, and as many permits in a period that is as much longer: so the refill stays exact. */
     private Limit shareOfBucket(long instances) {
         long shareOfBurst = Math.max(1, burst / instances);
         if (Math.multiplyHigh(periodMicros, instances) == 0 && periodMicros * instances <= MAX_PERIOD_MICROS) {
-            return new Limit(name, algorithm, permits, periodMicros * instances, shareOfBurst);
+            return new Limit(name, algorithm, permits, periodMicros * instances, shareOfBurst, identity);
         }
         // The period would be too long. Fewer permits then, and no larger burst than can be counted exactly.
         long share = Math.max(1, permits / instances);
         long parts = periodMicros / gcd(share, periodMicros);
-        return new Limit(name, algorithm, share, periodMicros, Math.min(shareOfBurst, MAX_EXACT / parts));
+        return new Limit(name, algorithm, share, periodMicros, Math.min(shareOfBurst, MAX_EXACT / parts), identity);
     }
 
     /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}. */

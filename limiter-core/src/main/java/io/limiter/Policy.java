@@ -31,7 +31,7 @@ public record Policy(
     /**
      * Checks the policy and names its limits.
      *
-     * @throws IllegalArgumentException if the name is unfit, there is no limit, two limits share a name, or the deadline is
+     * @throws IllegalArgumentException if the name is unfit, there is no limit, two limits share a name or a state, or the deadline is
      *     out of range
      */
     public Policy {
@@ -82,14 +82,20 @@ public record Policy(
 
     private static List<Limit> named(String policy, List<Limit> limits) {
         Set<String> names = new HashSet<>();
+        Set<String> identities = new HashSet<>();
         List<Limit> named = new ArrayList<>(limits.size());
         for (Limit limit : limits) {
             Limit one = limit.name() != null
                     ? limit
-                    : limit.named(limits.size() == 1 ? policy : policy + "-" + limit.periodText());
+                    : limit.called(limits.size() == 1 ? policy : policy + "-" + limit.periodText());
             if (!names.add(one.givenName())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits called '" + one.name()
                         + "'; give one of them a name of its own ('" + limit + " name other')");
+            }
+            if (!identities.add(one.identity() + " " + one.algorithm())) {
+                throw new IllegalArgumentException("policy '" + policy + "' has two limits with one state (" + one
+                        + "); give one of them a name of its own ('" + limit.permits() + "/" + limit.periodText()
+                        + " name other')");
             }
             named.add(one);
         }

@@ -79,6 +79,9 @@ class ValuesTest {
         refused(
                 "two limits called 'a-1s'",
                 () -> Policy.of("a", Limit.slidingList(3, SECOND), Limit.fixedWindow(9, SECOND)));
+        refused(
+                "two limits with one state",
+                () -> Policy.of("a", Limit.fixedWindow(3, SECOND).named("1000000"), Limit.fixedWindow(9, SECOND)));
         refused("no limit", () -> Policy.of("a"));
         refused("can't name a policy", () -> Policy.of("a:b", Limit.slidingList(3, SECOND)));
     }

@@ -3,15 +3,14 @@ package io.limiter.inprocess;
 import io.limiter.Algorithm;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The states of one limit, one for each key that has its own. It exists while it has any. */
 final class Room {
-    /** Which limit: a policy or a limit of another name, or another algorithm, is another room. */
+    /** Which limit: another policy, identity or algorithm is another room. */
     record Name(String policy, String limit, Algorithm algorithm) {
         static Name of(String policy, Limit limit) {
-            return new Name(policy, Objects.requireNonNull(limit.name()), limit.algorithm());
+            return new Name(policy, limit.identity(), limit.algorithm());
         }
     }
 

@@ -3,11 +3,11 @@ package io.limiter.redis;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
- * Names of states: {@code <prefix>:{<policy>:<client>}:<limit>:<algorithm><version>}. The part in braces is the same for
+ * Names of states: {@code <prefix>:{<policy>:<client>}:<period in microseconds, or the limit's own
+ * name>:<algorithm><version>}. The part in braces is the same for
  * all limits of one policy and client, so they share a slot of a cluster, and clients spread over all slots. ASCII only,
  * and no brace comes from anywhere else: Redisson and Redis find the same slot.
  */
@@ -28,7 +28,7 @@ final class RedisKeys {
     }
 
     String of(Policy policy, PartitionKey key, Limit limit) {
-        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + Objects.requireNonNull(limit.name()) + ":"
+        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + limit.identity() + ":"
                 + limit.algorithm().text() + VERSION;
     }
 }

@@ -368,7 +368,7 @@ public final class NaiveLimiter {
     private static Name name(Charge charge, Limit limit) {
         return new Name(
                 charge.policy().name(),
-                String.valueOf(limit.name()),
+                limit.identity(),
                 limit.algorithm(),
                 charge.key().canonical());
     }

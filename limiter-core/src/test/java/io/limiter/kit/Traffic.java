@@ -82,7 +82,9 @@ public final class Traffic {
         for (int i = 0; i < limits.size(); i++) {
             List<Policy> variants = new ArrayList<>();
             for (int j = 0; j < limits.size(); j++) {
-                variants.add(policy("p" + i, List.of(limits.get((i + j) % limits.size()))));
+                // Named, so that a change of the period keeps the state.
+                variants.add(policy(
+                        "p" + i, List.of(limits.get((i + j) % limits.size()).named("l"))));
             }
             policies.add(variants);
         }

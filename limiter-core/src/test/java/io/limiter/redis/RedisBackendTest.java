@@ -268,7 +268,7 @@ class RedisBackendTest {
                         .address(RedisServers.single()));
                 Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             Policy policy = Policy.of("wrong", Limit.slidingList(3, Duration.ofHours(1)));
-            redis.set("foreign:{wrong:secret}:wrong:sliding-list1", "hello");
+            redis.set("foreign:{wrong:secret}:3600000000:sliding-list1", "hello");
             Charge charge = new Charge(policy, PartitionKey.of("secret"), 1);
             ExecutionException failure = assertThrows(
                     ExecutionException.class,

@@ -15,20 +15,41 @@ class RedisKeysTest {
 
     @Test
     void aNameSaysPolicyClientLimitAndAlgorithm() {
-        assertEquals("limiter:{limit_vgroup:192.168.1.19}:limit_vgroup:fixed1", name("limit_vgroup", "192.168.1.19"));
+        assertEquals("limiter:{limit_vgroup:192.168.1.19}:10000000:fixed1", name("limit_vgroup", "192.168.1.19"));
+    }
+
+    @Test
+    void aLimitWithANameOfItsOwnIsNamedByIt() {
+        Limit daily = Limit.fixedWindow(3, Duration.ofSeconds(10)).named("daily");
+        Policy of = Policy.of("vote", daily);
+        assertEquals(
+                "limiter:{vote:a}:daily:fixed1",
+                KEYS.of(of, PartitionKey.of("a"), of.limits().get(0)));
+    }
+
+    /** Neither the neighbours of a limit nor its permits are in the name; the share of a bucket has another period. */
+    @Test
+    void theNameOfAStateDoesNotDependOnItsNeighboursNorOnPermits() {
+        Limit alone = Limit.tokenBucket(3, Duration.ofSeconds(10));
+        Policy one = Policy.of("vote", alone);
+        Policy several = Policy.of(
+                "vote", Limit.fixedWindow(1, Duration.ofDays(1)), Limit.tokenBucket(9, Duration.ofSeconds(10)));
+        assertEquals(
+                KEYS.of(one, PartitionKey.of("a"), one.limits().get(0)),
+                KEYS.of(several, PartitionKey.of("a"), several.limits().get(1)));
     }
 
     @Test
     void differentPartsAreDifferentNames() {
-        assertEquals("limiter:{vote_web:10}:vote_web:fixed1", name("vote_web", "10"));
-        assertEquals("limiter:{vote:web_10}:vote:fixed1", name("vote", "web_10"));
+        assertEquals("limiter:{vote_web:10}:10000000:fixed1", name("vote_web", "10"));
+        assertEquals("limiter:{vote:web_10}:10000000:fixed1", name("vote", "web_10"));
     }
 
     @Test
     void noBraceComesFromAClient() {
-        assertEquals("limiter:{api:a%7Db%7Bc}:api:fixed1", name("api", "a}b{c"));
-        assertEquals("limiter:{api:x%3Ay}:api:fixed1", name("api", "x:y"));
-        assertEquals("limiter:{api:%0D%0A%00}:api:fixed1", name("api", "\r\n\0"));
+        assertEquals("limiter:{api:a%7Db%7Bc}:10000000:fixed1", name("api", "a}b{c"));
+        assertEquals("limiter:{api:x%3Ay}:10000000:fixed1", name("api", "x:y"));
+        assertEquals("limiter:{api:%0D%0A%00}:10000000:fixed1", name("api", "\r\n\0"));
     }
 
     @Test

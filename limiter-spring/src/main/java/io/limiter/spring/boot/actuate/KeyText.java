@@ -57,7 +57,7 @@ final class KeyText {
         return Arrays.stream(key.canonical().split(":")).map(plain).toList();
     }
 
-    /** Of {@code limiter:{vote:192.0.2.1}:vote:sliding-list1} what is the key's. */
+    /** Of {@code limiter:{vote:192.0.2.1}:10000000:sliding-list1} what is the key's. */
     private String withinBraces(String text) {
         int open = text.indexOf('{');
         int close = text.lastIndexOf('}');

@@ -27,10 +27,10 @@ class KeyTextTest {
                 "@192.0.2.1                                     | @192.0.2.1",
                 "*                                              | *",
                 // the name of a state, whole
-                "limiter:{vote:192.0.2.1}:vote:sliding-list1    | 192.0.2.1",
-                "limiter:{vote:user=a%2Fb}:vote:fixed1          | user=a%2Fb",
+                "limiter:{vote:192.0.2.1}:10000000:sliding-list1    | 192.0.2.1",
+                "limiter:{vote:user=a%2Fb}:10000000:fixed1          | user=a%2Fb",
                 "my:app:{vote:*}:hourly:token-bucket1           | *",
-                "limiter:{vote:2001:db8::/64}:vote:fixed1       | 2001%3Adb8%3A%3A%2F64",
+                "limiter:{vote:2001:db8::/64}:10000000:fixed1       | 2001%3Adb8%3A%3A%2F64",
                 // a client's address, as a log shows it, or decoded on its way
                 "2001:db8::/64                                  | 2001%3Adb8%3A%3A%2F64",
                 "2001:db8:0:0:1:2:3:4                           | 2001%3Adb8%3A%3A%2F64",
@@ -68,7 +68,7 @@ class KeyTextTest {
                 "2001:db8::/64:user=alice               | --data-urlencode",
                 "a b                                    | --data-urlencode",
                 "user=                                  | --data-urlencode",
-                "limiter:{login:192.0.2.1}:login:fixed1 | of 'login'",
+                "limiter:{login:192.0.2.1}:60000000:fixed1 | of 'login'",
                 "192.0.2.1/33                           | --data-urlencode",
             })
     void isRefused(String text, String remedy) {
