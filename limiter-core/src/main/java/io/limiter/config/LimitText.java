@@ -32,6 +32,10 @@ public final class LimitText {
             Map.entry("d", 86_400_000_000L),
             Map.entry("day", 86_400_000_000L));
 
+    /** Units that others write. */
+    private static final Map<String, String> OTHER_UNITS =
+            Map.of("sec", "s", "secs", "s", "min", "m", "mins", "m", "hr", "h", "hrs", "h");
+
     private LimitText() {}
 
     /**
@@ -172,9 +176,11 @@ public final class LimitText {
         Matcher amount = AMOUNT.matcher(text);
         Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
+            String meant =
+                    amount.matches() ? OTHER_UNITS.get(amount.group("unit").toLowerCase(Locale.ROOT)) : null;
             throw new IllegalArgumentException("'" + text
                     + "' is no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
-                    + " day)");
+                    + " day)" + (meant == null ? "" : "; did you mean '" + amount.group("number") + meant + "'?"));
         }
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : number("period", digits);

@@ -19,7 +19,7 @@ final class RuleBinder {
     /** A plus sign may be in a header's name, but not before what is a part of its own. */
     private static final Pattern JOINED = Pattern.compile(Arrays.stream(KeyPart.Kind.values())
             .map(kind -> kind.text() + (kind.isNamed() ? ":" : "(?![^ +])"))
-            .collect(Collectors.joining("|", "\\+ *(?:", "|global(?![^ +]))")));
+            .collect(Collectors.joining("|", "(?i)\\+ *(?:", "|global(?![^ +]))")));
 
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
@@ -195,6 +195,9 @@ final class RuleBinder {
             KeyPart part = keyPart(item);
             if (part.kind() == KeyPart.Kind.PATH) {
                 checkVariable(part, paths);
+            }
+            if (parts.contains(part)) {
+                throw new IllegalArgumentException("'" + item + "' comes twice; write it once");
             }
             parts.add(part);
         }

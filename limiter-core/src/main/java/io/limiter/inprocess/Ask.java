@@ -64,8 +64,14 @@ final class Ask {
     /** The key has no state of its own: what {@link #state} is stands in for it. */
     boolean missing;
 
-    /** The state was made for this ask, which has not charged it yet. */
+    /** One of several asks: a state that is made for it is kept only if all allow. */
+    boolean together;
+
+    /** The state was made for this ask. */
     boolean created;
+
+    /** It took its permits. */
+    boolean charged;
 
     /** A log would have allowed it but could not grow. */
     boolean noRoom;

@@ -69,6 +69,13 @@ final class Capacity {
             }
         }
 
+        /** Takes so many more, also where others took the last meanwhile: too many by what is decided at this moment. */
+        void takeAnyway(long units) {
+            synchronized (Capacity.this) {
+                change(units);
+            }
+        }
+
         /** Gives so many back. */
         void give(long units) {
             synchronized (Capacity.this) {

@@ -38,8 +38,6 @@ final class Decider {
                     continue;
                 }
                 if (!ask.noRoom || ask.reclaimed) {
-                    ask.created &= !ask.allowed;
-                    discardUnused(ask, state);
                     return;
                 }
                 ask.reclaimed = true;
@@ -58,6 +56,7 @@ final class Decider {
                 ask.answerDenyAll();
                 allowed &= ask.allowed;
             } else {
+                ask.together = true;
                 stateful.add(ask);
             }
         }
@@ -71,7 +70,9 @@ final class Decider {
         } finally {
             for (Ask ask : stateful) {
                 ask.leave();
-                discardUnused(ask, state(ask));
+                if (ask.created) {
+                    table.keepIfUsed(state(ask), ask.charged, ask.now);
+                }
             }
         }
     }
@@ -108,7 +109,7 @@ final class Decider {
                         state(ask).look(ask);
                     }
                     state(ask).charge(ask);
-                    ask.created = false;
+                    ask.charged = true;
                 } else if (ask.takes()) {
                     state(ask).settle(ask);
                 }
@@ -119,13 +120,6 @@ final class Decider {
             return true;
         } finally {
             releaseAll(asks, asks.size());
-        }
-    }
-
-    /** What was made for a call that another one overtook, so that it was denied in the end. */
-    private void discardUnused(Ask ask, State state) {
-        if (ask.created) {
-            table.discard(state, ask.now);
         }
     }
 

@@ -114,6 +114,11 @@ public final class InProcessBackend implements Backend {
         return table.rooms();
     }
 
+    /** How many limits have states that keys share. */
+    int overflows() {
+        return table.overflows();
+    }
+
     /** How many calls were decided by a shared state because the table was full. */
     public long overflowed() {
         return table.overflowed();

@@ -1,7 +1,5 @@
 package io.limiter.inprocess;
 
-import io.limiter.Algorithm;
-import io.limiter.Limit;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -11,39 +9,34 @@ import org.jspecify.annotations.Nullable;
  * States that keys share for which there was no room, each with the whole limit. A key always finds the same one. Which
  * keys share one can't be guessed from outside.
  *
- * <p>The limits of policies made at run time have one overflow together. There a state serves one limit at a time, and
- * keys of another limit are denied until it is full again.
+ * <p>Limits beyond the first {@value #LIMITS} that need one have an overflow together. There each limit has a range of states,
+ * and a state serves one limit at a time: keys of another limit are denied until it is full again.
  */
 final class Overflow {
     /** How many states one limit has. A power of two. */
     static final int STATES = 1024;
-    /** How many the policies made at run time have. A power of two. */
-    static final int STATES_OF_ALL = 16 * STATES;
+    /** How many limits have an overflow of their own. */
+    static final int LIMITS = 512;
+    /** How many states the others have together, and how many of those one limit can use. Powers of two. */
+    static final int STATES_OF_OTHERS = 16 * STATES;
 
-    /** What must be equal for two limits to have one meaning. */
-    private record Shape(Algorithm algorithm, long permits, long periodMicros, long burst) {
-        static Shape of(Limit limit) {
-            return new Shape(limit.algorithm(), limit.permits(), limit.periodMicros(), limit.burst());
-        }
-    }
+    private static final int RANGE = 64;
 
-    private record Slot(State state, Shape shape) {}
+    private record Slot(State state, Room.Name name) {}
 
     private final AtomicReferenceArray<@Nullable Slot> slots;
     /** Calls that got a state and have not charged it yet. */
     private final AtomicIntegerArray entered;
 
-    private final Capacity.Share stamps;
-    private final boolean ofAll;
+    private final boolean ofOthers;
     private final int factor = ThreadLocalRandom.current().nextInt() | 1;
 
-    /** The overflow of one limit, or that of all policies made at run time. */
-    Overflow(Capacity.Share stamps, boolean ofAll) {
-        int count = ofAll ? STATES_OF_ALL : STATES;
+    /** The overflow of one limit, or that of all limits that have none. */
+    Overflow(boolean ofOthers) {
+        int count = ofOthers ? STATES_OF_OTHERS : STATES;
         this.slots = new AtomicReferenceArray<>(count);
         this.entered = new AtomicIntegerArray(count);
-        this.stamps = stamps;
-        this.ofAll = ofAll;
+        this.ofOthers = ofOthers;
     }
 
     /** The state that stands for an ask's key, or null when none of its keys was ever here. */
@@ -60,25 +53,29 @@ final class Overflow {
         return slot != null && fits(slot, ask) && !isIdle(index, slot, ask.now);
     }
 
-    /** Forgets all states that are full, to give back what they hold. */
-    void sweep(long now) {
+    /** Forgets all states that are full, to give back what they hold. Returns whether none is left in use. */
+    boolean sweep(long now) {
+        boolean idle = true;
         for (int i = 0; i < slots.length(); i++) {
             Slot slot = slots.get(i);
             if (slot != null) {
-                isIdle(i, slot, now);
+                idle &= isIdle(i, slot, now);
             }
         }
+        return idle;
     }
 
     /**
      * The state that decides an ask until it leaves, or one that denies while the place is another limit's. Called under
      * the table's lock.
+     *
+     * @param stamps where a log takes room for its timestamps
      */
-    State enter(Ask ask) {
+    State enter(Ask ask, Capacity.Share stamps) {
         int index = index(ask);
         Slot slot = slots.get(index);
         if (slot == null || (!fits(slot, ask) && isIdle(index, slot, ask.now))) {
-            slot = new Slot(State.of(ask.limit.algorithm(), null, null, stamps), Shape.of(ask.limit));
+            slot = new Slot(State.of(ask.limit.algorithm(), null, null, stamps), Room.Name.of(ask));
             slots.set(index, slot);
         }
         if (!fits(slot, ask)) {
@@ -111,17 +108,18 @@ final class Overflow {
         }
     }
 
-    /** A limit of a configured policy may change; it stays the same limit. */
     private boolean fits(Slot slot, Ask ask) {
-        return !ofAll || slot.shape.equals(Shape.of(ask.limit));
+        return !ofOthers || slot.name.equals(Room.Name.of(ask));
     }
 
     private int index(Ask ask) {
-        int hash = hash(factor, ask.charge.key().canonical());
-        if (ofAll) {
-            hash = hash(hash, ask.charge.policy().name());
+        int ofKey = hash(factor, ask.charge.key().canonical());
+        if (!ofOthers) {
+            return ofKey & (STATES - 1);
         }
-        return hash & (slots.length() - 1);
+        // A limit has a range, so that no flood under one takes the places of all.
+        int range = hash(factor, ask.charge.policy().name()) & (STATES_OF_OTHERS / RANGE - 1);
+        return range * RANGE + (ofKey & (RANGE - 1));
     }
 
     /** Not String.hashCode, for which anybody can make colliding keys. */

@@ -1,7 +1,6 @@
 package io.limiter.inprocess;
 
 import io.limiter.Algorithm;
-import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -9,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Room {
     /** Which limit: another policy, identity or algorithm is another room. */
     record Name(String policy, String limit, Algorithm algorithm) {
-        static Name of(String policy, Limit limit) {
-            return new Name(policy, limit.identity(), limit.algorithm());
+        static Name of(Ask ask) {
+            return new Name(ask.charge.policy().name(), ask.limit.identity(), ask.limit.algorithm());
         }
     }
 

@@ -96,7 +96,7 @@ final class SlidingLogState extends State {
                 ask.stamp = stamp;
             }
         }
-        if (ask.allowed && ask.take && !ask.repeated && !hasRoom(ask.live + n, limit)) {
+        if (ask.allowed && ask.take && !ask.repeated && !hasRoom(ask.live + n)) {
             ask.allowed = false;
             ask.noRoom = true;
         }
@@ -112,6 +112,7 @@ final class SlidingLogState extends State {
         } else if (ask.repeated) {
             settle(ask);
         } else {
+            grow(ask.live, ask.limit.permits());
             rewrite(ask);
             for (long i = 0; i < n; i++) {
                 int slot = slot(size++);
@@ -243,16 +244,20 @@ final class SlidingLogState extends State {
         return low;
     }
 
-    private boolean hasRoom(long wanted, long limit) {
+    /** Whether so many stamps fit, in the ring or in a larger one. */
+    private boolean hasRoom(long wanted) {
+        return wanted <= ring.length || stamps == null || stamps.hasLeft(wanted - ring.length);
+    }
+
+    /** Makes room for so many stamps, and for some more where there is plenty. */
+    private void grow(long wanted, long limit) {
         if (wanted <= ring.length || stamps == null) {
-            return true;
+            return;
         }
         long grown = Math.max(wanted, Math.min(limit, Math.max(FIRST_CAPACITY, 2L * ring.length)));
         if (!stamps.take(grown - ring.length)) {
             grown = wanted;
-            if (!stamps.take(grown - ring.length)) {
-                return false;
-            }
+            stamps.takeAnyway(grown - ring.length);
         }
         long[] larger = new long[(int) grown];
         String[] owners = ids == null ? null : new String[(int) grown];
@@ -265,7 +270,6 @@ final class SlidingLogState extends State {
         ring = larger;
         ids = owners;
         head = 0;
-        return true;
     }
 
     private void forgetOldest(int count) {

@@ -30,10 +30,9 @@ final class StateTable {
     private static final long SWEEP_EVERY_MICROS = 100_000;
 
     private final ConcurrentHashMap<Room.Name, Room> rooms = new ConcurrentHashMap<>();
-    /** By the limit; the one for all policies made at run time is apart. */
     private final ConcurrentHashMap<Room.Name, Overflow> overflows = new ConcurrentHashMap<>();
-
-    private volatile @Nullable Overflow overflowOfRest;
+    /** Of the limits that have none of their own, because too many have. */
+    private final Overflow overflowOfOthers = new Overflow(true);
 
     private final ConcurrentHashMap<String, Part> parts = new ConcurrentHashMap<>();
     private final Part rest;
@@ -76,6 +75,11 @@ final class StateTable {
         return rooms.size();
     }
 
+    /** How many limits have states that keys share. */
+    int overflows() {
+        return overflows.size();
+    }
+
     /**
      * The state that decides an ask: the key's own; else one that stands in for it, or one that is made for it. The ask
      * leaves a shared one when it is decided.
@@ -93,15 +97,16 @@ final class StateTable {
     /** The state of an ask's key that has one of its own, or null. */
     @Nullable
     State own(Ask ask) {
-        Room room = rooms.get(name(ask));
+        Room room = rooms.get(Room.Name.of(ask));
         return room == null ? null : room.states.get(ask.charge.key());
     }
 
     /** The state that stands for an ask's key among those that are shared, or null. */
     @Nullable
     State shared(Ask ask) {
-        Overflow overflow = overflow(ask);
-        return overflow == null ? null : overflow.find(ask);
+        Overflow own = overflows.get(Room.Name.of(ask));
+        State state = own == null ? null : own.find(ask);
+        return state != null ? state : overflowOfOthers.find(ask);
     }
 
     /** Drops what it can to make room for more stamps. */
@@ -111,21 +116,24 @@ final class StateTable {
             drop(now, LOOKS_WHEN_FULL);
             if (now >= nextSweep) {
                 nextSweep = now + SWEEP_EVERY_MICROS;
-                overflows.values().forEach(overflow -> overflow.sweep(now));
-                if (overflowOfRest != null) {
-                    overflowOfRest.sweep(now);
-                }
+                sweep(now);
             }
         } finally {
             queueLock.unlock();
         }
     }
 
-    /** Drops a state that was made for a call which took nothing after all. */
-    void discard(State state, long now) {
+    /** Forgets shared states that are full, and the limits that have no other. Called under the lock. */
+    private void sweep(long now) {
+        overflows.values().removeIf(overflow -> overflow.sweep(now));
+        overflowOfOthers.sweep(now);
+    }
+
+    /** Keeps a state that was made for a call of several limits, or drops it if the call took nothing after all. */
+    void keepIfUsed(State state, boolean used, long now) {
         queueLock.lock();
         try {
-            if (queue.remove(state) && !dropIfFull(state, now)) {
+            if (used || !dropIfFull(state, now)) {
                 queue.add(state);
             }
         } finally {
@@ -133,24 +141,25 @@ final class StateTable {
         }
     }
 
-    private static Room.Name name(Ask ask) {
-        return Room.Name.of(ask.charge.policy().name(), ask.limit);
-    }
-
     /** The part of an ask's policy. A limit that has states keeps the part it began with, also when it is announced later. */
     private Part part(Ask ask) {
-        Room room = rooms.get(name(ask));
+        Room room = rooms.get(Room.Name.of(ask));
         return room != null ? room.part : parts.getOrDefault(ask.charge.policy().name(), rest);
     }
 
-    private @Nullable Overflow overflow(Ask ask) {
-        return part(ask) == rest ? overflowOfRest : overflows.get(name(ask));
+    /** The overflow that counts what an ask's key has used, or null. */
+    private @Nullable Overflow overflowInUse(Ask ask) {
+        Overflow own = overflows.get(Room.Name.of(ask));
+        if (own != null && own.isInUse(ask)) {
+            return own;
+        }
+        return overflowOfOthers.isInUse(ask) ? overflowOfOthers : null;
     }
 
     /** A shared state that counts what the key may have used, or a blank one for a key that used nothing. */
     private State standIn(Ask ask) {
-        Overflow overflow = overflow(ask);
-        State shared = overflow != null && overflow.isInUse(ask) ? overflow.find(ask) : null;
+        Overflow overflow = overflowInUse(ask);
+        State shared = overflow == null ? null : overflow.find(ask);
         return shared != null ? shared : State.of(ask.limit.algorithm(), null, null, null);
     }
 
@@ -161,8 +170,8 @@ final class StateTable {
             if (other != null) {
                 return other;
             }
-            Overflow overflow = overflow(ask);
-            if (overflow != null && overflow.isInUse(ask)) {
+            Overflow overflow = overflowInUse(ask);
+            if (overflow != null) {
                 return enter(overflow, ask);
             }
             if (entries.isHalfSpent() || stamps.isHalfSpent()) {
@@ -183,11 +192,13 @@ final class StateTable {
         if (!part.entries.take(1)) {
             return null;
         }
-        Room room = rooms.computeIfAbsent(name(ask), name -> new Room(name, part));
+        Room room = rooms.computeIfAbsent(Room.Name.of(ask), name -> new Room(name, part));
         State state = room.newState(ask.charge.key());
         // The earliest time at which a charge of now can be back to full.
         state.dueMicros = ask.now + Math.max(1, ask.limit.periodMicros() / Math.max(1, ask.limit.permits()));
-        queue.add(state);
+        if (!ask.together) {
+            queue.add(state);
+        }
         room.states.put(ask.charge.key(), state);
         ask.created = true;
         return state;
@@ -200,16 +211,17 @@ final class StateTable {
     }
 
     private Overflow openOverflow(Ask ask) {
-        Part part = part(ask);
-        if (part != rest) {
-            return overflows.computeIfAbsent(name(ask), name -> new Overflow(part.sharedStamps, false));
+        Overflow own = overflows.get(Room.Name.of(ask));
+        if (own != null) {
+            return own;
         }
-        Overflow open = overflowOfRest;
-        if (open == null) {
-            open = new Overflow(part.sharedStamps, true);
-            overflowOfRest = open;
+        if (overflows.size() >= Overflow.LIMITS && ask.now >= nextSweep) {
+            nextSweep = ask.now + SWEEP_EVERY_MICROS;
+            sweep(ask.now);
         }
-        return open;
+        return overflows.size() < Overflow.LIMITS
+                ? overflows.computeIfAbsent(Room.Name.of(ask), name -> new Overflow(false))
+                : overflowOfOthers;
     }
 
     /** Drops what is back to full, as far as so many looks go. */
@@ -255,13 +267,13 @@ final class StateTable {
         if (now >= due && nextWarning.compareAndSet(due, now + WARN_EVERY_MICROS)) {
             LOG.warn(
                     "RL-401 no room for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
-                            + " share states of their limit. Raise limiter.in-process.max-entries or max-stamps, or look"
+                            + " share states and may be denied early. Raise limiter.in-process.max-entries or max-stamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
                     part(ask).name,
                     entries(),
                     stamps(),
                     overflowed.sum());
         }
-        return overflow.enter(ask);
+        return overflow.enter(ask, part(ask).sharedStamps);
     }
 }

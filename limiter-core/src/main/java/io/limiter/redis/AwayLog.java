@@ -46,6 +46,15 @@ final class AwayLog {
         return news;
     }
 
+    /** The master is none any more: others decide for it. */
+    synchronized void end() {
+        if (logged) {
+            logged = false;
+            LOG.info("RL-226 {} is no master any more; others decide", name);
+        }
+        away = false;
+    }
+
     private synchronized void write() {
         if (away == logged) {
             return;

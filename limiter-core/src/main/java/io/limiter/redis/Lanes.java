@@ -6,6 +6,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 
@@ -49,7 +49,7 @@ final class Lanes {
 
     private final Map<String, AwayLog> awayLogs = new ConcurrentHashMap<>();
     /** When a refusal may be followed by a test again. */
-    private final AtomicLong nextTestMicros = new AtomicLong(Long.MIN_VALUE);
+    private final Map<Lane, Long> nextTestMicros = new ConcurrentHashMap<>();
 
     private volatile boolean closed;
 
@@ -172,6 +172,11 @@ final class Lanes {
         byMaster.remove(lane.master(), lane);
         untested.remove(lane);
         findings.remove(lane.name());
+        nextTestMicros.remove(lane);
+        AwayLog log = awayLogs.remove(lane.name());
+        if (log != null) {
+            watch.execute(log::end);
+        }
     }
 
     private void test(Lane lane) {
@@ -220,11 +225,11 @@ final class Lanes {
 
         @Override
         public void refuses(Lane lane) {
+            // Not at once each time: errors that come and go would keep Redis busy with tests.
             long now = monotonic.nowMicros();
-            long due = nextTestMicros.get();
-            // Else errors that come and go would keep Redis busy with tests; it is looked at again soon in any case.
-            if (now >= due && nextTestMicros.compareAndSet(due, now + TEST_PAUSE_MICROS)) {
-                watch.execute(() -> test(lane));
+            long due = Math.max(now, nextTestMicros.getOrDefault(lane, now));
+            if (nextTestMicros.merge(lane, due + TEST_PAUSE_MICROS, Math::max) == due + TEST_PAUSE_MICROS) {
+                deadlines.after(Duration.of(due - now, ChronoUnit.MICROS), () -> watch.execute(() -> test(lane)));
             }
         }
 

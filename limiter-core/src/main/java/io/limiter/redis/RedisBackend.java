@@ -207,6 +207,7 @@ public final class RedisBackend implements Backend {
             if (nodes.isEmpty()) {
                 throw new IllegalArgumentException("a cluster needs an address of at least one node");
             }
+            RedisClients.refuseDatabase(nodes, "a cluster has one database; remove what follows the port");
             this.connect = login -> RedisClients.cluster(nodes, login);
             this.addresses = nodes;
             this.takesLogin = true;
@@ -229,6 +230,8 @@ public final class RedisBackend implements Backend {
                 throw new IllegalArgumentException(
                         "master '" + master + "' needs the address of at least one sentinel");
             }
+            RedisClients.refuseDatabase(
+                    sentinels, "sentinels have no databases; choose the master's in config(...) or yaml(...)");
             this.connect = login -> RedisClients.sentinel(master, sentinels, login);
             this.addresses = sentinels;
             this.takesLogin = true;

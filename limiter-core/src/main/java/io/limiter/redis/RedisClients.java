@@ -68,6 +68,20 @@ final class RedisClients {
         return Redisson.create(config);
     }
 
+    /**
+     * Refuses addresses with a database where there is none to choose.
+     *
+     * @throws IllegalArgumentException if there is such an address
+     */
+    static void refuseDatabase(List<String> addresses, String remedy) {
+        for (String address : addresses) {
+            Matcher database = DATABASE.matcher(address);
+            if (database.find() && Integer.parseInt(database.group(1)) > 0) {
+                throw new IllegalArgumentException("'" + withoutPassword(address) + "': " + remedy);
+            }
+        }
+    }
+
     /** Redisson marks a configuration as used, so each attempt to connect takes a copy. */
     static RedissonClient of(Config config) {
         return Redisson.create(new Config(config));

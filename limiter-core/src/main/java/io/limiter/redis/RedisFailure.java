@@ -36,8 +36,9 @@ final class RedisFailure {
     private static final Pattern PLACE = Pattern.compile("(?s)^.*@?user_script: ?\\d+: ");
 
     private static final Pattern ARGUMENTS = Pattern.compile("(?is)[,.]? *(with args|args:|sha1?:|script:).*");
-    /** Keys have braces; what is quoted is an argument, unless it is a command. */
-    private static final Pattern QUOTED = Pattern.compile("\\S*[{}]\\S*|(['\"`])(?![A-Za-z]{1,12}\\1).*?\\1");
+    /** What is quoted is an argument, unless it is the unknown command; keys have braces or other signs that no word has. */
+    private static final Pattern QUOTED =
+            Pattern.compile("(?<!command )(['\"`]).*?\\1|[^\\s'\"`]*[{}@/=%:~\\d][^\\s'\"`]*");
 
     private static final int LONGEST_WORDS = 120;
 
@@ -50,6 +51,7 @@ final class RedisFailure {
         {"without any password configured", "RL-202 a password is configured, and Redis has none"},
         {"max number of clients", "RL-201 Redis has as many clients as it may have (maxclients)"},
         {"DENIED", "RL-201 Redis is in protected mode: it takes connections from its own machine only"},
+        {"DB index is out of range", "RL-201 Redis has no database of that number"},
         {"cluster support disabled", "RL-207 it is no cluster, and was addressed as one"},
     };
 
@@ -225,7 +227,8 @@ final class RedisFailure {
 
     /** What Redis said, without what it may have quoted of the call: keys and arguments hold client data. */
     private static String safe(String words) {
-        String head = ARGUMENTS.matcher(PLACE.matcher(words).replaceFirst("")).replaceFirst("");
+        String said = words.replaceFirst("(?s)\\. channel: .*", "");
+        String head = ARGUMENTS.matcher(PLACE.matcher(said).replaceFirst("")).replaceFirst("");
         String masked = QUOTED.matcher(head).replaceAll("...");
         return masked.length() <= LONGEST_WORDS ? masked : masked.substring(0, LONGEST_WORDS) + "...";
     }

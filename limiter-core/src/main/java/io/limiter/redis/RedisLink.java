@@ -31,7 +31,7 @@ final class RedisLink implements AutoCloseable {
     /** Between clients of Redisson that are made in vain: each makes threads anew and writes a line to the log. */
     private static final long LONGEST_PAUSE_OF_CLIENTS_MILLIS = 5_000;
     /** How often findings are looked at again, and masters that have gone are forgotten. */
-    private static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
+    private static final long LOOK_AGAIN_MICROS = 5_000_000;
 
     private static final Duration LONGEST_JOIN = Duration.ofSeconds(2);
 
@@ -42,6 +42,7 @@ final class RedisLink implements AutoCloseable {
     private final RedisKeys keys;
     private final Duration deadline;
     private final Deadlines deadlines;
+    private final TimeSource monotonic = TimeSource.system();
     private final CountDownLatch connected = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
@@ -69,7 +70,7 @@ final class RedisLink implements AutoCloseable {
             Deadlines deadlines) {
         this.name = name;
         this.connect = connect;
-        this.knock = new Knock(addresses, TimeSource.system());
+        this.knock = new Knock(addresses, monotonic);
         this.owned = owned;
         this.keys = keys;
         this.deadline = deadline;
@@ -151,13 +152,17 @@ final class RedisLink implements AutoCloseable {
     private void watch() {
         try {
             connectUntilDone();
+            long dueMicros = monotonic.nowMicros() + LOOK_AGAIN_MICROS;
             while (!isClosed()) {
-                Runnable task = tasks.poll(LOOK_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
-                Lanes now = lanes;
+                Runnable task = tasks.poll(Math.max(0, dueMicros - monotonic.nowMicros()), TimeUnit.MICROSECONDS);
                 if (task != null) {
                     task.run();
-                } else if (now != null) {
+                }
+                // Also while tasks keep coming, of another master that comes and goes, say.
+                Lanes now = lanes;
+                if (now != null && monotonic.nowMicros() >= dueMicros) {
                     now.lookAgain();
+                    dueMicros = monotonic.nowMicros() + LOOK_AGAIN_MICROS;
                 }
             }
         } catch (InterruptedException closing) {

@@ -22,6 +22,8 @@ class SlipsTest {
                 "limiter.client-ip.trusted-proxies | ::ffff:10.0.0.0/8 | RL-104 | 10.0.0.0/8",
                 "limiter.policies.v.limits | 3/10 seconds | RL-104 | write '3/10seconds'",
                 "limiter.policies.v.limits | 3/1 m fixed | RL-104 | write '3/1m'",
+                "limiter.policies.v.limits | 100/1min | RL-104 | did you mean '1m'?",
+                "limiter.policies.v.limits | 5/sec | RL-104 | did you mean 's'?",
                 "limiter.policies.v.on-failure | fail-open | RL-104 | did you mean 'allow'?",
                 "limiter.policies.v.on-failure | FAIL_CLOSED | RL-104 | did you mean 'deny'?",
                 "limiter.policies.v.fail-open | true | RL-101 | did you mean on-failure = allow?",
@@ -49,6 +51,8 @@ class SlipsTest {
                 "header:A+header:B + ip | 'header:A + header:B'",
                 "header:A+ ip | 'header:A + ip'",
                 "ip+global | 'ip + global'",
+                "header:X-Api-Key+IP | 'header:X-Api-Key + IP'",
+                "ip + ip | comes twice",
             })
     void partsOfAKeyThatAreJoinedWithoutSpaces(String key, String remedy) {
         String message = messageOfRule(key);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Algorithm;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
@@ -174,12 +175,89 @@ class InProcessPartsTest {
                 assertTrue(granted <= 1 + i % 2, made + " granted " + granted);
                 passed += granted;
             }
-            assertTrue(passed <= 2 * (100 + Overflow.STATES_OF_ALL), passed + " passed");
+            assertTrue(passed <= 2 * (100 + Overflow.LIMITS + Overflow.STATES_OF_OTHERS), passed + " passed");
             assertTrue(backend.entries() <= 75, backend.entries() + " states");
             for (int i = 0; i < 25; i++) {
                 assertTrue(limiter.tryAcquire(announced, PartitionKey.of("client " + i), 1)
                         .allowed());
             }
+        }
+    }
+
+    /** Plain code announces nothing. Its policies share one part, but no flood under one locks out another. */
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void aFloodUnderAPolicyThatNobodyAnnouncedDeniesHardlyANewcomerOfAnother(Algorithm algorithm) {
+        InProcessBackend backend = backend(10_000, 1_000_000);
+        Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
+        Policy other = Policy.of("other", new Limit(null, algorithm, 5, 300_000_000L, 5));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int i = 0; i < 50_000; i++) {
+                limiter.tryAcquire(sprayed, PartitionKey.of("spray " + i), 1);
+            }
+            int denied = 0;
+            for (int i = 0; i < 900; i++) {
+                denied += limiter.tryAcquire(other, PartitionKey.of("newcomer " + i), 1)
+                                .allowed()
+                        ? 0
+                        : 1;
+            }
+            assertTrue(denied < 10, denied + " of 900 newcomers denied");
+            Policy raised = Policy.of("sprayed", new Limit(null, algorithm, 50, 86_400_000_000L, 50));
+            assertEquals(
+                    algorithm != Algorithm.TOKEN_BUCKET,
+                    limiter.tryAcquire(raised, PartitionKey.of("spray 49999"), 1)
+                            .allowed(),
+                    "a raised limit acts at once; a bucket that is empty refills faster");
+        }
+    }
+
+    @Test
+    void sharedStatesOfLimitsMadeAtRunTimeAreForgotten() {
+        InProcessBackend backend = backend(10, 10_000);
+        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int i = 0; i < 20; i++) {
+                limiter.tryAcquire(filler, PartitionKey.of("filler " + i), 1);
+            }
+            Policy announced = Policy.of("x", Limit.slidingList(1, Duration.ofSeconds(1)));
+            limiter.announce(announced);
+            for (int i = 0; i < 5_000; i++) {
+                Policy made = Policy.of(
+                        "x", Limit.slidingList(1, Duration.ofSeconds(1)).named("limit" + i));
+                limiter.tryAcquire(made, PartitionKey.of("a"), 1);
+                limiter.tryAcquire(made, PartitionKey.of("b"), 1);
+                time.advance(Duration.ofMillis(10));
+            }
+            assertTrue(backend.overflows() <= Overflow.LIMITS, backend.overflows() + " limits with shared states");
+        }
+    }
+
+    @Test
+    void aPolicyThatIsAnnouncedAfterItsUseGivesNobodyASecondQuota() {
+        InProcessBackend backend = backend(1, 1_000);
+        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(1)));
+        Policy late = Policy.of("late", Limit.fixedWindow(1, Duration.ofHours(1)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.tryAcquire(filler, PartitionKey.global(), 1);
+            assertTrue(limiter.tryAcquire(late, PartitionKey.of("a"), 1).allowed());
+            limiter.announce(late);
+            assertFalse(limiter.tryAcquire(late, PartitionKey.of("a"), 1).allowed());
+        }
+    }
+
+    @Test
+    void aRefundAndADeniedCallReserveNoTimestamps() {
+        InProcessBackend backend = backend(100, 100_000);
+        Policy log = Policy.of("log", Limit.slidingList(10_000, Duration.ofDays(1)));
+        Policy closed = Policy.of("closed", Limit.fixedWindow(0, Duration.ofDays(1)));
+        PartitionKey key = PartitionKey.of("a");
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            Decision taken = limiter.tryAcquire(log, key, 5_000);
+            assertEquals(5_000, backend.stamps());
+            limiter.tryAcquire(List.of(new Charge(log, key, 4_000), new Charge(closed, key, 1)));
+            assertTrue(limiter.refund(taken));
+            assertEquals(5_000, backend.stamps());
         }
     }
 

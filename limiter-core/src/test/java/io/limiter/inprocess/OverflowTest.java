@@ -15,18 +15,19 @@ import org.junit.jupiter.api.Test;
 class OverflowTest {
     private static final long NOW = 1_000_000;
 
-    private final Overflow overflow = new Overflow(new Capacity(100).newShare(), false);
+    private final Capacity.Share stamps = new Capacity(100).newShare();
+    private final Overflow overflow = new Overflow(false);
     private final Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofMinutes(1)));
     private final Ask ask = ask(NOW);
 
     @Test
     void aStateThatACallHasFoundIsInUseBeforeItIsCharged() {
-        State found = overflow.enter(ask);
+        State found = overflow.enter(ask, stamps);
         assertTrue(overflow.isInUse(ask(NOW)), "another call could make a state of its own for the key");
         ask.leave();
         assertFalse(overflow.isInUse(ask(NOW)), "nothing was charged");
 
-        overflow.enter(ask);
+        overflow.enter(ask, stamps);
         assertTrue(found.decideAlone(ask) && ask.allowed);
         ask.leave();
         assertTrue(overflow.isInUse(ask(NOW)));
@@ -35,13 +36,14 @@ class OverflowTest {
 
     @Test
     void sweepingForgetsNothingThatACallIsAboutToCharge() {
-        State found = overflow.enter(ask);
+        State found = overflow.enter(ask, stamps);
         assertTrue(found.decideAlone(ask));
         overflow.sweep(NOW + 60_000_000);
         assertEquals(NOW + 60_000_000, found.fullAtMicros(), "kept while a call is there");
         ask.leave();
         overflow.sweep(NOW + 60_000_000);
         assertEquals(0, found.fullAtMicros());
+        assertTrue(overflow.sweep(NOW), "nothing is left in use");
     }
 
     private Ask ask(long now) {

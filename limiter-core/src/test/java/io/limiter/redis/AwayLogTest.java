@@ -62,6 +62,15 @@ class AwayLogTest {
         assertEquals(2, lines("RL-226"), log.toString());
     }
 
+    @Test
+    void aMasterThatIsNoneAnyMoreEndsItsPair() {
+        away.set(true);
+        away.end();
+        assertEquals(1, lines("RL-226"), log.toString());
+        away.end();
+        assertEquals(1, lines("RL-226"), log.toString());
+    }
+
     private void runDue(int second) {
         if (second % 10 == 9) {
             List.copyOf(later).forEach(Runnable::run);
