@@ -1,11 +1,11 @@
 package io.limiter.spring;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Facts;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** What only a call can show to be wrong. */
 class CallMessagesTest {
@@ -24,16 +24,22 @@ class CallMessagesTest {
     void noKeyOutsideOfARequest() {
         try (App app = App.of(VOTE, NoKey.class)) {
             NoKey bean = app.bean(NoKey.class);
-            String remedy =
-                    "the key is the client's address, and the call belongs to no web request; give a key of parameters,"
-                            + " such as key = \"#user\", or key = \"global\" for one quota of all callers (requests are known in"
-                            + " Spring MVC, or from a CallerSource)";
-            assertEquals(
-                    "RL-128 @RateLimited at " + HERE + "NoKey.vote(): " + remedy,
-                    assertThrows(IllegalStateException.class, bean::vote).getMessage());
-            assertEquals(
-                    "RL-128 @RateLimited at " + HERE + "NoKey.ofUser(): " + remedy,
-                    assertThrows(IllegalStateException.class, bean::ofUser).getMessage());
+            assertTold(
+                    bean::vote,
+                    "RL-128",
+                    "NoKey.vote()",
+                    "address",
+                    "key = \"#user\"",
+                    "key = \"global\"",
+                    "CallerSource");
+            assertTold(
+                    bean::ofUser,
+                    "RL-128",
+                    "NoKey.ofUser()",
+                    "address",
+                    "key = \"#user\"",
+                    "key = \"global\"",
+                    "CallerSource");
         }
     }
 
@@ -57,45 +63,58 @@ class CallMessagesTest {
     void valuesThatCanNotBeUsed() {
         try (App app = App.of(VOTE, Values.class)) {
             Values values = app.bean(Values.class);
-            assertEquals(
-                    "RL-132 @RateLimited at " + HERE
-                            + "Values.failing(Order): key = \"#order.customer().trim()\" failed"
-                            + " (SpelEvaluationException); write it so that it has a value for every call, for example"
-                            + " #user?.name",
-                    assertThrows(IllegalStateException.class, () -> values.failing(null))
-                            .getMessage());
-            String text = "; give a text, a number or something else that has one text: #order.id, not #order";
-            assertEquals(
-                    "RL-132 @RateLimited at " + HERE
-                            + "Values.any(Object): key = \"#any\" gave a part of type java.lang.Object" + text,
-                    assertThrows(IllegalStateException.class, () -> values.any(new Object()))
-                            .getMessage());
-            assertEquals(
-                    "RL-132 @RateLimited at " + HERE
-                            + "Values.any(Object): key = \"#any\" gave an empty list; give 1 to 32"
-                            + " parts, or key = \"global\"",
-                    assertThrows(IllegalStateException.class, () -> values.any(List.of()))
-                            .getMessage());
-            assertTrue(assertThrows(IllegalStateException.class, () -> values.any(new int[] {1}))
-                    .getMessage()
-                    .contains("a part of type [I"));
-            String cost = "; a cost is a whole number from 0 to 4503599627370496, such as #items.size()";
+            assertTold(
+                    () -> values.failing(null),
+                    "RL-132",
+                    "Values.failing(Order)",
+                    "key = \"#order.customer().trim()\"",
+                    "SpelEvaluationException",
+                    "#user?.name");
+            String key = "key = \"#any\"";
+            assertTold(
+                    () -> values.any(new Object()),
+                    "RL-132",
+                    "Values.any(Object)",
+                    key,
+                    "java.lang.Object",
+                    "#order.id");
+            assertTold(
+                    () -> values.any(List.of()),
+                    "RL-132",
+                    "Values.any(Object)",
+                    key,
+                    "empty list",
+                    "1 to 32",
+                    "key = \"global\"");
+            assertTold(() -> values.any(new int[] {1}), "RL-132", "Values.any(Object)", key, "[I", "#order.id");
             for (Object wrong : List.of(-1, 1L << 53, 1.5, "2")) {
                 String found = wrong instanceof Number && !(wrong instanceof Double)
-                        ? "the number " + wrong
-                        : "a " + wrong.getClass().getName();
-                assertEquals(
-                        "RL-132 @RateLimited at " + HERE + "Values.permits(Object): permits = \"#any\" gave " + found
-                                + cost,
-                        assertThrows(IllegalStateException.class, () -> values.permits(wrong))
-                                .getMessage());
+                        ? " " + wrong
+                        : wrong.getClass().getName();
+                assertTold(
+                        () -> values.permits(wrong),
+                        "RL-132",
+                        "Values.permits(Object)",
+                        "permits = \"#any\"",
+                        found,
+                        "0 to 4503599627370496",
+                        "#items.size()");
             }
-            assertEquals(
-                    "RL-132 @RateLimited at " + HERE
-                            + "Values.condition(Object): condition = \"#any\" gave null; a condition is"
-                            + " true or false, such as #size > 10",
-                    assertThrows(IllegalStateException.class, () -> values.condition(null))
-                            .getMessage());
+            assertTold(
+                    () -> values.condition(null),
+                    "RL-132",
+                    "Values.condition(Object)",
+                    "condition = \"#any\"",
+                    "null",
+                    "true or false",
+                    "#size > 10");
         }
+    }
+
+    /** Fails unless the call fails with this code, at this method of a class of this test, and tells the facts. */
+    private static void assertTold(Executable call, String code, String method, String... facts) {
+        String message = assertThrows(IllegalStateException.class, call).getMessage();
+        Facts.told(message, code, "@RateLimited", HERE + method);
+        Facts.told(message, code, facts);
     }
 }

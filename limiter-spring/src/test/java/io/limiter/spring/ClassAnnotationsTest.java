@@ -3,6 +3,7 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Decision;
+import io.limiter.kit.Facts;
 import org.junit.jupiter.api.Test;
 
 /** A class annotation and the fallback that it names. */
@@ -47,11 +48,14 @@ class ClassAnnotationsTest {
 
     @Test
     void anotherMethodOfThatNameNeedsAFallbackToo() {
-        assertEquals(
-                "RL-125 @RateLimited at " + Greetings.class.getName()
-                        + ".later(int): fallback = \"later\": there is String"
-                        + " later(String); it needs the same parameters and a result that fits: String later(int), or with a"
-                        + " Decision as one more parameter at the end",
-                App.failure(ONE, Greetings.class));
+        Facts.told(
+                App.failure(ONE, Greetings.class),
+                "RL-125",
+                "@RateLimited",
+                Greetings.class.getName() + ".later(int)",
+                "fallback = \"later\"",
+                "String later(String)",
+                "String later(int)",
+                "Decision");
     }
 }

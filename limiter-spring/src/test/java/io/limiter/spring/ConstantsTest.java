@@ -1,14 +1,11 @@
 package io.limiter.spring;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
+import io.limiter.kit.Facts;
 import org.junit.jupiter.api.Test;
 
 /** Values that are wrong for every call are told when the bean is made. */
 class ConstantsTest {
     private static final String VOTE = "limiter.policies.vote.limits = 3/10s\n";
-    private static final String HERE = ConstantsTest.class.getName() + "$";
 
     static class NegativeCost {
         @RateLimited(value = "vote", key = "global", permits = "-1")
@@ -42,30 +39,47 @@ class ConstantsTest {
 
     @Test
     void valuesThatNoCallCanChange() {
-        String cost = "; a cost is a whole number from 0 to 4503599627370496, such as #items.size()";
-        assertEquals(
-                "RL-132 @RateLimited at " + HERE + "NegativeCost.vote(): permits = \"-1\" gave the number -1" + cost,
-                App.failure(VOTE, NegativeCost.class));
-        assertEquals(
-                "RL-132 @RateLimited at " + HERE + "BrokenCost.vote(): permits = \"1.5\" gave a java.lang.Double"
-                        + cost,
-                App.failure(VOTE, BrokenCost.class));
-        assertTrue(App.failure(VOTE, NoCost.class)
-                .startsWith("RL-123 @RateLimited at " + HERE + "NoCost.vote(): permits = \" \" is no expression"));
-        assertEquals(
-                "RL-132 @RateLimited at " + HERE
-                        + "TooDear.vote(): permits = \"4\" gave a cost of 4, and the limit '3/10s sliding-list name vote' of"
-                        + " policy 'vote' never has more than 3; no call could ever pass; lower the cost or raise the limit",
-                App.failure(VOTE, TooDear.class));
-        assertEquals(
-                "RL-132 @RateLimited at " + HERE
-                        + "NoCondition.vote(): condition = \"'yes'\" gave a java.lang.String; a condition is true or false,"
-                        + " such as #size > 10",
-                App.failure(VOTE, NoCondition.class));
-        assertEquals(
-                "RL-124 @RateLimited at " + HERE
-                        + "RootParameter.vote(String): key = \"#root\": '#root' is a word of the language; for a parameter of"
-                        + " that name write its position, #p0",
-                App.failure(VOTE, RootParameter.class));
+        assertTold(
+                NegativeCost.class,
+                "vote()",
+                "RL-132",
+                "permits = \"-1\"",
+                " -1",
+                "0 to 4503599627370496",
+                "#items.size()");
+        assertTold(
+                BrokenCost.class,
+                "vote()",
+                "RL-132",
+                "permits = \"1.5\"",
+                "java.lang.Double",
+                "0 to 4503599627370496",
+                "#items.size()");
+        assertTold(NoCost.class, "vote()", "RL-123", "permits = \" \"", "#user");
+        assertTold(
+                TooDear.class,
+                "vote()",
+                "RL-132",
+                "permits = \"4\"",
+                "'3/10s sliding-list name vote'",
+                "'vote'",
+                "lower",
+                "raise");
+        assertTold(
+                NoCondition.class,
+                "vote()",
+                "RL-132",
+                "condition = \"'yes'\"",
+                "java.lang.String",
+                "true or false",
+                "#size > 10");
+        assertTold(RootParameter.class, "vote(String)", "RL-124", "key = \"#root\"", "'#root'", "#p0");
+    }
+
+    /** Fails unless the start fails with this code, at this method of the bean, and tells the facts. */
+    private static void assertTold(Class<?> bean, String method, String code, String... facts) {
+        String message = App.failure(VOTE, bean);
+        Facts.told(message, code, "@RateLimited", bean.getName() + "." + method);
+        Facts.told(message, code, facts);
     }
 }

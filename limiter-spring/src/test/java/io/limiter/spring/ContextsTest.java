@@ -2,8 +2,8 @@ package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Facts;
 import io.limiter.spring.config.EnableRateLimiting;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.BeanCreationException;
@@ -35,12 +35,15 @@ class ContextsTest {
         try (App parent = App.of("", First.Votes.class);
                 AnnotationConfigApplicationContext child = child(parent, Second.Votes.class)) {
             BeanCreationException failure = assertThrows(BeanCreationException.class, child::refresh);
-            assertTrue(
-                    String.valueOf(failure.getMostSpecificCause().getMessage())
-                            .startsWith("RL-126 @RateLimited at " + Second.Votes.class.getName() + ".vote(): its policy"
-                                    + " would be called 'Votes.vote', which is the one of "
-                                    + First.Votes.class.getName() + ".vote()"),
-                    failure.toString());
+            Facts.told(
+                    String.valueOf(failure.getMostSpecificCause().getMessage()),
+                    "RL-126",
+                    "@RateLimited",
+                    Second.Votes.class.getName() + ".vote()",
+                    "'Votes.vote'",
+                    First.Votes.class.getName() + ".vote()",
+                    "name = \"...\"",
+                    "limiter.policies.<name>.limits");
         }
     }
 

@@ -2,10 +2,10 @@ package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Facts;
 import io.limiter.wiring.Limiter;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.Callable;
@@ -74,13 +74,16 @@ class EscapesTest {
 
     @Test
     void whatAPostProcessorNeedsStopsTheStart() {
-        String message = App.failure("", Needing.class, Service.class);
-        assertEquals(
-                "RL-134 @RateLimited at bean 'escapesTest.Service' (" + Service.class.getName()
-                        + "): nothing would be limited there: it was made before limits could be put before it, because a bean"
-                        + " post processor needs it; inject it there lazily (ObjectProvider, @Lazy), or weave the class by"
-                        + " AspectJ",
-                message);
+        Facts.told(
+                App.failure("", Needing.class, Service.class),
+                "RL-134",
+                "@RateLimited",
+                "bean 'escapesTest.Service'",
+                Service.class.getName(),
+                "post processor",
+                "ObjectProvider",
+                "@Lazy",
+                "AspectJ");
     }
 
     static class Wrapped implements Callable<String> {
@@ -110,11 +113,15 @@ class EscapesTest {
 
     @Test
     void whatAnotherOneHidesStopsTheStart() {
-        String message = App.failure("", Wrapping.class, Wrapped.class);
-        assertTrue(
-                message.startsWith("RL-134 @RateLimited at bean 'escapesTest.Wrapped' (")
-                        && message.contains("another post processor has put an object of"),
-                message);
+        Facts.told(
+                App.failure("", Wrapping.class, Wrapped.class),
+                "RL-134",
+                "@RateLimited",
+                "bean 'escapesTest.Wrapped'",
+                "another post processor",
+                "$Proxy",
+                "interface",
+                "AspectJ");
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -180,12 +187,15 @@ class EscapesTest {
 
     @Test
     void aMethodOfNoInterfaceIsOutOfReachOfAProxyOfInterfaces() {
-        assertEquals(
-                "RL-130 @RateLimited at " + Beside.class.getName()
-                        + ".aside(): the method is of no interface, and the proxy of"
-                        + " its bean has the interfaces alone, so a proxy can't limit it; change that, move it to another bean,"
-                        + " or weave the class by AspectJ",
-                App.failure("", Beside.class));
+        Facts.told(
+                App.failure("", Beside.class),
+                "RL-130",
+                "@RateLimited",
+                Beside.class.getName() + ".aside()",
+                "no interface",
+                "proxy",
+                "another bean",
+                "AspectJ");
         try (App app = App.ofClasses("", Beside.class)) {
             assertEquals(1, App.passes(5, app.bean(Beside.class)::aside));
         }
@@ -199,11 +209,13 @@ class EscapesTest {
             context.getBeanFactory().registerSingleton("service", new Service());
             context.register(App.OfClasses.class);
             IllegalStateException failure = assertThrows(IllegalStateException.class, context::refresh);
-            assertTrue(
-                    failure.getMessage()
-                            .startsWith("RL-134 @RateLimited at bean 'service' (" + Service.class.getName()
-                                    + "): nothing would be limited there: it was registered as an object"),
-                    failure.getMessage());
+            Facts.told(
+                    failure.getMessage(),
+                    "RL-134",
+                    "@RateLimited",
+                    "bean 'service'",
+                    Service.class.getName(),
+                    "registered");
         }
     }
 

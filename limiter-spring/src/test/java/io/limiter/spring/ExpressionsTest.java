@@ -3,9 +3,9 @@ package io.limiter.spring;
 import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
+import io.limiter.kit.Facts;
 import java.security.Principal;
 import java.util.Arrays;
 import java.util.List;
@@ -180,11 +180,15 @@ class ExpressionsTest {
                 RootMethod.class,
                 Nested.class)) {
             String message = App.failure(ONE, type);
-            assertTrue(message.startsWith("RL-124 @RateLimited at " + type.getName() + ".call("), message);
+            Facts.told(message, "RL-124", "@RateLimited", type.getName() + ".call(");
         }
-        assertTrue(App.failure(ONE, TypeName.class)
-                .endsWith("'T(java.lang.Runtime)' names a type, which is not allowed here; put it into a bean, and call"
-                        + " that: @typenameKeys.of(#p0)"));
+        Facts.told(
+                App.failure(ONE, TypeName.class),
+                "RL-124",
+                "'T(java.lang.Runtime)'",
+                "type",
+                "bean",
+                "@typenameKeys.of(#p0)");
     }
 
     static class Reaching {

@@ -1,9 +1,8 @@
 package io.limiter.spring;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.limiter.Decision;
+import io.limiter.kit.Facts;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -20,11 +19,13 @@ class MessagesTest {
 
     @Test
     void unknownPolicy() {
-        assertEquals(
-                "RL-120 @RateLimited at " + HERE
-                        + "UnknownPolicy.vote(String, int): no policy 'vot' is configured; there are"
-                        + " [vote]; write one of them, or add limiter.policies.vot.limits = 3/10s",
-                App.failure(VOTE, UnknownPolicy.class));
+        assertTold(
+                UnknownPolicy.class,
+                "vote(String, int)",
+                "RL-120",
+                "'vot'",
+                "[vote]",
+                "limiter.policies.vot.limits = 3/10s");
     }
 
     static class Both {
@@ -54,25 +55,17 @@ class MessagesTest {
 
     @Test
     void contradictions() {
-        assertEquals(
-                "RL-121 @RateLimited at " + HERE
-                        + "Both.vote(): it names the policy 'vote' and has limits = \"3/10s\"; keep one"
-                        + " of the two (limits of its own can have a name = \"...\")",
-                App.failure(VOTE, Both.class));
-        assertEquals(
-                "RL-121 @RateLimited at " + HERE + "Neither.vote(): it has neither a policy nor limits; write"
-                        + " @RateLimited(\"vote\") for limiter.policies.vote, or @RateLimited(limits = \"3/10s\")",
-                App.failure(VOTE, Neither.class));
-        assertEquals(
-                "RL-121 @RateLimited at " + HERE
-                        + "NamedTwice.vote(): name = \"other\" is for limits of its own, and the policy"
-                        + " 'vote' has its name; leave the name out",
-                App.failure(VOTE, NamedTwice.class));
-        assertEquals(
-                "RL-121 @RateLimited at " + HERE
-                        + "TwoFallbacks.vote(): it has the fallbacks [one, two]; a method has one, so"
-                        + " keep one of them",
-                App.failure(VOTE, TwoFallbacks.class));
+        assertTold(Both.class, "vote()", "RL-121", "'vote'", "limits = \"3/10s\"", "keep one", "name = \"...\"");
+        assertTold(
+                Neither.class,
+                "vote()",
+                "RL-121",
+                "neither",
+                "@RateLimited(\"vote\")",
+                "limiter.policies.vote",
+                "@RateLimited(limits = \"3/10s\")");
+        assertTold(NamedTwice.class, "vote()", "RL-121", "name = \"other\"", "'vote'", "leave");
+        assertTold(TwoFallbacks.class, "vote()", "RL-121", "[one, two]", "keep one");
     }
 
     static class WrongLimits {
@@ -82,11 +75,7 @@ class MessagesTest {
 
     @Test
     void limits() {
-        assertEquals(
-                "RL-122 @RateLimited at " + HERE
-                        + "WrongLimits.vote(): limits = \"3 per 10s\": in '3 per 10s': '3' is no limit;"
-                        + " write permits/period without spaces, such as 3/10s",
-                App.failure(VOTE, WrongLimits.class));
+        assertTold(WrongLimits.class, "vote()", "RL-122", "limits = \"3 per 10s\"", "'3'", "permits/period", "3/10s");
     }
 
     static class BrokenKey {
@@ -111,23 +100,18 @@ class MessagesTest {
 
     @Test
     void brokenExpressions() {
-        String message = App.failure(VOTE, BrokenKey.class);
-        assertStarts(
-                "RL-123 @RateLimited at " + HERE + "BrokenKey.vote(String): key = \"#choice + \" is no expression (",
-                message);
-        assertTrue(message.endsWith("); write one such as #user"), message);
-        message = App.failure(VOTE, KeyOfARule.class);
-        assertTrue(
-                message.contains("'header:' works in limiter.rules only")
-                        && message.contains("@RequestHeader(\"X-Api-Key\") String it")
-                        && message.contains("#it"),
-                message);
-        assertStarts(
-                "RL-123 @RateLimited at " + HERE + "BrokenCondition.vote(String): condition = \"#choice ==\" is",
-                App.failure(VOTE, BrokenCondition.class));
-        assertStarts(
-                "RL-123 @RateLimited at " + HERE + "BrokenPermits.vote(String): permits = \"2.\" is",
-                App.failure(VOTE, BrokenPermits.class));
+        assertTold(BrokenKey.class, "vote(String)", "RL-123", "key = \"#choice + \"", "#user");
+        assertTold(
+                KeyOfARule.class,
+                "vote(String)",
+                "RL-123",
+                "key = \"ip + header:X-Api-Key\"",
+                "'header:'",
+                "limiter.rules",
+                "@RequestHeader(\"X-Api-Key\") String it",
+                "#it");
+        assertTold(BrokenCondition.class, "vote(String)", "RL-123", "condition = \"#choice ==\"", "#user");
+        assertTold(BrokenPermits.class, "vote(String)", "RL-123", "permits = \"2.\"", "#user");
     }
 
     static class WrongParameter {
@@ -152,26 +136,24 @@ class MessagesTest {
 
     @Test
     void namesThatAreNotThere() {
-        assertEquals(
-                "RL-124 @RateLimited at " + HERE
-                        + "WrongParameter.vote(String, int): key = \"{ip, #choise.trim()}\": '#choise' is"
-                        + " no parameter; there are #choice, #weight",
-                App.failure(VOTE, WrongParameter.class));
-        assertEquals(
-                "RL-124 @RateLimited at " + HERE
-                        + "NoSign.vote(String): key = \"choice\": 'choice' is no word; for the parameter"
-                        + " write #choice",
-                App.failure(VOTE, NoSign.class));
-        assertEquals(
-                "RL-124 @RateLimited at " + HERE
-                        + "NoWord.vote(String): key = \"all\": 'all' is none of the words ip, user,"
-                        + " principal, global; for a text write 'all' in quotes, for a parameter #all",
-                App.failure(VOTE, NoWord.class));
-        assertEquals(
-                "RL-124 @RateLimited at " + HERE
-                        + "NoBean.vote(String): key = \"@keys.of(#choice)\": '@keys' is no bean of this"
-                        + " context; correct its name, or define it",
-                App.failure(VOTE, NoBean.class));
+        assertTold(
+                WrongParameter.class,
+                "vote(String, int)",
+                "RL-124",
+                "key = \"{ip, #choise.trim()}\"",
+                "'#choise'",
+                "#choice, #weight");
+        assertTold(NoSign.class, "vote(String)", "RL-124", "key = \"choice\"", "'choice'", "#choice");
+        assertTold(
+                NoWord.class,
+                "vote(String)",
+                "RL-124",
+                "key = \"all\"",
+                "'all'",
+                "ip, user, principal, global",
+                "quotes",
+                "#all");
+        assertTold(NoBean.class, "vote(String)", "RL-124", "key = \"@keys.of(#choice)\"", "'@keys'", "bean", "define");
     }
 
     static class OtherParameters {
@@ -201,23 +183,29 @@ class MessagesTest {
 
     @Test
     void fallbacks() {
-        String fits =
-                "; it needs the same parameters and a result that fits: String later(String), or with a Decision as one"
-                        + " more parameter at the end";
-        assertEquals(
-                "RL-125 @RateLimited at " + HERE
-                        + "OtherParameters.vote(String): fallback = \"later\": there is String later(int)" + fits,
-                App.failure(VOTE, OtherParameters.class));
-        assertEquals(
-                "RL-125 @RateLimited at " + HERE
-                        + "OtherResult.vote(String): fallback = \"later\": there is void later(String," + " Decision)"
-                        + fits,
-                App.failure(VOTE, OtherResult.class));
-        assertStarts(
-                "RL-125 @RateLimited at " + HERE
-                        + "NoFallback.vote(String): fallback = \"vote\": there is no other method of that" + " name in "
-                        + HERE + "NoFallback;",
-                App.failure(VOTE, NoFallback.class));
+        assertTold(
+                OtherParameters.class,
+                "vote(String)",
+                "RL-125",
+                "fallback = \"later\"",
+                "String later(int)",
+                "String later(String)",
+                "Decision");
+        assertTold(
+                OtherResult.class,
+                "vote(String)",
+                "RL-125",
+                "fallback = \"later\"",
+                "void later(String, Decision)",
+                "String later(String)");
+        assertTold(
+                NoFallback.class,
+                "vote(String)",
+                "RL-125",
+                "fallback = \"vote\"",
+                "no other",
+                "void vote(String)",
+                "Decision");
     }
 
     static class Overloaded {
@@ -250,26 +238,43 @@ class MessagesTest {
 
     @Test
     void namesSharedByAccident() {
-        String message = App.failure("", Overloaded.class);
-        assertTrue(
-                message.matches(
-                        ".*Overloaded.vote\\((String|int)\\): its policy would be called 'Overloaded.vote', which is the one"
-                                + " of .*Overloaded.vote\\((String|int)\\), and they would use one quota; give this one name ="
-                                + " \"\\.\\.\\.\", or if they are to share, configure limiter.policies.<name>.limits and name that"
-                                + " policy in both"),
-                message);
-        assertStarts("RL-126 @RateLimited at ", message);
-        assertStarts("RL-126", App.failure("", Named.class, Elsewhere.Named.class));
-        assertStarts("RL-126", App.failure("", Copied.class));
-        assertEquals(
-                "RL-126 @RateLimited at " + HERE
-                        + "Named.vote(): its policy would be called 'Named.vote', which is the one of"
-                        + " the configuration, and they would use one quota; give this one name = \"...\", or if"
-                        + " they are to share, configure limiter.policies.<name>.limits and name that policy in both",
-                App.failure("limiter.policies.Named.vote.limits = 1/1s", Named.class));
-        assertTrue(
-                App.failure("limiter.rules.Named.vote.limits = 1/1s\nlimiter.rules.Named.vote.path = /*", Named.class)
-                        .contains("which is the one of the configuration,"));
+        String remedy = "limiter.policies.<name>.limits";
+        Facts.told(
+                App.failure("", Overloaded.class),
+                "RL-126",
+                "@RateLimited",
+                "'Overloaded.vote'",
+                HERE + "Overloaded.vote(String)",
+                HERE + "Overloaded.vote(int)",
+                "name = \"...\"",
+                remedy);
+        Facts.told(
+                App.failure("", Named.class, Elsewhere.Named.class),
+                "RL-126",
+                "'Named.vote'",
+                HERE + "Named.vote()",
+                HERE + "Elsewhere$Named.vote()",
+                remedy);
+        Facts.told(
+                App.failure("", Copied.class),
+                "RL-126",
+                "'sms'",
+                HERE + "Copied.one()",
+                HERE + "Copied.other()",
+                remedy);
+        for (String configured : List.of(
+                "limiter.policies.Named.vote.limits = 1/1s",
+                "limiter.rules.Named.vote.limits = 1/1s\nlimiter.rules.Named.vote.path = /*")) {
+            Facts.told(
+                    App.failure(configured, Named.class),
+                    "RL-126",
+                    "@RateLimited",
+                    HERE + "Named.vote()",
+                    "'Named.vote'",
+                    "the configuration",
+                    "name = \"...\"",
+                    remedy);
+        }
     }
 
     static class ANameThatIsLongerThanItsReadersWouldLike {
@@ -284,17 +289,22 @@ class MessagesTest {
 
     @Test
     void unfitNames() {
-        assertEquals(
-                "RL-127 @RateLimited at " + HERE
-                        + "ANameThatIsLongerThanItsReadersWouldLike.aMethodWhoseNameIsLongToo(): the"
-                        + " policy would be called 'ANameThatIsLongerThanItsReadersWouldLike.aMethodWhoseNameIsLongToo', and"
-                        + " a name is 1 to 64 of A-Z a-z 0-9 . _ -; give it another with name = \"...\"",
-                App.failure("", ANameThatIsLongerThanItsReadersWouldLike.class));
-        assertEquals(
-                "RL-127 @RateLimited at " + HERE
-                        + "Spaced.vote(): name = \"my votes\", and a name is 1 to 64 of A-Z a-z 0-9 . _"
-                        + " -; give it another with name = \"...\"",
-                App.failure("", Spaced.class));
+        assertTold(
+                ANameThatIsLongerThanItsReadersWouldLike.class,
+                "aMethodWhoseNameIsLongToo()",
+                "RL-127",
+                "'ANameThatIsLongerThanItsReadersWouldLike.aMethodWhoseNameIsLongToo'",
+                "1 to 64",
+                "A-Z a-z 0-9 . _ -",
+                "name = \"...\"");
+        assertTold(
+                Spaced.class,
+                "vote()",
+                "RL-127",
+                "name = \"my votes\"",
+                "1 to 64",
+                "A-Z a-z 0-9 . _ -",
+                "name = \"...\"");
     }
 
     static class Private {
@@ -319,20 +329,10 @@ class MessagesTest {
 
     @Test
     void methodsThatNoProxyReaches() {
-        String remedy =
-                ", so a proxy can't limit it; change that, move it to another bean, or weave the class by AspectJ";
-        assertEquals(
-                "RL-130 @RateLimited at " + HERE + "Private.vote(): the method is private" + remedy,
-                App.failure(VOTE, Private.class));
-        assertEquals(
-                "RL-130 @RateLimited at " + HERE + "Static.vote(): the method is static" + remedy,
-                App.failure(VOTE, Static.class));
-        assertEquals(
-                "RL-130 @RateLimited at " + HERE + "Final.vote(): the method is final" + remedy,
-                App.failure(VOTE, Final.class));
-        assertEquals(
-                "RL-130 @RateLimited at " + HERE + "FinalClass.vote(): the method is of a final class" + remedy,
-                App.failure(VOTE, FinalClass.class));
+        assertTold(Private.class, "vote()", "RL-130", "private", "proxy", "another bean", "AspectJ");
+        assertTold(Static.class, "vote()", "RL-130", "static", "proxy", "another bean", "AspectJ");
+        assertTold(Final.class, "vote()", "RL-130", "is final", "proxy", "another bean", "AspectJ");
+        assertTold(FinalClass.class, "vote()", "RL-130", "final class", "proxy", "another bean", "AspectJ");
     }
 
     static class Special {
@@ -359,18 +359,23 @@ class MessagesTest {
     }
 
     @Test
-    void resultsThatWouldBlock() {
-        assertEquals(
-                "RL-131 @RateLimited at " + HERE
-                        + "Special.vote(): it returns java.util.concurrent.FutureTask, which can't be"
-                        + " made before it is decided; return CompletionStage, CompletableFuture, Future, or with Reactor"
-                        + " Mono, Flux or Publisher",
-                App.failure(VOTE, Special.class));
-        assertStarts("RL-131", App.failure(VOTE, StageOf.class));
-        assertStarts("RL-131", App.failure(VOTE, FlowOf.class));
+    void resultsThatWouldBlock() throws NoSuchMethodException {
+        for (Class<?> bean : List.of(Special.class, StageOf.class, FlowOf.class)) {
+            assertTold(
+                    bean,
+                    "vote()",
+                    "RL-131",
+                    bean.getMethod("vote").getReturnType().getName(),
+                    "CompletionStage, CompletableFuture, Future",
+                    "Mono, Flux",
+                    "Publisher");
+        }
     }
 
-    private static void assertStarts(String start, String message) {
-        assertTrue(message.startsWith(start), message);
+    /** Fails unless the start fails with this code, at this method of the bean, and tells the facts. */
+    private static void assertTold(Class<?> bean, String method, String code, String... facts) {
+        String message = App.failure(VOTE, bean);
+        Facts.told(message, code, "@RateLimited", bean.getName() + "." + method);
+        Facts.told(message, code, facts);
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Facts;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.config.EnableRateLimiting;
 import io.limiter.spring.web.RequestCallers;
@@ -96,8 +97,7 @@ class OutsideOfRequestsTest {
         String message = assertThrows(BeanCreationException.class, () -> start(bean, Site.class))
                 .getMostSpecificCause()
                 .getMessage();
-        assertTrue(message.startsWith("RL-128 @RateLimited at " + bean.getName() + "." + method + ": "), message);
-        assertTrue(message.contains(caller) && message.contains("key = \"global\""), message);
+        Facts.told(message, "RL-128", "@RateLimited", bean.getName() + "." + method, caller, "key = \"global\"");
     }
 
     static class GoodJobs {
@@ -143,7 +143,7 @@ class OutsideOfRequestsTest {
             Listener listener = context.getBean(Listener.class);
             String message = assertThrows(IllegalStateException.class, () -> listener.receive("text"))
                     .getMessage();
-            assertTrue(message.startsWith("RL-128 "), message);
+            Facts.told(message, "RL-128", Listener.class.getName() + ".receive(String)", "key = \"global\"");
         }
     }
 

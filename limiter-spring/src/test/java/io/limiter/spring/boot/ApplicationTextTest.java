@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,6 +9,7 @@ import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Facts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,16 +92,23 @@ class ApplicationTextTest {
 
     @Test
     void namesThatAreOneToSpringBootAreAMistake() {
-        assertEquals("""
-                application.yml has 1 problem:
-                  line 5: RL-102 limiter.policies.my_vote.limits and limiter.policies.my-vote.limits in line 4 are one key to \
-                Spring Boot, which ignores case, - and _; remove one, or rename it""", mistakes("""
+        String message = mistakes("""
                 limiter:
                   policies:
                     other.limits: 1/1h
                     my-vote.limits: 1/1h
                     my_vote.limits: 2/1h
-                """));
+                """);
+        assertProblems(message, 1);
+        Facts.toldInOneLine(message, "application.yml", "1 problem");
+        Facts.toldInOneLine(
+                message,
+                "line 5: RL-102 ",
+                "limiter.policies.my_vote.limits",
+                "limiter.policies.my-vote.limits in line 4",
+                "Spring Boot",
+                "- and _",
+                "rename");
     }
 
     @Test
@@ -201,20 +210,8 @@ class ApplicationTextTest {
     @Test
     void allMistakesAtOnceEachWithItsPlace() throws IOException {
         Files.writeString(folder.resolve("application-more.properties"), "\nlimiter.redis.mode=many\n");
-        assertEquals(
+        String message = mistakes(
                 """
-                the configuration has 7 problems:
-                  application.yml line 2: RL-104 limiter.backend = disk: no backend; write in-process or redis
-                  application.yml line 5: RL-101 limiter.policies.vote.limit = 3/1h: unknown key; 'limit' is none of limits, \
-                on-failure, deadline; did you mean 'limits'?
-                  application.yml line 6: RL-101 limiter.filter.oder = 1: unknown key; did you mean 'limiter.filter.order'?
-                  application.yml line 7: RL-104 limiter.redis.password: Could not resolve placeholder 'SECRET'; define that \
-                property or variable, or give a default: ${name:default}
-                  application-more.properties line 2: RL-104 limiter.redis.mode = many: no mode; write single or sentinel or cluster
-                  the command line: RL-104 limiter.filter.user-order = last: no whole number; write one such as 0 or -50
-                  environment variable LIMITER_INSTANCES: RL-104 limiter.instances = many: no whole number from 1 to 1000000""",
-                mistakes(
-                        """
                 limiter:
                   backend: disk
                   policies:
@@ -223,16 +220,41 @@ class ApplicationTextTest {
                   filter.oder: 1
                   redis.password: s3cret${SECRET}
                 """,
-                        Map.of("LIMITER_INSTANCES", "many"),
-                        "--limiter.filter.userOrder=last",
-                        "--spring.profiles.active=more"));
+                Map.of("LIMITER_INSTANCES", "many"),
+                "--limiter.filter.userOrder=last",
+                "--spring.profiles.active=more");
+        assertProblems(message, 7);
+        Facts.toldInOneLine(message, "the configuration", "7 problems");
+        String yaml = "application.yml line ";
+        Facts.toldInOneLine(message, yaml + "2: RL-104 ", "limiter.backend = disk", "in-process", "redis");
+        Facts.toldInOneLine(
+                message,
+                yaml + "5: RL-101 ",
+                "limiter.policies.vote.limit = 3/1h",
+                "limits, on-failure, deadline",
+                "'limits'?");
+        Facts.toldInOneLine(message, yaml + "6: RL-101 ", "limiter.filter.oder = 1", "'limiter.filter.order'?");
+        Facts.toldInOneLine(
+                message, yaml + "7: RL-104 ", "limiter.redis.password", "'SECRET'", "define", "${name:default}");
+        assertFalse(message.contains("s3cret"), message);
+        Facts.toldInOneLine(
+                message,
+                "application-more.properties line 2: RL-104 ",
+                "limiter.redis.mode = many",
+                "single",
+                "sentinel",
+                "cluster");
+        Facts.toldInOneLine(message, "command line: RL-104 ", "limiter.filter.user-order = last", "0 or -50");
+        Facts.toldInOneLine(
+                message, "environment variable LIMITER_INSTANCES: RL-104 ", "limiter.instances = many", "1 to 1000000");
     }
 
     @Test
     void switchesHaveTwoPositions() {
-        assertEquals("""
-                environment variable LIMITER_ENABLED has 1 problem:
-                  RL-104 limiter.enabled = maybe: neither yes nor no; write true or false""", mistakes("", Map.of("LIMITER_ENABLED", "maybe")));
+        String message = mistakes("", Map.of("LIMITER_ENABLED", "maybe"));
+        assertProblems(message, 1);
+        Facts.toldInOneLine(message, "environment variable LIMITER_ENABLED", "1 problem");
+        Facts.toldInOneLine(message, "RL-104 limiter.enabled = maybe", "true or false");
     }
 
     private LimiterConfig config(String yaml) {
@@ -245,6 +267,11 @@ class ApplicationTextTest {
 
     private String mistakes(String yaml) {
         return mistakes(yaml, Map.of());
+    }
+
+    /** One line each, below one that says whose they are. */
+    private static void assertProblems(String message, int problems) {
+        assertEquals(1 + problems, message.lines().count(), message);
     }
 
     /** Without the folder, which is another one each time. */

@@ -1,8 +1,10 @@
 package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimited;
 import io.limiter.wiring.Limiter;
 import java.nio.file.Path;
@@ -78,7 +80,7 @@ class NothingLimitedTest {
                     limits: 1/1m
                 """, Site.class);
         assertEquals(1, lines.size(), lines::toString);
-        assertTrue(lines.get(0).endsWith("indentation is not right: rules.api.path, rules.api.limits"), lines.get(0));
+        Facts.toldInOneLine(lines.get(0), "WARN", "RL-138", "indentation", "rules.api.path, rules.api.limits");
     }
 
     @Test
@@ -92,7 +94,16 @@ class NothingLimitedTest {
     @Test
     void nothingAtAllIsTold() {
         List<String> lines = told("", Site.class);
-        assertTrue(lines.get(0).endsWith("or remove the library"), lines.get(0));
+        assertEquals(1, lines.size(), lines::toString);
+        Facts.toldInOneLine(
+                lines.get(0),
+                "WARN",
+                "RL-138",
+                "@RateLimited",
+                "limiter.rules.api.path = /api/*",
+                "limiter.rules.api.limits = 100/1m",
+                "remove the library");
+        assertFalse(lines.get(0).contains("indentation"), "no key is near: " + lines);
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.config.ConfigException;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Facts;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
@@ -93,8 +94,7 @@ class EnableRateLimitingTest {
         while (!(cause instanceof ConfigException)) {
             cause = cause.getCause();
         }
-        assertTrue(cause.getMessage().contains("RL-101"), cause.getMessage());
-        assertTrue(cause.getMessage().contains("did you mean 'limits'?"), cause.getMessage());
+        Facts.toldInOneLine(cause.getMessage(), "line 1", "RL-101", "limiter.policies.one.limit = 1/1h", "'limits'?");
     }
 
     @Configuration
@@ -113,11 +113,13 @@ class EnableRateLimitingTest {
         while (failure.getCause() != null && !failure.getMessage().startsWith("RL-")) {
             failure = failure.getCause();
         }
-        assertEquals(
-                "RL-108 @EnableRateLimiting(\"classpath:no-such-file.properties\"): the file can't be read (class path"
-                        + " resource [no-such-file.properties] cannot be opened because it does not exist); add it, correct"
-                        + " the name, or define a bean of type Limiter",
-                failure.getMessage());
+        Facts.told(
+                failure.getMessage(),
+                "RL-108",
+                "@EnableRateLimiting(\"classpath:no-such-file.properties\")",
+                "[no-such-file.properties]",
+                "does not exist",
+                "type Limiter");
     }
 
     interface Greeting {

@@ -4,12 +4,12 @@ import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Facts;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.Caller;
@@ -29,7 +29,6 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 /** Woven classes without any Spring context: where their limiter comes from, and what is said when something is wrong. */
 @Tag("woven")
 class WovenTest {
-    private static final String HERE = WovenTest.class.getName() + "$";
     private static final String ONE = "limiter.policies.one.limits = 1/1h\n";
 
     static class Service {
@@ -80,12 +79,8 @@ class WovenTest {
 
     @Test
     void withoutALimiterACallSaysWhereToPutIt() {
-        assertEquals(
-                "RL-129 @RateLimited at " + HERE
-                        + "Service.call(): it is woven, and nobody has said which limiter to use; call"
-                        + " RateLimiting.use(limiter) when the program starts, or write @EnableRateLimiting in a Spring"
-                        + " context",
-                assertThrows(IllegalStateException.class, new Service()::call).getMessage());
+        assertTold(
+                new Service()::call, "RL-129", "call()", "woven", "RateLimiting.use(limiter)", "@EnableRateLimiting");
     }
 
     @Test
@@ -150,33 +145,42 @@ class WovenTest {
         try (Limiter limiter = limiter();
                 RateLimiting used = RateLimiting.use(limiter)) {
             assertNotNull(used);
-            String remedy =
-                    "; give a key of parameters, such as key = \"#user\", or key = \"global\" for one quota of all"
-                            + " callers (requests are known in Spring MVC, or from a CallerSource)";
             for (int i = 0; i < 2; i++) {
-                assertEquals(
-                        "RL-128 @RateLimited at " + HERE
-                                + "Service.ofClient(): the key is the client's address, and the call"
-                                + " belongs to no web request" + remedy,
-                        failure(service::ofClient));
-                assertEquals(
-                        "RL-128 @RateLimited at " + HERE
-                                + "Service.ofUser(String): key = \"{#p0.length(), user}\": 'user' is"
-                                + " of a web request, and the call belongs to no web request" + remedy,
-                        failure(() -> service.ofUser("x")));
-                assertEquals(
-                        "RL-124 @RateLimited at " + HERE
-                                + "Service.ofBean(): key = \"@keys.of()\": '@keys' is a bean, and there"
-                                + " is no Spring context; use parameters",
-                        failure(service::ofBean));
-                assertTrue(failure(service::ofNoPolicy)
-                        .startsWith("RL-120 @RateLimited at " + HERE + "Service.ofNoPolicy(): no policy 'two'"));
-                assertTrue(failure(Service::ofNoParameter)
-                        .startsWith("RL-124 @RateLimited at " + HERE + "Service.ofNoParameter(): key = \"#nobody\""));
-                assertTrue(failure(Service::ofNoFallback)
-                        .startsWith("RL-125 @RateLimited at " + HERE
-                                + "Service.ofNoFallback(): fallback = \"instead\": there"
-                                + " is String instead(); it needs"));
+                assertTold(
+                        service::ofClient,
+                        "RL-128",
+                        "ofClient()",
+                        "client's address",
+                        "key = \"#user\"",
+                        "key = \"global\"",
+                        "CallerSource");
+                assertTold(
+                        () -> service.ofUser("x"),
+                        "RL-128",
+                        "ofUser(String)",
+                        "key = \"{#p0.length(), user}\"",
+                        "'user'",
+                        "key = \"#user\"",
+                        "key = \"global\"",
+                        "CallerSource");
+                assertTold(
+                        service::ofBean,
+                        "RL-124",
+                        "ofBean()",
+                        "key = \"@keys.of()\"",
+                        "'@keys'",
+                        "Spring context",
+                        "parameters");
+                assertTold(
+                        service::ofNoPolicy, "RL-120", "ofNoPolicy()", "'two'", "[one]", "limiter.policies.two.limits");
+                assertTold(Service::ofNoParameter, "RL-124", "ofNoParameter()", "key = \"#nobody\"", "'#nobody'");
+                assertTold(
+                        Service::ofNoFallback,
+                        "RL-125",
+                        "ofNoFallback()",
+                        "fallback = \"instead\"",
+                        "String instead();",
+                        "static String instead()");
             }
         }
     }
@@ -214,8 +218,11 @@ class WovenTest {
         }
     }
 
-    private static String failure(Executable call) {
-        return assertThrows(IllegalStateException.class, call).getMessage();
+    /** Fails unless the call fails with this code, at this method of the service, and tells the facts. */
+    private static void assertTold(Executable call, String code, String method, String... facts) {
+        String message = assertThrows(IllegalStateException.class, call).getMessage();
+        Facts.told(message, code, "@RateLimited", Service.class.getName() + "." + method);
+        Facts.told(message, code, facts);
     }
 
     private static Limiter limiter() {

@@ -25,9 +25,7 @@ class MainTest {
     void aPortThatIsNoneIsToldWithItsValue(String text) {
         String message = assertThrows(IllegalArgumentException.class, () -> Main.port(text))
                 .getMessage();
-        assertEquals(
-                "PORT is '" + text + "'; write a number from 0 (any free port) to 65535, or leave it out for 8080",
-                message);
+        assertTold(message, "PORT", "'" + text + "'", "from 0", "65535", "8080");
     }
 
     @Test
@@ -35,7 +33,7 @@ class MainTest {
         String message = assertThrows(
                         IllegalArgumentException.class, () -> Main.main(new String[] {"nowhere/vote-webapp.war"}))
                 .getMessage();
-        assertTrue(message.startsWith("there is no web application at 'nowhere/vote-webapp.war'"), message);
+        assertTold(message, "'nowhere/vote-webapp.war'", "path of vote-webapp.war", "'mvn package'");
     }
 
     @Test
@@ -45,7 +43,14 @@ class MainTest {
             String message = assertThrows(
                             IllegalStateException.class, () -> VoteServer.start(war, taken.getLocalPort()))
                     .getMessage();
-            assertTrue(message.startsWith("the server does not start on port " + taken.getLocalPort()), message);
+            assertTold(message, "port " + taken.getLocalPort(), "does not start", "set PORT");
+        }
+    }
+
+    /** What was found and what to do, whatever the words. */
+    private static void assertTold(String message, String... facts) {
+        for (String fact : facts) {
+            assertTrue(message.contains(fact), () -> fact + " in: " + message);
         }
     }
 }
