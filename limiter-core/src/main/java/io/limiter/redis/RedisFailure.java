@@ -111,7 +111,7 @@ final class RedisFailure {
     /** A network's failure: Netty's exceptions are named like those of Java behind them. */
     static String of(IOException network) {
         Class<?> type = network.getClass();
-        while (!type.getName().startsWith("java.")) {
+        while (!type.getName().startsWith("java")) {
             type = type.getSuperclass();
         }
         return type.getSimpleName() + ": " + network.getMessage();

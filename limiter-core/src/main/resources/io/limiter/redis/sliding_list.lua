@@ -89,7 +89,9 @@ function algorithm.settle(s)
   end
   -- A longer period: the log must live as long as its newest stamp counts now.
   local left = math.floor((s.tail + s.period - 1) / 1000) - math.floor(s.now / 1000)
-  if redis.call('PTTL', s.key) < left then redis.call('PEXPIRE', s.key, string.format('%.0f', left)) end
+  local lives = redis.pcall('PTTL', s.key)
+  -- No number: a user who may not ask, as documented for earlier versions.
+  if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', s.key, string.format('%.0f', left)) end
 end
 
 function algorithm.back(s, stamp)

@@ -28,12 +28,12 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "batch", "6e14d5cd7bb947db41c21e99777dfc375a1dc266",
+                "batch", "93d9e170b35c42dcf7e74864c4a7e0c8716ccea9",
                 "fixed_window", "2f003607523cc04253e0de171b5bd9fc88e17931",
                 "reset", "cea50c33eac63f12cbaf63c72e0fbdad560d7e7e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "f7ed4640986a74a0d46ca94b212c71956be6292f",
-                "sliding_zset", "c17aaa65c7afffbcc5cd633ef98629974d55389a",
+                "sliding_list", "079e1ad780eb48504ae287baf8346e94e95bb5aa",
+                "sliding_zset", "100ff271d3e822ae7fee39a6febd92190b372ff2",
                 "token_bucket", "1b0393be0bd04e2f778512b07771895136521028");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));

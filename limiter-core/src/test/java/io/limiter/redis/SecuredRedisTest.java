@@ -76,6 +76,18 @@ class SecuredRedisTest {
         });
     }
 
+    /** Who upgrades has the user that the documentation of an earlier version describes. */
+    @Test
+    void theUserOfEarlierVersionsIsEnough() throws IOException {
+        List<String> rules = new ArrayList<>(documented("limiter"));
+        assertTrue(rules.remove("+pttl"));
+        asUser(
+                RedisServers.singlePort(),
+                rules,
+                () -> allAlgorithmsWork(
+                        RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD)));
+    }
+
     @Test
     void onAClusterItMayAskForTheNodes() throws IOException {
         List<String> rules = new ArrayList<>(documented("limiter"));
