@@ -5,7 +5,6 @@ import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,13 +25,7 @@ public final class NaiveLimiter {
         long count;
         long end;
         List<Entry> log = new ArrayList<>();
-        /** Credit in parts of a permit, from when on it grows, how fast, and when it is full. */
-        BigInteger credit = BigInteger.ZERO;
-
-        long from;
-        BigInteger parts = BigInteger.ONE;
-        BigInteger rate = BigInteger.ONE;
-        long fullAt;
+        NaiveBucket bucket = new NaiveBucket();
     }
 
     private final Map<Name, Kept> states = new HashMap<>();
@@ -115,17 +108,7 @@ public final class NaiveLimiter {
                 return given;
             }
             case TOKEN_BUCKET -> {
-                BigInteger full = full(limit);
-                BigInteger credit = credit(kept, limit, now);
-                BigInteger refilled = refill(limit, Math.max(0, now - outcome.stampMicros()));
-                BigInteger gain = permits(limit, n).subtract(refilled);
-                boolean sameLimit = kept.parts.equals(parts(limit)) && kept.rate.equals(rate(limit));
-                if (n > limit.burst() || !sameLimit || gain.signum() <= 0 || credit.equals(full)) {
-                    return false;
-                }
-                kept.from = from(kept, limit, now);
-                kept.credit = credit.add(gain).min(full);
-                return true;
+                return kept.bucket.refund(limit, n, outcome.stampMicros(), now);
             }
         }
         throw new AssertionError(limit);
@@ -155,23 +138,7 @@ public final class NaiveLimiter {
                         charge, limit, allowed, Math.max(0, limit.permits() - count), retry, left, left, end);
             }
             case SLIDING_LIST, SLIDING_ZSET -> lookAtLog(charge, limit, now, kept);
-            case TOKEN_BUCKET -> {
-                BigInteger credit = credit(kept, limit, now);
-                BigInteger wanted = permits(limit, n);
-                BigInteger permit = permits(limit, 1);
-                BigInteger full = full(limit);
-                boolean allowed = n == 0 || n <= limit.burst() && credit.compareTo(wanted) >= 0;
-                BigInteger more = credit.divide(permit).add(BigInteger.ONE).multiply(permit);
-                yield new LimitOutcome(
-                        charge,
-                        limit,
-                        allowed,
-                        credit.divide(permit).longValueExact(),
-                        allowed ? 0 : n > limit.burst() ? -1 : time(kept, limit, wanted, now),
-                        time(kept, limit, more.min(full), now),
-                        time(kept, limit, full, now),
-                        from(kept, limit, now));
-            }
+            case TOKEN_BUCKET -> kept.bucket.look(charge, limit, now);
         };
     }
 
@@ -215,13 +182,7 @@ public final class NaiveLimiter {
                     kept.log = live(kept, limit, now);
                 }
             }
-            case TOKEN_BUCKET -> {
-                boolean changed =
-                        !isOf(kept, limit) || kept.fullAt < kept.from + ceil(missing(kept, limit), rate(limit));
-                if (kept.fullAt > now && (changed || from(kept, limit, now) > latest)) {
-                    put(kept, limit, credit(kept, limit, now), now);
-                }
-            }
+            case TOKEN_BUCKET -> kept.bucket.settle(limit, now);
         }
     }
 
@@ -258,94 +219,8 @@ public final class NaiveLimiter {
                 }
                 kept.log = log;
             }
-            case TOKEN_BUCKET -> put(kept, limit, credit(kept, limit, now).subtract(permits(limit, n)), now);
+            case TOKEN_BUCKET -> kept.bucket.take(limit, n, now);
         }
-    }
-
-    private static void put(Kept kept, Limit limit, BigInteger credit, long now) {
-        kept.from = Math.min(from(kept, limit, now), now + limit.periodMicros());
-        kept.credit = credit;
-        kept.parts = parts(limit);
-        kept.rate = rate(limit);
-        BigInteger missing = full(limit).subtract(credit);
-        kept.fullAt = missing.signum() == 0 ? 0 : kept.from + ceil(missing, kept.rate);
-    }
-
-    /** From when on a bucket refills: now, or where the clock was before it stepped back. A full one is as a new one. */
-    private static long from(Kept kept, Limit limit, long now) {
-        return credit(kept, limit, now).equals(full(limit)) ? now : Math.max(now, kept.from);
-    }
-
-    private static boolean isOf(Kept kept, Limit limit) {
-        return kept.parts.equals(parts(limit)) && kept.rate.equals(rate(limit));
-    }
-
-    private static BigInteger credit(Kept kept, Limit limit, long now) {
-        if (kept.fullAt <= now) {
-            return full(limit);
-        }
-        BigInteger elapsed = BigInteger.valueOf(Math.max(0, now - kept.from));
-        BigInteger byNew = stored(kept, limit).add(elapsed.multiply(rate(limit)));
-        BigInteger byOld = convert(kept, limit, kept.credit.add(elapsed.multiply(kept.rate)));
-        return (isOf(kept, limit) ? byNew : byNew.min(byOld)).min(full(limit));
-    }
-
-    /** What was kept, in parts of the present limit. */
-    private static BigInteger stored(Kept kept, Limit limit) {
-        return convert(kept, limit, kept.credit);
-    }
-
-    private static BigInteger convert(Kept kept, Limit limit, BigInteger credit) {
-        return credit.multiply(parts(limit)).divide(kept.parts);
-    }
-
-    /** What a bucket that was kept lacked, if nothing had come since. */
-    private static BigInteger missing(Kept kept, Limit limit) {
-        return full(limit).subtract(stored(kept, limit).min(full(limit)));
-    }
-
-    private static BigInteger full(Limit limit) {
-        return permits(limit, limit.burst());
-    }
-
-    /** Of how many parts a permit consists: the period over its common divisor with the permits. */
-    private static BigInteger parts(Limit limit) {
-        BigInteger period = BigInteger.valueOf(limit.periodMicros());
-        return period.divide(period.gcd(BigInteger.valueOf(limit.permits())));
-    }
-
-    /** How many parts a microsecond brings. */
-    private static BigInteger rate(Limit limit) {
-        return parts(limit)
-                .multiply(BigInteger.valueOf(limit.permits()))
-                .divide(BigInteger.valueOf(limit.periodMicros()));
-    }
-
-    private static BigInteger permits(Limit limit, long n) {
-        return BigInteger.valueOf(n).multiply(parts(limit));
-    }
-
-    private static BigInteger refill(Limit limit, long micros) {
-        return BigInteger.valueOf(micros).multiply(rate(limit));
-    }
-
-    private static long ceil(BigInteger dividend, BigInteger divisor) {
-        return dividend.add(divisor).subtract(BigInteger.ONE).divide(divisor).longValueExact();
-    }
-
-    /** The first time, from now, at which there is so much credit: searched, not calculated. */
-    private static long time(Kept kept, Limit limit, BigInteger wanted, long now) {
-        long low = now;
-        long high = Math.max(now, kept.fullAt);
-        while (low < high) {
-            long middle = (low + high) >>> 1;
-            if (credit(kept, limit, middle).compareTo(wanted) >= 0) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        return low - now;
     }
 
     private Kept kept(Charge charge, Limit limit) {
@@ -357,11 +232,7 @@ public final class NaiveLimiter {
         copy.count = kept.count;
         copy.end = kept.end;
         copy.log = new ArrayList<>(kept.log);
-        copy.credit = kept.credit;
-        copy.parts = kept.parts;
-        copy.rate = kept.rate;
-        copy.from = kept.from;
-        copy.fullAt = kept.fullAt;
+        copy.bucket = kept.bucket.copy();
         return copy;
     }
 

@@ -44,21 +44,6 @@ class RedisBackendTest {
             Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
 
     @Test
-    void theDatabaseThatTheAddressNames() {
-        try (RedisBackend backend =
-                        Backends.connected(Backends.redis().prefix("in-two").address(RedisServers.single() + "/2"));
-                RateLimiter limiter = RateLimiter.on(backend);
-                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-            assertTrue(limiter.tryAcquire(
-                            Policy.of("p", Limit.fixedWindow(1, Duration.ofMinutes(1))), PartitionKey.of("k"), 1)
-                    .allowed());
-            assertTrue(redis.keys("in-two:*").isEmpty());
-            redis.select(2);
-            assertEquals(1, redis.keys("in-two:{p:k}*").size());
-        }
-    }
-
-    @Test
     void everyKeyHasATimeToLive() {
         String prefix = "ttl";
         ManualTime time = new ManualTime();
