@@ -279,11 +279,13 @@ public final class RateLimitFilter implements Filter {
         Visit visit = new Visit(request, owner, now.settings(), findings);
         List<Charge> charges = now.rules().charges(visit);
         if (charges.isEmpty()) {
+            visit.passUncharged();
             return true;
         }
         ChargedOnce charged = visit.charged();
         List<Charge> due = charged.due(charges);
         if (due.isEmpty()) {
+            charged.allow();
             return true;
         }
         String policy = charged.chargedByAnother(due);
@@ -292,9 +294,10 @@ public final class RateLimitFilter implements Filter {
         }
         Decision decision = now.limiter().tryAcquire(due);
         now.answers().tell(decision, charged, response);
-        if (!decision.allowed()) {
-            charged.deny();
-            now.answers().reject(decision, request, response);
+        if (decision.allowed()) {
+            charged.allow();
+        } else {
+            charged.denial().reject(request, () -> now.answers().reject(decision, request, response));
         }
         return decision.allowed();
     }

@@ -96,6 +96,7 @@ final class FakeExchange {
             case "getCharacterEncoding" -> characterEncoding;
             case "getRemoteAddr" -> address;
             case "getDispatcherType" -> dispatch;
+            case "isAsyncStarted" -> false;
             case "getCookies" -> cookies;
             case "getUserPrincipal", "getSession" -> null;
             case "getHeader" ->
