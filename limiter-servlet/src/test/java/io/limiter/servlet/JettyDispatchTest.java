@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.limiter.ManualTime;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -93,6 +94,30 @@ class JettyDispatchTest {
                 })
                 .filter(WebServer.limiter(new ManualTime(), PAGE));
         assertEquals(429, get("/page").statusCode());
+        assertEquals(0, served.get());
+    }
+
+    @Test
+    void aForwardInsideAnIncludeNeverCuts() throws Exception {
+        filter(WebServer.limiter(new ManualTime(), PAGE))
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
+                .servlet(
+                        "/include",
+                        (request, response) ->
+                                request.getRequestDispatcher("/forward").include(request, response));
+        assertEquals("served", get("/include").body());
+    }
+
+    @Test
+    void theAttributeOfAnIncludeExemptsNoForward() throws Exception {
+        filter(WebServer.limiter(new ManualTime(), PAGE)).servlet("/forward", (request, response) -> {
+            request.setAttribute(RequestDispatcher.INCLUDE_REQUEST_URI, "/page");
+            request.getRequestDispatcher("/page").forward(request, response);
+        });
+        assertEquals(429, get("/forward").statusCode());
         assertEquals(0, served.get());
     }
 }
