@@ -124,9 +124,11 @@ final class ClaimedMethods {
         while (query != null && start < query.length() && claimed.size() <= MOST) {
             int end = query.indexOf('&', start);
             end = end < 0 ? query.length() : end;
-            int equals = query.indexOf('=', start);
-            if (equals >= 0 && equals < end && isParameter(query.substring(start, equals), reread, charset)) {
-                claimEncoded(query.substring(equals + 1, end), reread, charset, claimed);
+            // Not a search in the rest of the query: very many parameters would make that slow.
+            String parameter = query.substring(start, end);
+            int equals = parameter.indexOf('=');
+            if (equals >= 0 && isParameter(parameter.substring(0, equals), reread, charset)) {
+                claimEncoded(parameter.substring(equals + 1), reread, charset, claimed);
             }
             start = end + 1;
         }
