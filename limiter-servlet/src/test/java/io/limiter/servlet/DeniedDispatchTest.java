@@ -78,6 +78,19 @@ class DeniedDispatchTest {
         assertEquals(0, served.get());
     }
 
+    /** Tomcat's chain cannot run again: a second call skips the limiter, so the documentation forbids it. */
+    @Test
+    void onTomcatASecondCallOfTheChainGoesStraightToTheServlet() {
+        server().filter("retrying", (request, response, chain) -> {
+                    chain.doFilter(request, response);
+                    chain.doFilter(request, response);
+                })
+                .filter("limiter", WebServer.limiter(new ManualTime(), PAGE))
+                .start();
+        server[0].get("/page");
+        assertEquals(1, served.get());
+    }
+
     private static void dispatch(HttpServletRequest request, String to) {
         if (to.isEmpty()) {
             request.startAsync().dispatch();
