@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import jakarta.servlet.DispatcherType;
@@ -15,6 +16,8 @@ import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.EnumSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
@@ -86,14 +89,18 @@ class JettyDispatchTest {
 
     @Test
     void aFilterThatDispatchesIsDecidedAgain() throws Exception {
+        CountDownLatch cameBack = new CountDownLatch(1);
         filter((request, response, chain) -> {
                     chain.doFilter(request, response);
                     if (request.getDispatcherType() == DispatcherType.REQUEST) {
                         request.startAsync().dispatch();
+                    } else {
+                        cameBack.countDown();
                     }
                 })
                 .filter(WebServer.limiter(new ManualTime(), PAGE));
         assertEquals(429, get("/page").statusCode());
+        assertTrue(cameBack.await(10, TimeUnit.SECONDS), "no asynchronous dispatch");
         assertEquals(0, served.get());
     }
 
