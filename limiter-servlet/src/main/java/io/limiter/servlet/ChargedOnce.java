@@ -32,7 +32,13 @@ final class ChargedOnce {
     private final ToldLimits told;
     private long leastShown = Long.MAX_VALUE;
     private boolean exposed;
-    private boolean denied;
+
+    /** What the current visit has met, until it is allowed. */
+    private final List<HttpRule> openRules = new ArrayList<>(1);
+
+    private final List<Charged> openCharges = new ArrayList<>(1);
+    private Denial denial = Denial.NONE;
+    private boolean partOfAnswer;
 
     private ChargedOnce(Object owner, @Nullable ChargedOnce earlier) {
         this.owner = owner;
@@ -57,26 +63,40 @@ final class ChargedOnce {
         return fresh;
     }
 
+    /**
+     * Begins a visit. What an earlier one has met without being allowed, because it was denied or something failed, is
+     * forgotten, so that having been denied is no way to pass. Only what answers the denial passes by it.
+     */
+    void begin(Visit visit) {
+        partOfAnswer = !openRules.isEmpty() && denial.isAnsweredBy(visit);
+        if (partOfAnswer) {
+            denial.beginPart(visit);
+            return;
+        }
+        openRules.forEach(rules::remove);
+        openCharges.forEach(charged::remove);
+        allow();
+        denial = new Denial(visit);
+    }
+
+    /** Keeps what the visit has met. Until then it is open, so that a visit that fails counts as denied. */
+    void allow() {
+        if (partOfAnswer) {
+            denial.allowPart();
+            return;
+        }
+        openRules.clear();
+        openCharges.clear();
+    }
+
+    /** What the visit turns into if it is not allowed. */
+    Denial denial() {
+        return denial;
+    }
+
     /** Whether the request has not met this rule yet; it has from now on. */
     boolean isFirst(HttpRule rule) {
-        return rules.add(rule);
-    }
-
-    /** That the request was denied, so it has met nothing when it comes as a new one. */
-    void deny() {
-        denied = true;
-    }
-
-    /**
-     * Forgets what a denied request has met: a filter before this one tries it again, and it must not pass for having been
-     * denied. Not on a dispatch, by which a handler may answer the denial.
-     */
-    void startAgain() {
-        if (denied) {
-            denied = false;
-            rules.clear();
-            charged.clear();
-        }
+        return rules.add(rule) && openRules.add(rule);
     }
 
     /** Those of the charges that the request has not met yet; it has met them from now on. */
@@ -84,6 +104,7 @@ final class ChargedOnce {
         List<Charge> due = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
             if (charged.add(of(charge))) {
+                openCharges.add(of(charge));
                 due.add(charge);
             }
         }

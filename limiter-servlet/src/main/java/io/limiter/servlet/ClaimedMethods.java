@@ -2,6 +2,8 @@ package io.limiter.servlet;
 
 import io.limiter.config.HttpSettings.MethodOverride;
 import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashSet;
@@ -65,7 +67,7 @@ final class ClaimedMethods {
                 claim(values.nextElement(), claimed);
             }
         }
-        readQuery(request.getQueryString(), claimed);
+        readQuery(request, claimed);
         return claimed;
     }
 
@@ -114,21 +116,46 @@ final class ClaimedMethods {
         return FORMS.stream().anyMatch(type::equalsIgnoreCase);
     }
 
-    private static void readQuery(@Nullable String query, Set<String> claimed) {
+    private static void readQuery(HttpServletRequest request, Set<String> claimed) {
+        String query = request.getQueryString();
+        Charset charset = query == null || query.indexOf('%') < 0 ? StandardCharsets.UTF_8 : RequestCharset.of(request);
+        boolean reread = RequestCharset.rereads(query, charset);
         int start = 0;
         while (query != null && start < query.length() && claimed.size() <= MOST) {
             int end = query.indexOf('&', start);
             end = end < 0 ? query.length() : end;
-            int equals = query.indexOf('=', start);
-            // Encoded, each character is three. What is longer than that is not decoded.
-            if (equals >= 0
-                    && equals < end
-                    && equals - start <= 3 * PARAMETER.length()
-                    && PercentText.decoded(query.substring(start, equals)).equals(PARAMETER)) {
-                String value = query.substring(equals + 1, end);
-                claim(value.length() > 3 * LONGEST ? value : PercentText.decoded(value.replace('+', ' ')), claimed);
+            // Not a search in the rest of the query: very many parameters would make that slow.
+            String parameter = query.substring(start, end);
+            int equals = parameter.indexOf('=');
+            if (equals >= 0 && isParameter(parameter.substring(0, equals), reread, charset)) {
+                claimEncoded(parameter.substring(equals + 1), reread, charset, claimed);
             }
             start = end + 1;
+        }
+    }
+
+    private static boolean isParameter(String name, boolean reread, Charset charset) {
+        // Encoded in UTF-8, each character is three. What is longer than that is not decoded. Other charsets have
+        // sequences that mean nothing, as many as a client likes.
+        if (name.length() <= 3 * PARAMETER.length() && PercentText.decoded(name).equals(PARAMETER)) {
+            return true;
+        }
+        return reread
+                && (PercentText.decoded(name, charset).equals(PARAMETER)
+                        || PercentText.decodedWhole(name, charset).equals(PARAMETER));
+    }
+
+    /** What the value says in any way of decoding. */
+    private static void claimEncoded(String value, boolean reread, Charset charset, Set<String> claimed) {
+        if (value.length() > 3 * LONGEST) {
+            claim(value, claimed);
+            return;
+        }
+        String spaced = value.replace('+', ' ');
+        claim(PercentText.decoded(spaced), claimed);
+        if (reread) {
+            claim(PercentText.decoded(spaced, charset), claimed);
+            claim(PercentText.decodedWhole(spaced, charset), claimed);
         }
     }
 }

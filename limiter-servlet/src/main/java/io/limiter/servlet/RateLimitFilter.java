@@ -65,8 +65,8 @@ import org.slf4j.Logger;
  * one that the request line could mean; methods so that GET means HEAD too, and a POST that claims to be another method
  * (an override) is one of both; a CORS preflight is not limited unless a rule lists OPTIONS. A request is charged once by a
  * rule, and once for a policy and a key, however often the container brings it here: a FORWARD or ASYNC dispatch is
- * charged by the rules that it has not met before (the path it is forwarded to may have one of its own), an INCLUDE or
- * ERROR dispatch nothing. Two filters count apart; on one Redis give each a {@code limiter.redis.prefix} of its own, or
+ * charged by the rules that it has not met before (the path it is forwarded to may have one of its own), an INCLUDE, a
+ * FORWARD inside it, or an ERROR dispatch nothing. Two filters count apart; on one Redis give each a {@code limiter.redis.prefix} of its own, or
  * policies of other names. The
  * address of a client is the peer of its TCP connection; headers that claim another one are read only from proxies that
  * {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
@@ -265,8 +265,7 @@ public final class RateLimitFilter implements Filter {
 
     /** Decides, and tells the client; a request that may not pass is answered. */
     private boolean mayPass(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        DispatcherType dispatch = request.getDispatcherType();
-        if (dispatch == DispatcherType.INCLUDE || dispatch == DispatcherType.ERROR) {
+        if (request.getDispatcherType() == DispatcherType.ERROR || IncludedPage.has(request)) {
             return true;
         }
         Active now = active;
@@ -279,11 +278,13 @@ public final class RateLimitFilter implements Filter {
         Visit visit = new Visit(request, owner, now.settings(), findings);
         List<Charge> charges = now.rules().charges(visit);
         if (charges.isEmpty()) {
+            visit.passUncharged();
             return true;
         }
         ChargedOnce charged = visit.charged();
         List<Charge> due = charged.due(charges);
         if (due.isEmpty()) {
+            charged.allow();
             return true;
         }
         String policy = charged.chargedByAnother(due);
@@ -292,9 +293,10 @@ public final class RateLimitFilter implements Filter {
         }
         Decision decision = now.limiter().tryAcquire(due);
         now.answers().tell(decision, charged, response);
-        if (!decision.allowed()) {
-            charged.deny();
-            now.answers().reject(decision, request, response);
+        if (decision.allowed()) {
+            charged.allow();
+        } else {
+            charged.denial().reject(request, () -> now.answers().reject(decision, request, response));
         }
         return decision.allowed();
     }

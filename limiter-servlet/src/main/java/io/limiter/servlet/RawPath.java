@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * What the path of a request line means (Jakarta Servlet 6.0 section 3.5.2): segments without their parameters, decoded
@@ -13,29 +14,49 @@ final class RawPath {
     private RawPath() {}
 
     /** An encoded slash, and any backslash, separates segments; spaces and control characters at their ends are nothing. */
-    static String whole(String raw) {
-        return resolved(wholeSegments(raw));
+    static String whole(String raw, UnaryOperator<String> decoder) {
+        return resolved(wholeSegments(decoded(raw, decoder)));
     }
 
     /** The same, where {@code .} and {@code ..} are segments as others. */
-    static String wholeWithDots(String raw) {
-        return joined(wholeSegments(raw));
+    static String wholeWithDots(String raw, UnaryOperator<String> decoder) {
+        return joined(wholeSegments(decoded(raw, decoder)));
     }
 
     /** An encoded slash, or backslash, belongs to its segment, and stays encoded. */
-    static String bySegment(String raw) {
-        return resolved(ownSegments(raw));
+    static String bySegment(String raw, UnaryOperator<String> decoder) {
+        return resolved(ownSegments(decoded(raw, decoder)));
     }
 
     /** The same, where {@code .} and {@code ..} are segments as others. */
-    static String bySegmentWithDots(String raw) {
-        return joined(ownSegments(raw));
+    static String bySegmentWithDots(String raw, UnaryOperator<String> decoder) {
+        return joined(ownSegments(decoded(raw, decoder)));
     }
 
-    private static String[] wholeSegments(String raw) {
-        StringBuilder plain = new StringBuilder(raw.length());
-        for (String segment : segments(raw)) {
-            plain.append('/').append(PercentText.decoded(segment).replace('\\', '/'));
+    /** Decoded in one piece, its slashes included, after its parameters are cut off. */
+    static String inOnePiece(String raw, UnaryOperator<String> decoder) {
+        return resolved(wholeSegments(onePiece(raw, decoder)));
+    }
+
+    /** The same, where {@code .} and {@code ..} are segments as others. */
+    static String inOnePieceWithDots(String raw, UnaryOperator<String> decoder) {
+        return joined(wholeSegments(onePiece(raw, decoder)));
+    }
+
+    private static List<String> decoded(String raw, UnaryOperator<String> decoder) {
+        List<String> segments = segments(raw);
+        segments.replaceAll(decoder);
+        return segments;
+    }
+
+    private static List<String> onePiece(String raw, UnaryOperator<String> decoder) {
+        return List.of(decoder.apply(String.join("/", segments(raw))));
+    }
+
+    private static String[] wholeSegments(List<String> decoded) {
+        StringBuilder plain = new StringBuilder();
+        for (String segment : decoded) {
+            plain.append('/').append(segment.replace('\\', '/'));
         }
         String[] segments = plain.toString().split("/", -1);
         for (int i = 0; i < segments.length; i++) {
@@ -44,10 +65,8 @@ final class RawPath {
         return segments;
     }
 
-    private static String[] ownSegments(String raw) {
-        return segments(raw).stream()
-                .map(segment -> withSlashesEncoded(PercentText.decoded(segment)))
-                .toArray(String[]::new);
+    private static String[] ownSegments(List<String> decoded) {
+        return decoded.stream().map(RawPath::withSlashesEncoded).toArray(String[]::new);
     }
 
     /** Between the slashes, without parameters. */

@@ -1,16 +1,19 @@
 package io.limiter.servlet;
 
 import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The paths that a request could mean inside the application. The container's own comes first; nearly always it is the
  * only one. Where the request line has another spelling, what that means is a reading too: a container can be told to let
  * encoded slashes in, a framework may match the raw text with its parameters cut off and its dots left in (Spring's
- * {@code PathPattern}), and a welcome file stands for the folder that was asked for. A rule that matches any reading
- * counts; so no spelling that is read in one of these ways gets around it.
+ * {@code PathPattern}), another decodes it by the charset that the client names (Spring's {@code UrlPathHelper}), and a
+ * welcome file stands for the folder that was asked for. A rule that matches any reading counts; so no spelling that is
+ * read in one of these ways gets around it.
  */
 final class Readings {
     private Readings() {}
@@ -31,12 +34,35 @@ final class Readings {
         }
         List<String> readings = new ArrayList<>(5);
         readings.add(routed);
-        addInside(RawPath.whole(prefix), RawPath.whole(raw), readings);
-        addInside(RawPath.whole(prefix), RawPath.bySegment(raw), readings);
-        // The prefix with its dots as well: Tomcat gives it as it was sent.
-        addInside(RawPath.wholeWithDots(prefix), RawPath.wholeWithDots(raw), readings);
-        addInside(RawPath.wholeWithDots(prefix), RawPath.bySegmentWithDots(raw), readings);
+        addDecoded(prefix, raw, PercentText::decoded, readings);
+        addOfCharset(request, prefix, raw, readings);
         return readings;
+    }
+
+    private static void addDecoded(String prefix, String raw, UnaryOperator<String> decoder, List<String> readings) {
+        String resolved = RawPath.whole(prefix, decoder);
+        addInside(resolved, RawPath.whole(raw, decoder), readings);
+        addInside(resolved, RawPath.bySegment(raw, decoder), readings);
+        // The prefix with its dots as well: Tomcat gives it as it was sent.
+        String withDots = RawPath.wholeWithDots(prefix, decoder);
+        addInside(withDots, RawPath.wholeWithDots(raw, decoder), readings);
+        addInside(withDots, RawPath.bySegmentWithDots(raw, decoder), readings);
+    }
+
+    /** The client chooses the charset, so its readings come in addition, and each way of decoding has its own. */
+    private static void addOfCharset(HttpServletRequest request, String prefix, String raw, List<String> readings) {
+        if (raw.indexOf('%') < 0) {
+            return;
+        }
+        Charset charset = RequestCharset.of(request);
+        if (!RequestCharset.rereads(raw, charset)) {
+            return;
+        }
+        UnaryOperator<String> whole = text -> PercentText.decodedWhole(text, charset);
+        addDecoded(prefix, raw, text -> PercentText.decoded(text, charset), readings);
+        addDecoded(prefix, raw, whole, readings);
+        addInside(RawPath.inOnePiece(prefix, whole), RawPath.inOnePiece(raw, whole), readings);
+        addInside(RawPath.inOnePieceWithDots(prefix, whole), RawPath.inOnePieceWithDots(raw, whole), readings);
     }
 
     /** Whether what was sent is, letter by letter, what the container routes by, and can be read in one way only. */

@@ -28,6 +28,10 @@ public interface RejectionHandler {
      * for a response that is committed. {@link HttpServletResponse#sendError} works, but brings the request to an error
      * page.
      *
+     * <p>The handler may answer by another page of the application, also one under the rule that denied: by a FORWARD, or by
+     * an asynchronous dispatch to a path other than the denied one. An asynchronous dispatch to the denied path is a new
+     * try of the request and is decided again.
+     *
      * <p>When it throws and nothing is sent yet, the standard answer stands in; else what was sent is the answer. A
      * warning with the code RL-322 is logged once. The request is not let through in any case.
      */

@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.config.HttpSettings;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
-import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Locale;
@@ -19,6 +18,7 @@ final class Visit {
     private final List<String> paths;
     private @Nullable ClaimedMethods claimed;
     private @Nullable ClientAddress client;
+    private @Nullable ChargedOnce charged;
 
     /**
      * A visit.
@@ -77,10 +77,19 @@ final class Visit {
 
     /** What the request was charged so far. */
     ChargedOnce charged() {
-        ChargedOnce charged = ChargedOnce.of(request, owner);
-        if (request.getDispatcherType() == DispatcherType.REQUEST) {
-            charged.startAgain();
+        ChargedOnce known = charged;
+        if (known == null) {
+            known = ChargedOnce.of(request, owner);
+            known.begin(this);
+            charged = known;
         }
-        return charged;
+        return known;
+    }
+
+    /** Ends a visit that no rule charges. */
+    void passUncharged() {
+        if (charged != null) {
+            charged.allow();
+        }
     }
 }

@@ -7,6 +7,7 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -39,10 +40,22 @@ class DispatchTest {
             server.filter("limiter" + i, filter);
         }
         server.servlet("/", Answer.text("ok"))
+                .servlet("/forward", (request, response) -> {
+                    request.setAttribute(RequestDispatcher.INCLUDE_REQUEST_URI, request.getParameter("included"));
+                    request.getRequestDispatcher(to(request)).forward(request, response);
+                })
                 .servlet(
-                        "/forward",
+                        "/include-forward",
                         (request, response) ->
-                                request.getRequestDispatcher(to(request)).forward(request, response))
+                                request.getRequestDispatcher("/forward").include(request, response))
+                .servlet(
+                        "/include-twice",
+                        (request, response) ->
+                                request.getRequestDispatcher("/include-forward").include(request, response))
+                .servlet("/forward-after-include", (request, response) -> {
+                    request.getRequestDispatcher("/page").include(request, response);
+                    request.getRequestDispatcher("/forward").forward(request, response);
+                })
                 .servlet("/forward-writer", (request, response) -> {
                     response.getWriter().write("dropped by the forward");
                     request.getRequestDispatcher(to(request)).forward(request, response);
@@ -124,6 +137,22 @@ class DispatchTest {
     void anIncludeNeverCuts() {
         start("limiter.rules.r.path = /page\nlimiter.rules.r.limits = 0/1h");
         assertEquals("okok", server.get("/include").body());
+    }
+
+    @Test
+    void aForwardInsideAnIncludeNeverCuts() {
+        start("limiter.rules.r.path = /page, /async\nlimiter.rules.r.limits = 0/1h");
+        assertEquals("ok", server.get("/include-forward").body());
+        assertEquals("ok", server.get("/include-twice").body());
+        assertEquals(429, server.get("/async").statusCode());
+    }
+
+    /** What an application may do for a library that asks for the attribute. */
+    @Test
+    void theAttributeOfAnIncludeExemptsNoForward() {
+        start("limiter.rules.r.path = /page\nlimiter.rules.r.limits = 0/1h");
+        assertEquals(429, server.get("/forward?included=claimed").statusCode());
+        assertEquals(429, server.get("/forward-after-include").statusCode());
     }
 
     @Test

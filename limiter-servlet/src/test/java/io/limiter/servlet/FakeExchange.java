@@ -29,6 +29,7 @@ final class FakeExchange {
     String requestUri = "/";
     String query;
     String contentType;
+    String characterEncoding;
     String address = "192.0.2.1";
     DispatcherType dispatch = DispatcherType.REQUEST;
     Cookie[] cookies;
@@ -92,8 +93,10 @@ final class FakeExchange {
             case "getRequestURI" -> requestUri;
             case "getQueryString" -> query;
             case "getContentType" -> contentType;
+            case "getCharacterEncoding" -> characterEncoding;
             case "getRemoteAddr" -> address;
             case "getDispatcherType" -> dispatch;
+            case "isAsyncStarted" -> false;
             case "getCookies" -> cookies;
             case "getUserPrincipal", "getSession" -> null;
             case "getHeader" ->

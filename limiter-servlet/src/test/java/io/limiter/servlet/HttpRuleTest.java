@@ -98,6 +98,11 @@ class HttpRuleTest {
                     Transfer-Encoding  | chunked
                     Cookie             | a=b
                     Authorization      | Basic YTpi
+                    Content-Type       | text/plain
+                    Content-Encoding   | gzip
+                    Expect             | 100-continue
+                    Proxy-Authorization | Basic YTpi
+                    Upgrade            | h2c
                     Content-Length     | ' 0'
                     Content-Length     | ' '
                     X-HTTP-Method-Override | POST
@@ -119,6 +124,29 @@ class HttpRuleTest {
             filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
             assertEquals(changed ? 429 : 200, exchange.status);
         }
+    }
+
+    /** As Firefox and Chrome send it over HTTP/2. */
+    @Test
+    void whatBrowsersAddLeavesItAPreflight() {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.limits = 0/1h");
+        String[] fields = {
+            "Origin", "https://example.org",
+            "Access-Control-Request-Method", "PUT",
+            "Access-Control-Request-Headers", "content-type",
+            "Accept", "*/*",
+            "Accept-Language", "en",
+            "Accept-Encoding", "gzip, deflate, br, zstd",
+            "Referer", "https://example.org/",
+            "Sec-Fetch-Mode", "cors",
+            "Sec-Fetch-Site", "cross-site",
+            "Sec-Fetch-Dest", "empty",
+            "Priority", "u=4",
+            "Pragma", "no-cache",
+            "Cache-Control", "no-cache",
+            "TE", "trailers"
+        };
+        assertEquals(200, status("OPTIONS", "/page", fields));
     }
 
     /** Method names have a case; a handler for every method serves each of these. */

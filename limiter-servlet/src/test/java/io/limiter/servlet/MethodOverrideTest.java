@@ -121,6 +121,15 @@ class MethodOverrideTest {
         assertEquals(200, status("DELETE", "declared", "POST", null, "x".repeat(70_000) + "=DELETE", null));
     }
 
+    /** Far more than a container lets in: milliseconds, while their square is minutes. */
+    @ParameterizedTest
+    @ValueSource(strings = {"&", "a&", "a=&", "%&"})
+    void aLongQueryIsReadInTimeThatGrowsAsItDoes(String unit) throws Exception {
+        String query = unit.repeat(3_000_000);
+        assertEquals(200, status("DELETE", "declared", "POST", null, query, null));
+        assertEquals(429, status("DELETE", "declared", "POST", null, query + "_method=DELETE", null));
+    }
+
     @Test
     void whoClaimsVeryManyMethodsClaimsAll() throws Exception {
         StringBuilder query = new StringBuilder();

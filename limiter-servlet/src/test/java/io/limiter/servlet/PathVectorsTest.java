@@ -60,7 +60,7 @@ class PathVectorsTest {
     @ParameterizedTest
     @MethodSource("vectors")
     void means(Vector vector) {
-        assertEquals(vector.path(), RawPath.whole(vector.sent()));
+        assertEquals(vector.path(), RawPath.whole(vector.sent(), PercentText::decoded));
     }
 
     @ParameterizedTest
@@ -124,8 +124,8 @@ class PathVectorsTest {
                     /a/.,                 /a/,           /a/
                     """)
     void hasTwoReadings(String sent, String whole, String bySegment) {
-        assertEquals(whole, RawPath.whole(sent));
-        assertEquals(bySegment, RawPath.bySegment(sent));
+        assertEquals(whole, RawPath.whole(sent, PercentText::decoded));
+        assertEquals(bySegment, RawPath.bySegment(sent, PercentText::decoded));
     }
 
     @ParameterizedTest
@@ -141,8 +141,8 @@ class PathVectorsTest {
                     '',                   /,                 /
                     """)
     void hasTheSameWithDots(String sent, String whole, String bySegment) {
-        assertEquals(whole, RawPath.wholeWithDots(sent));
-        assertEquals(bySegment, RawPath.bySegmentWithDots(sent));
+        assertEquals(whole, RawPath.wholeWithDots(sent, PercentText::decoded));
+        assertEquals(bySegment, RawPath.bySegmentWithDots(sent, PercentText::decoded));
     }
 
     /** A million characters, far more than a container lets in: milliseconds, while their square would be minutes. */
@@ -151,10 +151,10 @@ class PathVectorsTest {
     void aLongPathIsReadInTimeThatGrowsAsItDoes(String unit) {
         String raw = "/" + unit.repeat(1_000_000 / unit.length());
         assertTimeout(Duration.ofSeconds(10), () -> {
-            RawPath.whole(raw);
-            RawPath.bySegment(raw);
-            RawPath.wholeWithDots(raw);
-            RawPath.bySegmentWithDots(raw);
+            RawPath.whole(raw, PercentText::decoded);
+            RawPath.bySegment(raw, PercentText::decoded);
+            RawPath.wholeWithDots(raw, PercentText::decoded);
+            RawPath.bySegmentWithDots(raw, PercentText::decoded);
         });
     }
 }

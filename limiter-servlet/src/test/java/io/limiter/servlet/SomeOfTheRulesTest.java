@@ -63,8 +63,10 @@ class SomeOfTheRulesTest {
         FakeExchange second = new FakeExchange();
         assertEquals(false, passes(filter, second));
         assertEquals(false, passes(filter, second));
-        second.dispatch = DispatcherType.FORWARD;
-        assertTrue(passes(filter, second), "a handler may forward to the page that answers the denial");
+        for (DispatcherType dispatch : List.of(DispatcherType.FORWARD, DispatcherType.ASYNC)) {
+            second.dispatch = dispatch;
+            assertEquals(false, passes(filter, second), () -> "by " + dispatch);
+        }
     }
 
     @Test

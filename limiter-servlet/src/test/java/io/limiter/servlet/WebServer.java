@@ -145,6 +145,11 @@ final class WebServer implements AutoCloseable {
         return this;
     }
 
+    WebServer queriesByTheCharsetOfTheBody() {
+        tomcat.getConnector().setUseBodyEncodingForURI(true);
+        return this;
+    }
+
     WebServer errorPage(int status, String location) {
         ErrorPage page = new ErrorPage();
         page.setErrorCode(status);

@@ -1,0 +1,241 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.WebServer.Answer;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.RequestDispatcher;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A denied request that comes back by a dispatch is a new try; what answers it is not. */
+class DeniedDispatchTest {
+    private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h\n";
+    private static final String PAGE = "limiter.rules.page.path = /page\nlimiter.rules.page.limits = 0/1h\n";
+
+    @TempDir
+    Path directory;
+
+    private final AtomicInteger served = new AtomicInteger();
+
+    /** A client may have its 429 before the request has come back. */
+    private final CountDownLatch cameBack = new CountDownLatch(1);
+
+    private final WebServer[] server = new WebServer[1];
+
+    @AfterEach
+    void stop() {
+        if (server[0] != null) {
+            server[0].close();
+        }
+    }
+
+    private WebServer server() {
+        server[0] = new WebServer(directory).servlet("/page", (request, response) -> {
+            served.incrementAndGet();
+            response.getWriter().write("served");
+        });
+        return server[0].filter("outermost", (request, response, chain) -> {
+            try {
+                chain.doFilter(request, response);
+            } finally {
+                if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                    cameBack.countDown();
+                }
+            }
+        });
+    }
+
+    private void assertNothingIsServedWhenItComesBack() throws InterruptedException {
+        assertTrue(cameBack.await(10, TimeUnit.SECONDS), "no asynchronous dispatch");
+        assertEquals(0, served.get());
+    }
+
+    private static RateLimitFilter limiter(String rules, RejectionHandler handler) {
+        return WebServer.limiter(
+                RateLimiter.on(
+                        InProcessBackend.builder().timeSource(new ManualTime()).build()),
+                rules,
+                handler);
+    }
+
+    private static boolean isFirst(HttpServletRequest request, String what) {
+        boolean first = request.getAttribute(what) == null;
+        request.setAttribute(what, true);
+        return first;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/page", "/x/../page"})
+    void anOuterFilterTriesAgainAsynchronously(String to) throws Exception {
+        Filter retrying = (request, response, chain) -> {
+            chain.doFilter(request, response);
+            if (isFirst((HttpServletRequest) request, "retried")) {
+                dispatch((HttpServletRequest) request, to);
+            }
+        };
+        server().filter("retrying", retrying)
+                .filter("limiter", WebServer.limiter(new ManualTime(), PAGE.replace("/page", "/page, /x/*")))
+                .start();
+        server[0].get("/page");
+        assertNothingIsServedWhenItComesBack();
+    }
+
+    /** Tomcat's chain cannot run again: a second call skips the limiter, so the documentation forbids it. */
+    @Test
+    void onTomcatASecondCallOfTheChainGoesStraightToTheServlet() {
+        server().filter("retrying", (request, response, chain) -> {
+                    chain.doFilter(request, response);
+                    chain.doFilter(request, response);
+                })
+                .filter("limiter", WebServer.limiter(new ManualTime(), PAGE))
+                .start();
+        server[0].get("/page");
+        assertEquals(1, served.get());
+    }
+
+    private static void dispatch(HttpServletRequest request, String to) {
+        if (to.isEmpty()) {
+            request.startAsync().dispatch();
+        } else {
+            request.startAsync().dispatch(to);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/page", "/PAGE/../page", "/retry"})
+    void aHandlerThatHoldsTheClientTriesAgain(String to) throws Exception {
+        RejectionHandler holding = (rejection, request, response) -> {
+            if (isFirst(request, "held")) {
+                dispatch(request, to);
+            }
+        };
+        server().filter("limiter", limiter(ALL, holding))
+                .servlet(
+                        "/retry",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
+                .start();
+        assertEquals(429, server[0].get("/page").statusCode());
+        assertNothingIsServedWhenItComesBack();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"forward", "async"})
+    void aServletTriesADeniedForwardAgain(String how) throws Exception {
+        server().filter("limiter", WebServer.limiter(new ManualTime(), PAGE))
+                .servlet("/front", (request, response) -> {
+                    request.getRequestDispatcher("/page").forward(request, response);
+                    if (how.equals("forward")) {
+                        request.getRequestDispatcher("/page").forward(request, response);
+                    } else {
+                        request.startAsync().dispatch("/page");
+                    }
+                })
+                .start();
+        server[0].get("/front");
+        if (how.equals("async")) {
+            assertNothingIsServedWhenItComesBack();
+        }
+        assertEquals(0, served.get());
+    }
+
+    @Test
+    void whatWasAllowedBeforeIsNotChargedAgain() {
+        server().filter(
+                        "limiter",
+                        WebServer.limiter(
+                                new ManualTime(),
+                                PAGE + "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h\n"))
+                .servlet("/other", Answer.text("instead"))
+                .servlet("/front", (request, response) -> {
+                    request.getRequestDispatcher("/page").include(request, response);
+                    request.startAsync().dispatch("/other");
+                })
+                .start();
+        assertEquals(List.of(200, 200, 429), server[0].statuses(3, "/front"));
+    }
+
+    /** Each page lies under the rule that denies. */
+    @ParameterizedTest
+    @ValueSource(strings = {"forward", "async", "error"})
+    void aHandlerMayAnswerByAPageThatForwards(String how) {
+        RejectionHandler handler = (rejection, request, response) -> {
+            switch (how) {
+                case "forward" -> request.getRequestDispatcher("/busy").forward(request, response);
+                case "async" -> request.startAsync().dispatch("/busy");
+                default -> response.sendError(429);
+            }
+        };
+        server().filter("limiter", limiter(ALL, handler))
+                .servlet(
+                        "/busy",
+                        (request, response) ->
+                                request.getRequestDispatcher("/view").forward(request, response))
+                .servlet("/view", Answer.text("busy"))
+                .errorPage(429, "/busy")
+                .start();
+        HttpResponse<String> denied = server[0].get("/page");
+        assertEquals(429, denied.statusCode());
+        assertEquals("busy", denied.body());
+        assertEquals(0, served.get());
+    }
+
+    /** Tomcat calls such a forward an ERROR dispatch, other containers a FORWARD. */
+    @Test
+    void anErrorPageForwardsToItsViewAndNotToWhatWasDenied() throws Exception {
+        RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
+        FakeExchange exchange = new FakeExchange();
+        exchange.path = "/page";
+        exchange.requestUri = "/page";
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> served.incrementAndGet());
+        exchange.dispatch = DispatcherType.FORWARD;
+        exchange.attributes.put(RequestDispatcher.ERROR_REQUEST_URI, "/page");
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> served.incrementAndGet());
+        assertEquals(0, served.get());
+        exchange.path = "/view";
+        exchange.requestUri = "/view";
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> served.incrementAndGet());
+        assertEquals(1, served.get());
+    }
+
+    /** A request that was not decided because something failed has met no rule. */
+    @ParameterizedTest
+    @ValueSource(strings = {"REQUEST", "FORWARD", "ASYNC"})
+    void aFailureIsNoWayToPass(String dispatch) throws Exception {
+        RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
+        FakeExchange exchange = new FakeExchange();
+        AtomicInteger asked = new AtomicInteger();
+        HttpServletRequest failing = new HttpServletRequestWrapper(exchange.request()) {
+            @Override
+            public String getRemoteAddr() {
+                if (asked.getAndIncrement() == 0) {
+                    throw new IllegalStateException("no address now");
+                }
+                return super.getRemoteAddr();
+            }
+        };
+        assertThrows(IllegalStateException.class, () -> filter.doFilter(failing, exchange.response(), (in, out) -> {}));
+        exchange.dispatch = DispatcherType.valueOf(dispatch);
+        filter.doFilter(failing, exchange.response(), (in, out) -> served.incrementAndGet());
+        assertEquals(0, served.get());
+        assertEquals(429, exchange.status);
+    }
+}
