@@ -31,8 +31,7 @@ final class Answers {
             Clock clock) {
         this.published = new Published(policies);
         this.fields = QuotaFields.of(settings, policies, published, clock);
-        this.exposed =
-                settings.exposeHeaders() ? (fields.names().isEmpty() ? "" : fields.names() + ", ") + "Retry-After" : "";
+        this.exposed = settings.exposeHeaders() ? fields.exposed() : "";
         this.handler = handler;
         this.findings = findings;
     }
@@ -46,9 +45,9 @@ final class Answers {
         }
         // A share, or a guess, is not what the client has left.
         if (decision.source().isExact()) {
-            fields.add(decision, charged, response);
+            fields.add(decision, charged, new ServletFields(response));
         } else if (!decision.allowed()) {
-            fields.denied(decision, charged, response);
+            fields.denied(decision, charged, new ServletFields(response));
         }
         if (!exposed.isEmpty() && charged.isFirstToExpose()) {
             response.addHeader(EXPOSE, exposed);

@@ -1,6 +1,5 @@
 package io.limiter.servlet;
 
-import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -8,19 +7,19 @@ import java.util.OptionalLong;
 enum BodyForm {
     PROBLEM_JSON("application/problem+json") {
         @Override
-        String of(Rejection rejection) {
-            boolean outage = rejection.isOutage();
+        String of(HttpDenial denial) {
+            boolean outage = denial.isOutage();
             StringBuilder json = new StringBuilder(256)
                     .append("{\"type\":\"https://iana.org/assignments/http-problem-types#")
                     .append(outage ? "temporary-reduced-capacity" : "quota-exceeded")
                     .append("\",\"title\":\"")
                     .append(outage ? "Temporary Reduced Capacity" : "Quota Exceeded")
                     .append("\",\"status\":")
-                    .append(rejection.status())
+                    .append(denial.status())
                     .append(",\"detail\":\"")
-                    .append(when(rejection))
+                    .append(when(denial))
                     .append("\",\"violated-policies\":[");
-            List<String> names = rejection.violatedPolicies();
+            List<String> names = denial.violatedPolicies();
             for (int i = 0; i < names.size(); i++) {
                 json.append(i == 0 ? "" : ",");
                 JsonText.quote(names.get(i), json);
@@ -30,17 +29,17 @@ enum BodyForm {
     },
     TEXT("text/plain;charset=utf-8") {
         @Override
-        String of(Rejection rejection) {
-            return what(rejection) + ". " + when(rejection) + "\n";
+        String of(HttpDenial denial) {
+            return what(denial) + ". " + when(denial) + "\n";
         }
     },
     HTML("text/html;charset=utf-8") {
         @Override
-        String of(Rejection rejection) {
-            String what = what(rejection);
+        String of(HttpDenial denial) {
+            String what = what(denial);
             return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     + "<meta name=\"viewport\" content=\"width=device-width\">\n<title>"
-                    + what + "</title>\n</head>\n<body>\n<h1>" + what + "</h1>\n<p>" + when(rejection)
+                    + what + "</title>\n</head>\n<body>\n<h1>" + what + "</h1>\n<p>" + when(denial)
                     + "</p>\n</body>\n</html>\n";
         }
     };
@@ -56,18 +55,14 @@ enum BodyForm {
     }
 
     /** The body: ASCII only, and nothing in it that the client has sent. */
-    abstract String of(Rejection rejection);
+    abstract String of(HttpDenial denial);
 
-    static BodyForm wantedBy(HttpServletRequest request) {
-        return AcceptedForms.of(request.getHeaders("Accept")).best();
+    private static String what(HttpDenial denial) {
+        return denial.isOutage() ? "Service unavailable" : "Too many requests";
     }
 
-    private static String what(Rejection rejection) {
-        return rejection.isOutage() ? "Service unavailable" : "Too many requests";
-    }
-
-    private static String when(Rejection rejection) {
-        OptionalLong seconds = rejection.retryAfterSeconds();
+    private static String when(HttpDenial denial) {
+        OptionalLong seconds = denial.retryAfterSeconds();
         if (seconds.isEmpty()) {
             return "This request is not allowed, now or later.";
         }

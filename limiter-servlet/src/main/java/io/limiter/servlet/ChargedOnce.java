@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * filter again when it forwards it, takes it up after asynchronous work, or when the filter is mapped twice; it is one
  * request all the same. Two filters count apart, but know of each other. Used by the one thread that has the request.
  */
-final class ChargedOnce {
+final class ChargedOnce implements AnswerSoFar {
     /**
      * Not a plain name: a request can be forwarded from one application into another, which has these classes from
      * another class loader.
@@ -124,13 +124,14 @@ final class ChargedOnce {
         return null;
     }
 
-    /** What the answer to this request tells, whichever filter has told it. */
-    ToldLimits told() {
+    /** Shared by all filters. */
+    @Override
+    public ToldLimits told() {
         return told;
     }
 
-    /** Whether the outcome is nearer to its end than all that the answer to this request tells yet; it tells it then. */
-    boolean isClosest(LimitOutcome outcome) {
+    @Override
+    public boolean isClosest(LimitOutcome outcome) {
         long least = leastShown;
         for (ChargedOnce one = earlier; one != null; one = one.earlier) {
             least = Math.min(least, one.leastShown);

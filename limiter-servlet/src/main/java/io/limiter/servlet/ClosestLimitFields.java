@@ -7,7 +7,6 @@ import io.limiter.Policy;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.HttpSettings.Reset;
-import jakarta.servlet.http.HttpServletResponse;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collection;
@@ -61,10 +60,10 @@ final class ClosestLimitFields implements QuotaFields {
     }
 
     @Override
-    public void add(Decision decision, ChargedOnce charged, HttpServletResponse response) {
+    public void add(Decision decision, AnswerSoFar answer, ResponseFields response) {
         LimitOutcome binding = decision.binding().orElse(null);
         boolean never = decision.retryAfterMicros() == LimitOutcome.NEVER;
-        if (binding == null || !charged.isClosest(binding) || (never && headers != Headers.X_RATELIMIT)) {
+        if (binding == null || !answer.isClosest(binding) || (never && headers != Headers.X_RATELIMIT)) {
             return;
         }
         long limit = Whole.clamped(binding.limit().capacity());
@@ -73,17 +72,17 @@ final class ClosestLimitFields implements QuotaFields {
         long seconds = Whole.clamped(Whole.seconds(resetMicros));
         switch (headers) {
             case DRAFT_7 ->
-                response.setHeader("RateLimit", "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
+                response.set("RateLimit", "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
             case DRAFT_6 -> {
-                response.setHeader("RateLimit-Limit", Long.toString(limit));
-                response.setHeader("RateLimit-Remaining", Long.toString(remaining));
-                response.setHeader("RateLimit-Reset", Long.toString(seconds));
+                response.set("RateLimit-Limit", Long.toString(limit));
+                response.set("RateLimit-Remaining", Long.toString(remaining));
+                response.set("RateLimit-Reset", Long.toString(seconds));
             }
             default -> {
-                response.setHeader("X-RateLimit-Limit", Long.toString(limit));
-                response.setHeader("X-RateLimit-Remaining", Long.toString(remaining));
+                response.set("X-RateLimit-Limit", Long.toString(limit));
+                response.set("X-RateLimit-Remaining", Long.toString(remaining));
                 if (!never) {
-                    response.setHeader(
+                    response.set(
                             "X-RateLimit-Reset",
                             Long.toString(reset == Reset.DELTA ? seconds : epochSeconds(resetMicros)));
                 }
@@ -92,7 +91,7 @@ final class ClosestLimitFields implements QuotaFields {
         }
         String policies = policies(decision.charges());
         if (!policies.isEmpty()) {
-            response.setHeader(POLICY_FIELD, policies);
+            response.set(POLICY_FIELD, policies);
         }
     }
 

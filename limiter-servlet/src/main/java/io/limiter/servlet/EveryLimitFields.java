@@ -6,7 +6,6 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
 import io.limiter.servlet.ToldLimits.LimitText;
-import jakarta.servlet.http.HttpServletResponse;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -44,21 +43,21 @@ final class EveryLimitFields implements QuotaFields {
     }
 
     @Override
-    public void add(Decision decision, ChargedOnce charged, HttpServletResponse response) {
+    public void add(Decision decision, AnswerSoFar answer, ResponseFields response) {
         List<LimitOutcome> outcomes = decision.outcomes();
         int at = 0;
         for (Charge charge : decision.charges()) {
             List<LimitText> limits = texts.getOrDefault(charge.policy().name(), List.of());
             for (int i = 0; i < limits.size(); i++) {
-                charged.told().put(limits.get(i), outcomes.get(at + i));
+                answer.told().put(limits.get(i), outcomes.get(at + i));
             }
             at += charge.policy().limits().size();
         }
-        charged.told().write(POLICY_FIELD, FIELD, decision, response);
+        answer.told().write(POLICY_FIELD, FIELD, decision, response);
     }
 
     @Override
-    public void denied(Decision decision, ChargedOnce charged, HttpServletResponse response) {
-        charged.told().write(POLICY_FIELD, FIELD, decision, response);
+    public void denied(Decision decision, AnswerSoFar answer, ResponseFields response) {
+        answer.told().write(POLICY_FIELD, FIELD, decision, response);
     }
 }

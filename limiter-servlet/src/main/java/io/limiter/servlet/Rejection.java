@@ -1,7 +1,6 @@
 package io.limiter.servlet;
 
 import io.limiter.Decision;
-import io.limiter.LimitOutcome;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -14,19 +13,15 @@ import java.util.OptionalLong;
  * section 10.2.3). Immutable.
  */
 public final class Rejection {
-    private static final int TOO_MANY_REQUESTS = 429;
-
-    private final Decision decision;
-    private final List<String> violatedPolicies;
+    private final HttpDenial denial;
 
     Rejection(Decision decision, Published published) {
-        this.decision = decision;
-        this.violatedPolicies = published.violated(decision);
+        this.denial = new HttpDenial(decision, published);
     }
 
     /** What was decided. Its numbers are those of the limits only if its source is exact. */
     public Decision decision() {
-        return decision;
+        return denial.decision();
     }
 
     /**
@@ -34,20 +29,17 @@ public final class Rejection {
      * any case: that is known without asking.
      */
     public int status() {
-        return isOutage() ? HttpServletResponse.SC_SERVICE_UNAVAILABLE : TOO_MANY_REQUESTS;
+        return denial.status();
     }
 
     /** Whole seconds until the request would pass if nobody else calls, at least 1; empty when it can never pass. */
     public OptionalLong retryAfterSeconds() {
-        long micros = decision.retryAfterMicros();
-        return micros == LimitOutcome.NEVER
-                ? OptionalLong.empty()
-                : OptionalLong.of(Math.max(1, Whole.seconds(micros)));
+        return denial.retryAfterSeconds();
     }
 
     /** The names of the limits that deny, as the response fields call them; of the policies when nobody could count. */
     public List<String> violatedPolicies() {
-        return violatedPolicies;
+        return denial.violatedPolicies();
     }
 
     /**
@@ -55,8 +47,8 @@ public final class Rejection {
      * plain text or a small HTML page where the request would rather have it. Of a HEAD request only its length. Call it last: the response is sent with it.
      */
     public void writeTo(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        BodyForm form = BodyForm.wantedBy(request);
-        String body = form.of(this);
+        BodyForm form = AcceptedForms.of(request.getHeaders("Accept")).best();
+        String body = form.of(denial);
         response.setContentType(form.contentType());
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         response.setContentLength(bytes.length);
@@ -65,19 +57,11 @@ public final class Rejection {
         }
     }
 
-    boolean isOutage() {
-        return decision.source() == Decision.Source.FAILED_CLOSED && decision.retryAfterMicros() != LimitOutcome.NEVER;
-    }
-
     /** Status and fields, all but those of the body. */
     void setHead(HttpServletResponse response) {
         // Not sendError: that would bring the request to an error page, through the filters again.
         response.setStatus(status());
-        OptionalLong seconds = retryAfterSeconds();
-        if (seconds.isPresent()) {
-            response.setHeader("Retry-After", Long.toString(seconds.getAsLong()));
-        }
-        response.setHeader("Cache-Control", "no-store");
+        denial.setFields(new ServletFields(response));
     }
 
     private static void send(HttpServletResponse response, String body, byte[] bytes) throws IOException {

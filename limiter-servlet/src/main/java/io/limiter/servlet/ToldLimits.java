@@ -2,7 +2,6 @@ package io.limiter.servlet;
 
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import jakarta.servlet.http.HttpServletResponse;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,7 +35,7 @@ final class ToldLimits {
     }
 
     /** Writes what is told by now, beside a decision. Lines of others, who may have put their own, stay. */
-    void write(String policyField, String field, Decision decision, HttpServletResponse response) {
+    void write(String policyField, String field, Decision decision, ResponseFields response) {
         StringBuilder policies = new StringBuilder(128);
         StringBuilder values = new StringBuilder(64);
         for (Item item : items.values()) {
@@ -53,22 +52,22 @@ final class ToldLimits {
         }
     }
 
-    private void replace(String field, String line, HttpServletResponse response) {
+    private void replace(String field, String line, ResponseFields response) {
         String former = lines.put(field, line);
         if (former == null) {
-            response.addHeader(field, line);
+            response.add(field, line);
             return;
         }
-        List<String> all = new ArrayList<>(response.getHeaders(field));
+        List<String> all = new ArrayList<>(response.get(field));
         int at = all.indexOf(former);
         if (at < 0) {
             // Somebody has reset the response.
-            response.addHeader(field, line);
+            response.add(field, line);
             return;
         }
         all.set(at, line);
-        response.setHeader(field, all.get(0));
-        all.stream().skip(1).forEach(other -> response.addHeader(field, other));
+        response.set(field, all.get(0));
+        all.stream().skip(1).forEach(other -> response.add(field, other));
     }
 
     private static void appendNumbers(Decision decision, LimitOutcome outcome, StringBuilder values) {

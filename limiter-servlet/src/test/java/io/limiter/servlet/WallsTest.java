@@ -44,6 +44,15 @@ class WallsTest {
             .because("a filter lives in other people's web applications and must not bring them libraries");
 
     @ArchTest
+    static final ArchRule ANSWERS_WITHOUT_SERVLETS = noClasses()
+            .that()
+            .haveFullyQualifiedName(DenialAnswer.class.getName())
+            .should()
+            .transitivelyDependOnClassesThat()
+            .resideInAPackage("jakarta..")
+            .because("an application with WebFlux has no servlet API, and gets the same answers");
+
+    @ArchTest
     static final ArchRule PUBLIC_TYPES = classes()
             .that()
             .doNotHaveSimpleName("package-info")
@@ -63,10 +72,12 @@ class WallsTest {
             .doNotHaveFullyQualifiedName(Rejection.class.getName())
             .and()
             .doNotHaveFullyQualifiedName(RuleKeyForm.class.getName())
+            .and()
+            .doNotHaveFullyQualifiedName(DenialAnswer.class.getName())
             .should()
             .notBePublic()
             .because(
-                    "what is public is kept for ever; a user names the filter, what answers in its place, or an address, and limiter-spring the form of keys");
+                    "what is public is kept for ever; a user names the filter, what answers in its place, or an address; limiter-spring names the form of keys, and the answer to a denial in WebFlux");
 
     @ArchTest
     static final ArchRule NO_DEFAULT_CHARSET = noClasses()

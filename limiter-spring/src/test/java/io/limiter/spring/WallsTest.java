@@ -2,7 +2,9 @@ package io.limiter.spring;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -80,9 +82,9 @@ class WallsTest {
             .that()
             .resideInAPackage("io.limiter.spring.webflux")
             .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web")
-            .because("an application with WebFlux has no servlet API");
+            .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web")
+                    .and(not(name("io.limiter.servlet.DenialAnswer"))))
+            .because("an application with WebFlux has no servlet API, and DenialAnswer needs none");
 
     @ArchTest
     static final ArchRule ONLY_ONE_CLASS_KNOWS_ASPECTJ = noClasses()
