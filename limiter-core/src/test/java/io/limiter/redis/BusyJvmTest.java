@@ -55,9 +55,16 @@ class BusyJvmTest extends StartingRedis {
                 RateLimiter limiter = limiter(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             EventLoopGroup loops = ((Redisson) client).getServiceManager().getGroup();
-            for (EventExecutor loop : loops) {
-                loop.execute(() -> awaitUninterruptibly(release));
+            List<EventExecutor> all = new ArrayList<>();
+            loops.forEach(all::add);
+            CountDownLatch heldUp = new CountDownLatch(all.size());
+            for (EventExecutor loop : all) {
+                loop.execute(() -> {
+                    heldUp.countDown();
+                    awaitUninterruptibly(release);
+                });
             }
+            heldUp.await();
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(1_500);
             Map<Decision.Source, Integer> sources = new EnumMap<>(Decision.Source.class);
             while (System.nanoTime() < end) {
