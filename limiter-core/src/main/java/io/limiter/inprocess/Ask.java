@@ -61,7 +61,7 @@ final class Ask {
     @Nullable
     Overflow entered;
 
-    /** The key has no state of its own: what {@link #state} is stands in for it. */
+    /** The key has no state of its own: {@link #state} takes its place. */
     boolean missing;
 
     /** One of several asks: a state that is made for it is kept only if all allow. */

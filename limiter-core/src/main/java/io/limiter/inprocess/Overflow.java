@@ -39,7 +39,7 @@ final class Overflow {
         this.ofOthers = ofOthers;
     }
 
-    /** The state that stands for an ask's key, or null when none of its keys was ever here. */
+    /** The shared state of an ask's key, or null when none of its keys was ever here. */
     @Nullable
     State find(Ask ask) {
         Slot slot = slots.get(index(ask));

@@ -81,7 +81,7 @@ final class StateTable {
     }
 
     /**
-     * The state that decides an ask: the key's own; else one that stands in for it, or one that is made for it. The ask
+     * The state that decides an ask: the key's own, a new one, or one in its place. The ask
      * leaves a shared one when it is decided.
      */
     State find(Ask ask, boolean create) {
@@ -101,7 +101,7 @@ final class StateTable {
         return room == null ? null : room.states.get(ask.charge.key());
     }
 
-    /** The state that stands for an ask's key among those that are shared, or null. */
+    /** The shared state of an ask's key, or null. */
     @Nullable
     State shared(Ask ask) {
         Overflow own = overflows.get(Room.Name.of(ask));

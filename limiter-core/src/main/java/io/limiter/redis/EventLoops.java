@@ -23,7 +23,7 @@ final class EventLoops {
     /**
      * The event loops of a client.
      *
-     * @param loops none where they are not to be seen; the timer stands in for them
+     * @param loops none where they are not visible; the timer is used instead
      */
     EventLoops(Iterable<EventExecutor> loops, Deadlines timer, TimeSource time) {
         this.loops = loops;
