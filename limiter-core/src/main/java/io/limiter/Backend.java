@@ -28,6 +28,15 @@ public interface Backend extends AutoCloseable {
     CompletionStage<Decision> decide(List<Charge> charges, Mode mode);
 
     /**
+     * The same for a thread that waits. An interrupt does not shorten the wait and is kept.
+     *
+     * @throws BackendException when there is no decision within the backend's own deadline
+     */
+    default Decision decideNow(List<Charge> charges, Mode mode) {
+        return BackendException.result(decide(charges, mode).toCompletableFuture());
+    }
+
+    /**
      * Gives back what the decision took, as far as it still counts. Never more than was taken; called at most once for
      * a decision.
      *
@@ -41,6 +50,9 @@ public interface Backend extends AutoCloseable {
      * takes it. To announce a policy again does nothing.
      */
     default void announce(Policy policy) {}
+
+    /** Takes an announcement back: the application has no such policy any more. State stays as long as it counts. */
+    default void retract(Policy policy) {}
 
     /** Forgets what the key used of all limits of the policy. */
     CompletionStage<Void> reset(Policy policy, PartitionKey key);

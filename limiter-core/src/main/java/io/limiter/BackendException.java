@@ -1,6 +1,9 @@
 package io.limiter;
 
 import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,5 +45,45 @@ public class BackendException extends RuntimeException {
     /** Why there is no decision. */
     public Kind kind() {
         return kind;
+    }
+
+    /** What a failure is to callers. */
+    static BackendException of(Throwable thrown) {
+        Throwable cause = unwrapped(thrown);
+        return cause instanceof BackendException known
+                ? known
+                : new BackendException(
+                        BackendException.Kind.FAULT,
+                        "RL-229 the backend failed: " + cause.getClass().getName(),
+                        cause);
+    }
+
+    /** Waits, at most for the backend's deadline; an interrupt does not shorten that and is kept. */
+    static <T> T result(Future<T> answer) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return answer.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } catch (ExecutionException e) {
+            throw of(e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
     }
 }

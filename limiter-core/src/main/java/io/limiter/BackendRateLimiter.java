@@ -6,11 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -72,8 +69,16 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
+    public void retract(Policy policy) {
+        backend.retract(policy);
+        if (fallback != null) {
+            fallback.retract(policy);
+        }
+    }
+
+    @Override
     public void reset(Policy policy, PartitionKey key) {
-        result(resetAll(policy, key));
+        BackendException.result(resetAll(policy, key));
     }
 
     @Override
@@ -83,7 +88,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public boolean refund(Decision decision) {
-        return result(giveBack(decision));
+        return BackendException.result(giveBack(decision));
     }
 
     @Override
@@ -114,9 +119,9 @@ final class BackendRateLimiter implements RateLimiter {
         List<Charge> asked = checked(charges);
         Decision decision;
         try {
-            decision = result(ask(asked, mode));
-        } catch (BackendException failure) {
-            decision = result(whenBackendFails(asked, mode, failure));
+            decision = backend.decideNow(asked, mode);
+        } catch (RuntimeException failure) {
+            decision = BackendException.result(whenBackendFails(asked, mode, failure));
         }
         return mode == Backend.Mode.TAKE ? counted(decision, Runnable::run) : withoutRefund(decision);
     }
@@ -156,7 +161,7 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     private CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
-        BackendException failure = asBackendException(thrown);
+        BackendException failure = BackendException.of(thrown);
         counters.failed(failure.kind());
         FailureMode failureMode = FailureMode.ALLOW;
         boolean asksNothing = true;
@@ -263,48 +268,9 @@ final class BackendRateLimiter implements RateLimiter {
         }
     }
 
-    private static BackendException asBackendException(Throwable thrown) {
-        Throwable cause = unwrapped(thrown);
-        return cause instanceof BackendException known
-                ? known
-                : new BackendException(
-                        BackendException.Kind.FAULT,
-                        "RL-229 the backend failed: " + cause.getClass().getName(),
-                        cause);
-    }
-
     private <T> CompletionStage<T> onExecutor(CompletableFuture<T> answer) {
         return answer.isDone()
                 ? answer.minimalCompletionStage()
                 : answer.whenCompleteAsync((value, failure) -> {}, executor).minimalCompletionStage();
-    }
-
-    /** Waits, at most for the backend's deadline; an interrupt does not shorten that and is kept. */
-    private static <T> T result(Future<T> answer) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return answer.get();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } catch (ExecutionException e) {
-            throw asBackendException(e);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private static Throwable unwrapped(Throwable failure) {
-        Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause;
     }
 }

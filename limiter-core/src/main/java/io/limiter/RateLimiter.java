@@ -68,6 +68,9 @@ public interface RateLimiter extends AutoCloseable {
     /** Announces a policy that the application has, as {@link Backend#announce} does. */
     default void announce(Policy policy) {}
 
+    /** Takes an announcement back, as {@link Backend#retract} does. */
+    default void retract(Policy policy) {}
+
     /**
      * Forgets what the key used of the policy.
      *

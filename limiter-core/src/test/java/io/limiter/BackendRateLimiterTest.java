@@ -33,7 +33,7 @@ class BackendRateLimiterTest {
     private static final Policy DENY =
             Policy.of("deny", Limit.slidingList(10, Duration.ofMinutes(1))).onFailure(FailureMode.DENY);
 
-    private final Backend away = mock(Backend.class);
+    private final Backend away = backend();
 
     BackendRateLimiterTest() {
         when(away.decide(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("away")));
@@ -54,7 +54,7 @@ class BackendRateLimiterTest {
     @Test
     void onlyAnOutageIsAnsweredByAllow() {
         for (BackendException.Kind kind : BackendException.Kind.values()) {
-            Backend failing = mock(Backend.class);
+            Backend failing = backend();
             when(failing.decide(any(), any()))
                     .thenReturn(CompletableFuture.failedFuture(new BackendException(kind, "RL-000 test", null)));
             boolean open = kind == BackendException.Kind.UNAVAILABLE || kind == BackendException.Kind.FAULT;
@@ -245,7 +245,7 @@ class BackendRateLimiterTest {
 
     @Test
     void aBackendThatThrowsIsOneThatFails() {
-        Backend broken = mock(Backend.class);
+        Backend broken = backend();
         when(broken.decide(any(), any())).thenThrow(new IllegalStateException("broken"));
         assertEquals(Decision.Source.FAILED_CLOSED, ask(RateLimiter.on(broken), DENY));
         assertEquals(
@@ -269,7 +269,7 @@ class BackendRateLimiterTest {
     @Test
     void anInterruptIsKeptAndTheAnswerStillComes() {
         CompletableFuture<Decision> late = new CompletableFuture<>();
-        Backend slow = mock(Backend.class);
+        Backend slow = backend();
         when(slow.decide(any(), any())).thenReturn(late);
         Thread.currentThread().interrupt();
         CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)
@@ -281,7 +281,7 @@ class BackendRateLimiterTest {
     @Test
     void asynchronousAnswersComeOnTheExecutor() throws Exception {
         CompletableFuture<Decision> late = new CompletableFuture<>();
-        Backend slow = mock(Backend.class);
+        Backend slow = backend();
         when(slow.decide(any(), any())).thenReturn(late);
         ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "chosen"));
         try {
@@ -298,7 +298,7 @@ class BackendRateLimiterTest {
 
     @Test
     void closingClosesBoth() {
-        Backend fallback = mock(Backend.class);
+        Backend fallback = backend();
         RateLimiter.builder(away).fallback(fallback).build().close();
         verify(away).close();
         verify(fallback).close();
@@ -317,5 +317,12 @@ class BackendRateLimiterTest {
             passes += limiter.tryAcquire(policy, KEY, 1).allowed() ? 1 : 0;
         }
         return passes;
+    }
+
+    /** A backend of which only the stages are given: who waits, waits for those. */
+    private static Backend backend() {
+        Backend mocked = mock(Backend.class);
+        when(mocked.decideNow(any(), any())).thenCallRealMethod();
+        return mocked;
     }
 }

@@ -33,10 +33,22 @@ class HouseRulesTest {
     static final ArchRule theWordsKnowNobody = noClasses()
             .that()
             .resideInAPackage("io.limiter")
+            .and()
+            .doNotBelongToAnyOf(Limiter.class, Backends.class)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
-            .because("the words are the ground that every room stands on");
+            .because(
+                    "the words are the ground that every package stands on; only what users meet first knows them all");
+
+    @ArchTest
+    static final ArchRule nobodyNeedsTheLimiter = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.*..")
+            .should()
+            .dependOnClassesThat()
+            .belongToAnyOf(Limiter.class, Derived.class)
+            .because("it puts the packages together, so none of them can need it");
 
     @ArchTest
     static final ArchRule rulesConfigAndBackendsKnowOnlyTheWords = noClasses()
@@ -44,7 +56,7 @@ class HouseRulesTest {
             .resideInAnyPackage("io.limiter.rule", "io.limiter.inprocess", "io.limiter.redis")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.config", "io.limiter.wiring")
+            .resideInAnyPackage("io.limiter.config")
             .because("backends and rules work without any configuration text");
 
     @ArchTest
@@ -53,7 +65,7 @@ class HouseRulesTest {
             .resideInAPackage("io.limiter.config")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.inprocess", "io.limiter.redis", "io.limiter.rule", "io.limiter.wiring")
+            .resideInAnyPackage("io.limiter.inprocess", "io.limiter.redis", "io.limiter.rule")
             .because("text becomes values; what is made of them is decided elsewhere");
 
     @ArchTest
@@ -129,13 +141,16 @@ class HouseRulesTest {
                         "io.limiter.Counters",
                         "io.limiter.DiagnosticLog",
                         "io.limiter.Decision",
+                        "io.limiter.Derived",
                         "io.limiter.FailureMode",
                         "io.limiter.Limit",
                         "io.limiter.LimitOutcome",
+                        "io.limiter.Limiter",
                         "io.limiter.ManualTime",
                         "io.limiter.PartitionKey",
                         "io.limiter.Policy",
                         "io.limiter.RateLimiter",
+                        "io.limiter.Throttle",
                         "io.limiter.TimeSource",
                         "io.limiter.address.IpAddress",
                         "io.limiter.address.IpNetwork",
@@ -151,8 +166,7 @@ class HouseRulesTest {
                         "io.limiter.rule.KeyForm",
                         "io.limiter.rule.KeyResolver",
                         "io.limiter.rule.Rule",
-                        "io.limiter.rule.RuleSet",
-                        "io.limiter.wiring.Limiter")),
+                        "io.limiter.rule.RuleSet")),
                 open,
                 "a public type is a promise: add it here on purpose, or make it package-private");
     }

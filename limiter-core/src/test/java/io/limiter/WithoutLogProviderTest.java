@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.LimiterConfig;
-import io.limiter.wiring.Limiter;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +39,7 @@ class WithoutLogProviderTest {
     @Test
     void findingsGoToStandardError() throws Exception {
         String error = run(false, "");
-        assertTrue(error.contains("WARN io.limiter.wiring.Limiter RL-111"), error);
+        assertTrue(error.contains("WARN io.limiter.Limiter RL-111"), error);
         assertFalse(error.contains("limiter started"), "what is no finding is not written: " + error);
     }
 
@@ -48,7 +47,7 @@ class WithoutLogProviderTest {
     void findingsGoToTheLogOfAContainerWhereThereIsOne() throws Exception {
         assertFalse(run(false, "container").contains("RL-111"));
         String out = Files.readString(folder.resolve("out"), StandardCharsets.UTF_8);
-        assertTrue(out.contains("container: WARN io.limiter.wiring.Limiter RL-111"), out);
+        assertTrue(out.contains("container: WARN io.limiter.Limiter RL-111"), out);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.limiter.benchmark;
 
 import io.limiter.Decision;
 import io.limiter.Limit;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
@@ -9,7 +10,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;

@@ -224,7 +224,7 @@ public record LimiterConfig(
         }
 
         /**
-         * Whether the caller has a client of Redis, for {@link io.limiter.wiring.Limiter#start(LimiterConfig,
+         * Whether the caller has a client of Redis, for {@link io.limiter.Limiter#start(LimiterConfig,
          * io.limiter.Backend)}: then the backend is Redis without an address, unless {@code limiter.backend} says otherwise.
          */
         public Builder findBackend(boolean hasClient) {

@@ -3,10 +3,10 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
-import io.limiter.wiring.Limiter;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

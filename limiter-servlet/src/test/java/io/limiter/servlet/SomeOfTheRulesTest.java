@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.wiring.Limiter;
 import jakarta.servlet.DispatcherType;
 import java.io.IOException;
 import java.io.StringReader;

@@ -8,10 +8,10 @@ import static org.mockito.Mockito.lenient;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import io.limiter.Limiter;
 import io.limiter.config.ConfigException;
 import io.limiter.kit.Facts;
 import io.limiter.servlet.WebServer.Answer;
-import io.limiter.wiring.Limiter;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
@@ -10,7 +11,6 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.aop.Caller;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;

@@ -3,10 +3,10 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
-import io.limiter.wiring.Limiter;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;

@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.config.EnableRateLimiting;
 import io.limiter.spring.web.RequestCallers;
-import io.limiter.wiring.Limiter;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;

@@ -1,10 +1,10 @@
 package io.limiter.spring.aop;
 
+import io.limiter.Limiter;
 import io.limiter.Policy;
 import io.limiter.config.LimitText;
 import io.limiter.rule.RuleSet;
 import io.limiter.spring.RateLimited;
-import io.limiter.wiring.Limiter;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;

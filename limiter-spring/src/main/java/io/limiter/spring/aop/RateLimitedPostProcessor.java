@@ -1,7 +1,7 @@
 package io.limiter.spring.aop;
 
+import io.limiter.Limiter;
 import io.limiter.spring.RateLimited;
-import io.limiter.wiring.Limiter;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;

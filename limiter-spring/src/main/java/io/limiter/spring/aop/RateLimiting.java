@@ -1,6 +1,6 @@
 package io.limiter.spring.aop;
 
-import io.limiter.wiring.Limiter;
+import io.limiter.Limiter;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;

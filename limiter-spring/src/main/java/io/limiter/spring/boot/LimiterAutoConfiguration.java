@@ -2,12 +2,12 @@ package io.limiter.spring.boot;
 
 import io.limiter.Backend;
 import io.limiter.DiagnosticLog;
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.spring.aop.RateLimitedPostProcessor;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.wiring.Limiter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;

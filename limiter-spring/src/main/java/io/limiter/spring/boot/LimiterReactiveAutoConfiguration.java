@@ -1,10 +1,10 @@
 package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
+import io.limiter.Limiter;
 import io.limiter.config.RuleDefinition;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;
 import io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice;
-import io.limiter.wiring.Limiter;
 import java.util.List;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.SmartInitializingSingleton;

@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
+import io.limiter.Limiter;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
@@ -8,7 +9,6 @@ import io.limiter.servlet.RejectionHandler;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
-import io.limiter.wiring.Limiter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;

@@ -1,9 +1,9 @@
 package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.spring.aop.RateLimitedPostProcessor;
-import io.limiter.wiring.Limiter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;

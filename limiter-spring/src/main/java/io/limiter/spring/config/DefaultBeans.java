@@ -1,10 +1,10 @@
 package io.limiter.spring.config;
 
+import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.RejectionHandler;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;

@@ -1,8 +1,8 @@
 package io.limiter.spring.config;
 
+import io.limiter.Limiter;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;
 import io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice;
-import io.limiter.wiring.Limiter;
 
 /** Those of {@link DefaultBeans} that only an application with WebFlux can load, each made by the method of its name. */
 final class DefaultReactiveBeans {

@@ -1,10 +1,10 @@
 package io.limiter.spring.config;
 
 import io.limiter.DiagnosticLog;
+import io.limiter.Limiter;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
-import io.limiter.wiring.Limiter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.BeanFactoryUtils;

@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Import;
  *
  * <p>It defines these beans, each unless the application defines one of its type:
  * <ul>
- * <li>{@code limiter}, a {@link io.limiter.wiring.Limiter} that is started from the file and closed with the context;
+ * <li>{@code limiter}, a {@link io.limiter.Limiter} that is started from the file and closed with the context;
  * <li>{@code callerSource}, a {@link io.limiter.spring.aop.CallerSource} that knows the request of Spring MVC, where there is
  *     spring-web;
  * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, where there is spring-web. It is left out
@@ -40,7 +40,7 @@ public @interface EnableRateLimiting {
     /**
      * Where the configuration is: any resource of Spring; placeholders are resolved. Variables of the environment go over
      * it ({@code LIMITER_POLICIES_VOTE_LIMITS}). Not read when the application has a bean of type
-     * {@link io.limiter.wiring.Limiter}.
+     * {@link io.limiter.Limiter}.
      */
     String value() default "classpath:limiter.properties";
 

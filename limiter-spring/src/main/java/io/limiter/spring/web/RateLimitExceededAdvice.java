@@ -1,9 +1,9 @@
 package io.limiter.spring.web;
 
+import io.limiter.Limiter;
 import io.limiter.servlet.RejectionHandler;
 import io.limiter.servlet.Rejections;
 import io.limiter.spring.RateLimitExceededException;
-import io.limiter.wiring.Limiter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.limiter.spring.webflux;
 
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.spring.RateLimitExceededException;
-import io.limiter.wiring.Limiter;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.web.server.ServerWebExchange;

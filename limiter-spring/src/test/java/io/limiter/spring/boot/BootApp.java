@@ -1,7 +1,7 @@
 package io.limiter.spring.boot;
 
+import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.wiring.Limiter;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
-import io.limiter.wiring.Limiter;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;

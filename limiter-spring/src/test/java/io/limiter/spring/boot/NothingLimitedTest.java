@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
 import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimited;
-import io.limiter.wiring.Limiter;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
@@ -19,7 +20,6 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.aop.RateLimitedPostProcessor;
 import io.limiter.spring.web.RateLimitExceededAdvice;
-import io.limiter.wiring.Limiter;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

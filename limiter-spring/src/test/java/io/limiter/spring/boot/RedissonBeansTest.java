@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Decision.Source;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
-import io.limiter.wiring.Limiter;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

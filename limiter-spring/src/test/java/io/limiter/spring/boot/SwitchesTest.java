@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
@@ -12,7 +13,6 @@ import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimitedPostProcessor;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

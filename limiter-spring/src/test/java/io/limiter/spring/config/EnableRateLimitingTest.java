@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.config.ConfigException;
@@ -18,7 +19,6 @@ import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
@@ -16,7 +17,6 @@ import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.StringReader;
 import java.lang.annotation.ElementType;

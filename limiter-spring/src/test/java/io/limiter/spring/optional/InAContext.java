@@ -1,12 +1,12 @@
 package io.limiter.spring.optional;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;

@@ -1,5 +1,6 @@
 package io.limiter.spring.optional;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
@@ -7,7 +8,6 @@ import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimitAspect;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.wiring.Limiter;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.Callable;

@@ -1,9 +1,9 @@
 package io.limiter.spring.weaving;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.spring.App;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.wiring.Limiter;
 
 /** A limited object: a proxied bean where nothing is woven, else an object of the woven class. */
 final class Limited<T> implements AutoCloseable {

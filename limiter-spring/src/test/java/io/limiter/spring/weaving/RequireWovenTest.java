@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Files;

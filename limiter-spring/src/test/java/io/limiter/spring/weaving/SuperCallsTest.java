@@ -3,13 +3,13 @@ package io.limiter.spring.weaving;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.wiring.Limiter;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -4,12 +4,12 @@ import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.App;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.weaving.Construct.Cell;
-import io.limiter.wiring.Limiter;
 import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import org.junit.jupiter.api.Tag;

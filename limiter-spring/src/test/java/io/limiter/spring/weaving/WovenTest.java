@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
@@ -14,7 +15,6 @@ import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.Caller;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.wiring.Limiter;
 import java.security.Principal;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;

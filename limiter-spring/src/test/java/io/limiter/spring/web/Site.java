@@ -1,10 +1,10 @@
 package io.limiter.spring.web;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.App;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpFilter;

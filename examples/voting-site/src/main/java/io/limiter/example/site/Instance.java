@@ -1,7 +1,7 @@
 package io.limiter.example.site;
 
+import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.wiring.Limiter;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 

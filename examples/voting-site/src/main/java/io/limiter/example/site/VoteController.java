@@ -1,8 +1,8 @@
 package io.limiter.example.site;
 
 import io.limiter.Limit;
+import io.limiter.Limiter;
 import io.limiter.spring.RateLimited;
-import io.limiter.wiring.Limiter;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;

@@ -1,6 +1,6 @@
 package io.limiter.spring.boot.actuate;
 
-import io.limiter.wiring.Limiter;
+import io.limiter.Limiter;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 

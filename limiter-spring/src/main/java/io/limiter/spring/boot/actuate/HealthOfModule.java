@@ -1,6 +1,6 @@
 package io.limiter.spring.boot.actuate;
 
-import io.limiter.wiring.Limiter;
+import io.limiter.Limiter;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 

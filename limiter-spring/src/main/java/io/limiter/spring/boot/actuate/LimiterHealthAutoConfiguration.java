@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
+import io.limiter.Limiter;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.wiring.Limiter;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.actuate.health.HealthIndicator;

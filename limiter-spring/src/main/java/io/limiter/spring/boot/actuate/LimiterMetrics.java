@@ -3,7 +3,7 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.BackendException;
 import io.limiter.Counters;
 import io.limiter.Decision;
-import io.limiter.wiring.Limiter;
+import io.limiter.Limiter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limit;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.aop.RateLimitedPostProcessor;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
-import io.limiter.wiring.Limiter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;

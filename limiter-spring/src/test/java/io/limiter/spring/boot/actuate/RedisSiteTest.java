@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.wiring.Limiter;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

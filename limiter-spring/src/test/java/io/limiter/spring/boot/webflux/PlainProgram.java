@@ -1,11 +1,11 @@
 package io.limiter.spring.boot.webflux;
 
+import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.concurrent.Callable;

@@ -1,4 +1,4 @@
-package io.limiter.wiring;
+package io.limiter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -6,12 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.Decision;
-import io.limiter.Limit;
-import io.limiter.ManualTime;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;

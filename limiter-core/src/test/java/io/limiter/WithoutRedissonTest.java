@@ -1,4 +1,4 @@
-package io.limiter.wiring;
+package io.limiter;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 

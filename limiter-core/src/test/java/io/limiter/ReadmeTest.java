@@ -1,16 +1,9 @@
-package io.limiter.wiring;
+package io.limiter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
-import io.limiter.Decision;
-import io.limiter.Limit;
-import io.limiter.ManualTime;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import java.io.IOException;
@@ -27,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** The README's snippets: Java is compiled and run here, properties are read, tables tell the defaults that there are. */
 class ReadmeTest {
     private static final Path README = Path.of("../README.md");
-    private static final Path THIS = Path.of("src/test/java/io/limiter/wiring/ReadmeTest.java");
+    private static final Path THIS = Path.of("src/test/java/io/limiter/ReadmeTest.java");
 
     @Test
     void everyJavaSnippetStandsInThisTest() throws IOException {

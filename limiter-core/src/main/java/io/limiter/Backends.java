@@ -1,0 +1,131 @@
+package io.limiter;
+
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.config.LimiterConfig.RedisMode;
+import io.limiter.config.LimiterConfig.RedisSettings;
+import io.limiter.redis.RedisBackend;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.slf4j.Logger;
+
+/** From what the configuration says of backends to one that runs. */
+final class Backends {
+    private static final Logger LOG = DiagnosticLog.of(Limiter.class);
+
+    private Backends() {}
+
+    /** Adds the properties that differ and need a restart. */
+    static void addWhatCantChange(LimiterConfig now, LimiterConfig next, List<String> fixed) {
+        add(fixed, "limiter.backend", now.backend(), next.backend());
+        add(fixed, "limiter.redis.*", now.redis(), next.redis());
+        add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
+        add(fixed, "limiter.instances", now.instances(), next.instances());
+    }
+
+    private static void add(List<String> fixed, String property, Object now, Object next) {
+        if (!now.equals(next)) {
+            fixed.add(property);
+        }
+    }
+
+    /** Several instances on their own grant a multiple of each limit; that must not happen in silence. */
+    static void warnOfWhatInProcessIgnores(LimiterConfig config) {
+        boolean pointsToRedis =
+                !config.redis().addresses().isEmpty() || config.redis().config() != null;
+        if (config.backend() == BackendKind.IN_PROCESS && (pointsToRedis || config.instances() > 1)) {
+            LOG.warn("RL-111 the backend is in-process, so each instance grants the whole limits: "
+                    + (pointsToRedis
+                            ? "limiter.redis.* means nothing beside limiter.backend = in-process; remove that line to share"
+                                    + " the limits"
+                            : "limiter.instances means nothing without Redis; add limiter.redis.address to share the"
+                                    + " limits"));
+        }
+    }
+
+    static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
+        List<String> ignored = new ArrayList<>();
+        if (!redis.addresses().isEmpty()) {
+            ignored.add("limiter.redis.address");
+        }
+        if (redis.config() != null) {
+            ignored.add("limiter.redis.config");
+        }
+        if (redis.password() != null) {
+            ignored.add("limiter.redis.password");
+        }
+        if (!ignored.isEmpty()) {
+            LOG.warn(
+                    "RL-115 the application's own connection to Redis is used, so {} {}",
+                    String.join(", ", ignored),
+                    ignored.size() == 1 ? "means nothing; remove it" : "mean nothing; remove them");
+        }
+    }
+
+    static Backend redis(RedisSettings settings) {
+        if (settings.config() == null && settings.addresses().isEmpty()) {
+            throw new IllegalStateException(
+                    "the configuration says no way to Redis, because a client of the caller's was"
+                            + " announced; give the backend on it to Limiter.start(config, backend)");
+        }
+        try {
+            RedisBackend.Builder builder =
+                    RedisBackend.builder().prefix(settings.prefix()).deadline(settings.deadline());
+            if (settings.config() != null) {
+                builder.yaml(text(settings.config()));
+            } else if (settings.mode() == RedisMode.CLUSTER) {
+                builder.cluster(settings.addresses());
+            } else if (settings.mode() == RedisMode.SENTINEL) {
+                builder.sentinel(Objects.requireNonNull(settings.master(), "master"), settings.addresses());
+            } else {
+                builder.address(settings.addresses().get(0));
+            }
+            if (settings.password() != null) {
+                builder.credentials(settings.username(), settings.password());
+            }
+            RedisBackend backend = builder.build();
+            backend.awaitConnected(settings.startupWait());
+            return backend;
+        } catch (NoClassDefFoundError missing) {
+            throw new IllegalStateException(
+                    "RL-112 "
+                            + (settings.config() == null ? "limiter.redis.address" : "limiter.redis.config")
+                            + " needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
+                    missing);
+        }
+    }
+
+    /** The text at {@code classpath:name} or {@code file:path}. */
+    private static String text(String location) {
+        String place = location.substring(location.indexOf(':') + 1);
+        try (InputStream stream = location.startsWith("file:")
+                ? Files.newInputStream(Path.of(place))
+                : resource(place.startsWith("/") ? place.substring(1) : place)) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException(
+                    "RL-108 limiter.redis.config = " + location + " can't be read (" + e.getMessage()
+                            + "); write classpath:name or file:path of a file that is there",
+                    e);
+        }
+    }
+
+    private static InputStream resource(String name) throws IOException {
+        ClassLoader ofApplication = Thread.currentThread().getContextClassLoader();
+        InputStream stream = ofApplication == null ? null : ofApplication.getResourceAsStream(name);
+        if (stream == null) {
+            stream = Backends.class.getClassLoader().getResourceAsStream(name);
+        }
+        if (stream == null) {
+            throw new FileNotFoundException("there is no such resource on the class path");
+        }
+        return stream;
+    }
+}

@@ -1,0 +1,287 @@
+package io.limiter;
+
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.inprocess.InProcessBackend;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * A rate limiter as configured, running: its backend, and its policies by name. Thread-safe. Close it to end the backend.
+ *
+ * <pre>{@code
+ * try (Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")))) {
+ *     Decision decision = limiter.tryAcquire("vote", PartitionKey.of(address), 1);
+ * }
+ * }</pre>
+ *
+ * <p>What it was configured with, the policies and all that was {@linkplain #derive derived} of them are one snapshot, which
+ * {@link #replace} replaces whole: a call sees the old configuration or the new one, never a part of each.
+ */
+public final class Limiter implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(Limiter.class);
+
+    private final RateLimiter rateLimiter;
+    private volatile Snapshot snapshot;
+
+    /**
+     * What calls see. Immutable.
+     *
+     * @param config as given
+     * @param own policies that were announced besides, by name
+     * @param policies both, by name
+     * @param derived the makers of what is derived, by slot; null where one was given up
+     * @param values what they made
+     */
+    private record Snapshot(
+            LimiterConfig config,
+            Map<String, Policy> own,
+            Map<String, Policy> policies,
+            @Nullable Function<? super LimiterConfig, ?>[] derived,
+            @Nullable Object[] values) {
+
+        static Snapshot of(
+                LimiterConfig config, Map<String, Policy> own, @Nullable Function<? super LimiterConfig, ?>[] derived) {
+            Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
+            own.forEach((name, policy) -> {
+                if (policies.putIfAbsent(name, policy) != null) {
+                    throw new IllegalArgumentException("RL-151 policy '" + name
+                            + "' is configured, and an annotation or other code has one of that name; rename one of the"
+                            + " two");
+                }
+            });
+            Object[] values = Arrays.stream(derived)
+                    .map(make -> make == null ? null : make.apply(config))
+                    .toArray();
+            return new Snapshot(config, own, Collections.unmodifiableMap(policies), derived, values);
+        }
+    }
+
+    private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
+        this.rateLimiter = rateLimiter;
+        this.snapshot = Snapshot.of(config, Map.of(), new Function[0]);
+        config.policies().values().forEach(rateLimiter::announce);
+    }
+
+    /**
+     * Starts what the configuration says. With Redis it connects in the background and waits for the first connection no
+     * longer than {@code limiter.redis.startup-wait}; it starts without one, and the failure modes answer until there is.
+     *
+     * @throws IllegalStateException if the configuration says Redis and Redisson is not on the class path, or its
+     *     configuration file can't be read
+     */
+    public static Limiter start(LimiterConfig config) {
+        if (config.backend() == BackendKind.REDIS) {
+            return start(config, Backends.redis(config.redis()), BackendKind.REDIS);
+        }
+        Backends.warnOfWhatInProcessIgnores(config);
+        return start(config, null, BackendKind.IN_PROCESS);
+    }
+
+    /**
+     * The same, on a backend that the caller made, on a client that the application has for instance. It is closed with
+     * the limiter. While it can't answer, the failure modes do. What the configuration says about how to reach Redis means
+     * nothing here.
+     */
+    public static Limiter start(LimiterConfig config, Backend shared) {
+        Backends.warnOfWhatASharedBackendIgnores(config.redis());
+        return start(config, Objects.requireNonNull(shared, "shared"), BackendKind.REDIS);
+    }
+
+    private static Limiter start(LimiterConfig config, @Nullable Backend shared, BackendKind kind) {
+        InProcessBackend inProcess = InProcessBackend.builder()
+                .maxEntries(config.inProcess().maxEntries())
+                .maxStamps(config.inProcess().maxStamps())
+                .build();
+        RateLimiter rateLimiter = shared == null
+                ? RateLimiter.on(inProcess)
+                : RateLimiter.builder(shared)
+                        .fallback(inProcess)
+                        .instances(config.instances())
+                        .build();
+        LOG.info(
+                "limiter started: backend {}, policies {}",
+                kind == BackendKind.REDIS ? "redis" : "in-process",
+                shown(config));
+        return new Limiter(config, rateLimiter);
+    }
+
+    /**
+     * The policies of a configuration on a rate limiter that the caller made: on a backend of its own, or in a test with a
+     * time that stands still. What the configuration says about backends means nothing here. Closing it closes the rate
+     * limiter.
+     */
+    public static Limiter of(LimiterConfig config, RateLimiter rateLimiter) {
+        return new Limiter(
+                Objects.requireNonNull(config, "config"), Objects.requireNonNull(rateLimiter, "rateLimiter"));
+    }
+
+    /** What is configured now. */
+    public LimiterConfig config() {
+        return snapshot.config;
+    }
+
+    /** The limiter itself, for everything that is not asked by a policy's name. */
+    public RateLimiter rateLimiter() {
+        return rateLimiter;
+    }
+
+    /** All policies that are known now by name: the configured ones, then those that were announced. */
+    public Map<String, Policy> policies() {
+        return snapshot.policies;
+    }
+
+    /**
+     * The policy of that name, as it is now: ask again for each call, because it may be replaced.
+     *
+     * @throws IllegalArgumentException if there is none; the message lists those that there are
+     */
+    public Policy policy(String name) {
+        Snapshot now = snapshot;
+        Policy policy = now.policies.get(name);
+        if (policy == null) {
+            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
+                    + now.policies.keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
+        }
+        return policy;
+    }
+
+    /**
+     * Takes permits of a policy for a key.
+     *
+     * @throws IllegalArgumentException if no policy has that name
+     */
+    public Decision tryAcquire(String policy, PartitionKey key, long permits) {
+        return rateLimiter.tryAcquire(policy(policy), key, permits);
+    }
+
+    /**
+     * Adds a policy that the application has besides the configured ones, such as that of an annotation. To announce an equal
+     * one again does nothing.
+     *
+     * @throws IllegalArgumentException if there is another policy of that name
+     */
+    public synchronized void announce(Policy policy) {
+        Snapshot now = snapshot;
+        Policy known = now.policies.get(policy.name());
+        if (policy.equals(known) && now.own.containsKey(policy.name())) {
+            return;
+        }
+        if (known != null) {
+            throw new IllegalArgumentException(
+                    "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
+        }
+        Map<String, Policy> own = new LinkedHashMap<>(now.own);
+        own.put(policy.name(), policy);
+        Map<String, Policy> policies = new LinkedHashMap<>(now.policies);
+        policies.put(policy.name(), policy);
+        rateLimiter.announce(policy);
+        snapshot = new Snapshot(now.config, own, Collections.unmodifiableMap(policies), now.derived, now.values);
+    }
+
+    /**
+     * Makes something of the configuration, and anew of each that replaces it: the rules of a filter, the policy of an
+     * annotation. It takes part in the snapshot: a configuration of which it can't be made does not replace this one.
+     *
+     * @param make throws {@link IllegalArgumentException} or {@link IllegalStateException} for a configuration that does not
+     *     fit. Called by one thread at a time; not to call this limiter
+     */
+    public synchronized <T> Derived<T> derive(Function<? super LimiterConfig, ? extends T> make) {
+        Snapshot now = snapshot;
+        T made = Objects.requireNonNull(make.apply(now.config));
+        int slot = 0;
+        while (slot < now.derived.length && now.derived[slot] != null) {
+            slot++;
+        }
+        set(slot, make, made);
+        return new Derived<>(this, slot);
+    }
+
+    @SuppressWarnings("unchecked") // what was made for that slot
+    <T> T derived(int slot) {
+        return (T) Objects.requireNonNull(snapshot.values[slot], "closed");
+    }
+
+    synchronized void giveUp(int slot) {
+        set(slot, null, null);
+    }
+
+    private void set(int slot, @Nullable Function<? super LimiterConfig, ?> make, @Nullable Object made) {
+        Snapshot now = snapshot;
+        int slots = Math.max(slot + 1, now.derived.length);
+        Function<? super LimiterConfig, ?>[] derived = Arrays.copyOf(now.derived, slots);
+        Object[] values = Arrays.copyOf(now.values, slots);
+        derived[slot] = make;
+        values[slot] = made;
+        snapshot = new Snapshot(now.config, now.own, now.policies, derived, values);
+    }
+
+    /**
+     * Replaces the configuration as a whole, while calls go on. State stays: what clients have used of a limit counts on
+     * under the new permits, see the identity of a {@link Limit}. What is in force is seen by each call that begins when this
+     * has returned.
+     *
+     * @throws IllegalArgumentException if something differs that can't change without a restart (where the state is, how to
+     *     reach it, how many instances share it), or the configuration does not fit to what was derived or announced; nothing
+     *     of it is in force then
+     */
+    public synchronized void replace(LimiterConfig next) {
+        Snapshot now = snapshot;
+        List<String> fixed = new ArrayList<>();
+        Backends.addWhatCantChange(now.config, next, fixed);
+        if (!fixed.isEmpty()) {
+            throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
+                    + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
+                    + " force");
+        }
+        Snapshot fresh = Snapshot.of(next, now.own, now.derived);
+        next.policies().values().forEach(rateLimiter::announce);
+        snapshot = fresh;
+        now.config.policies().forEach((name, policy) -> {
+            Policy other = fresh.policies.get(name);
+            if (other == null) {
+                rateLimiter.retract(policy);
+            } else {
+                warnOfFreshStarts(policy, other);
+            }
+        });
+        LOG.info("configuration replaced: policies {}", shown(next));
+    }
+
+    /** Whoever changes a period without a name for the limit gives each caller a new quota. */
+    private static void warnOfFreshStarts(Policy before, Policy after) {
+        List<Limit> gone = before.limits().stream()
+                .filter(limit -> after.limits().stream().noneMatch(limit::hasStateOf))
+                .toList();
+        List<Limit> come = after.limits().stream()
+                .filter(limit -> before.limits().stream().noneMatch(limit::hasStateOf))
+                .toList();
+        if (!gone.isEmpty() && !come.isEmpty()) {
+            LOG.warn(
+                    "RL-152 policy '{}': {} in place of {} has another state, so callers start afresh; to keep the state"
+                            + " when a period changes, give the limit a name",
+                    after.name(),
+                    come,
+                    gone);
+        }
+    }
+
+    private static List<String> shown(LimiterConfig config) {
+        return config.policies().values().stream()
+                .map(policy -> policy.name() + " " + policy.limits())
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        rateLimiter.close();
+    }
+}

@@ -1,5 +1,0 @@
-/** From text to a limiter that runs. */
-@NullMarked
-package io.limiter.wiring;
-
-import org.jspecify.annotations.NullMarked;
