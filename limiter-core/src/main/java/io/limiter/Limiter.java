@@ -202,19 +202,16 @@ public final class Limiter implements AutoCloseable {
             slot++;
         }
         set(slot, make, made);
-        return new Derived<>(this, slot);
+        int own = slot;
+        return new Derived<>(() -> derived(own), () -> set(own, null, null));
     }
 
     @SuppressWarnings("unchecked") // what was made for that slot
-    <T> T derived(int slot) {
-        return (T) Objects.requireNonNull(snapshot.values[slot], "closed");
+    private <T> T derived(int slot) {
+        return (T) Objects.requireNonNull(snapshot.values[slot], "given up");
     }
 
-    synchronized void giveUp(int slot) {
-        set(slot, null, null);
-    }
-
-    private void set(int slot, @Nullable Function<? super LimiterConfig, ?> make, @Nullable Object made) {
+    private synchronized void set(int slot, @Nullable Function<? super LimiterConfig, ?> make, @Nullable Object made) {
         Snapshot now = snapshot;
         int slots = Math.max(slot + 1, now.derived.length);
         Function<? super LimiterConfig, ?>[] derived = Arrays.copyOf(now.derived, slots);
