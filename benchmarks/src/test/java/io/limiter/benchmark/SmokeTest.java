@@ -1,0 +1,60 @@
+package io.limiter.benchmark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.benchmark.jvm.JvmBenchmarks;
+import io.limiter.benchmark.redis.Load;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Each benchmark runs, for a moment. Its figures mean nothing here. */
+class SmokeTest {
+    private static final String JMH = " -f 0 -foe true -wi 0 -i 1 -r 5ms";
+
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private final PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+
+    @Test
+    void theCasesOfTheJvmRun() throws Exception {
+        JvmBenchmarks.run(("OneKey|ManyKeys|NewKeys" + JMH).split(" "), out);
+        // 10 contenders, 2 answers, 3 numbers of callers; 6 contenders with 2 draws; and 6 with new keys.
+        assertEquals(60 + 12 + 6, rows().size());
+    }
+
+    @Test
+    void theAnnotatedMethodsRun() throws Exception {
+        JvmBenchmarks.run(("AnnotatedMethod" + JMH).split(" "), out);
+        assertEquals(7, rows().size());
+    }
+
+    @Test
+    void theLoadOnRedisRuns() throws Exception {
+        String all = "limiter-fixed,limiter-bucket,limiter-list,limiter-zset,lettuce-fixed,lettuce-bucket,lettuce-list,"
+                + "lettuce-zset";
+        Load.run(
+                ("--contenders " + all + " --callers 8,async-64 --warmup 0 --windows 1 --seconds 0.1").split(" "), out);
+        List<String[]> rows = rows();
+        assertEquals(8 * 4 * 2, rows.size());
+        for (String[] row : rows) {
+            assertTrue(Double.parseDouble(row[3]) > 0, () -> "decisions of " + String.join(" ", row));
+            double allowed = Double.parseDouble(row[11]);
+            switch (row[1]) {
+                case "keys", "allowed" -> assertTrue(allowed > 0.9, () -> "allowed of " + String.join(" ", row));
+                case "denied" -> assertTrue(allowed < 0.1, () -> "allowed of " + String.join(" ", row));
+                default -> {}
+            }
+        }
+    }
+
+    private List<String[]> rows() {
+        return bytes.toString(StandardCharsets.UTF_8)
+                .lines()
+                .skip(1)
+                .map(row -> row.split(","))
+                .toList();
+    }
+}
