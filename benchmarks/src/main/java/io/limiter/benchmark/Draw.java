@@ -3,7 +3,7 @@ package io.limiter.benchmark;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** Which key comes next: drawn beforehand, from a fixed seed, so that drawing costs nothing and is the same each time. */
+/** Sequences of keys. They are drawn beforehand and from a fixed seed: no cost in the measured call, and the same in each run. */
 public final class Draw {
     private static final int DRAWS = 1 << 19;
 

@@ -1,5 +1,9 @@
 package io.limiter.benchmark;
 
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.redis.RedisBackend;
 import io.limiter.wiring.Limiter;
@@ -7,24 +11,41 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 
-/** How the benchmarks start our limiter and find its scripts: the one place that a move of these classes touches. */
-public final class Ours {
-    /** The policy that {@link #start} configures. */
-    public static final String POLICY = "bench";
+/** Our limiter, as an application uses it, and our scripts: of the contenders, all that knows our classes by name. */
+public final class Ours implements AutoCloseable {
+    private final Limiter limiter;
+    private final RateLimiter asked;
+    private final Policy policy;
 
-    private Ours() {}
-
-    /** A limiter with one policy of these limits, and these lines of configuration besides. */
-    public static Limiter start(String limits, String... lines) {
-        String text = "limiter.policies." + POLICY + ".limits = " + limits + "\n" + String.join("\n", lines) + "\n";
+    /** One policy of these limits, and these lines of configuration besides. */
+    public Ours(String limits, String... lines) {
+        String text = "limiter.policies.bench.limits = " + limits + "\n" + String.join("\n", lines) + "\n";
         try {
-            return Limiter.start(LimiterConfig.builder()
+            limiter = Limiter.start(LimiterConfig.builder()
                     .text("benchmark", new StringReader(text))
                     .build());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        asked = limiter.rateLimiter();
+        policy = limiter.policy("bench");
+    }
+
+    /** Takes one permit. */
+    public Decision decide(PartitionKey key) {
+        return asked.tryAcquire(policy, key, 1);
+    }
+
+    /** Takes one permit, without blocking. */
+    public CompletionStage<Decision> decideAsync(PartitionKey key) {
+        return asked.tryAcquireAsync(policy, key, 1);
+    }
+
+    @Override
+    public void close() {
+        limiter.close();
     }
 
     /** The Lua script of that name, such as {@code fixed_window}. */

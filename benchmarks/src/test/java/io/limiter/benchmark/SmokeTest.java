@@ -10,10 +10,12 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each benchmark runs, for a moment. Its figures mean nothing here. */
 class SmokeTest {
-    private static final String JMH = " -f 0 -foe true -wi 0 -i 1 -r 5ms";
+    private static final String JMH = " -f 0 -foe true -wi 0 -i 1 -r 5ms -v SILENT";
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
@@ -31,14 +33,18 @@ class SmokeTest {
         assertEquals(7, rows().size());
     }
 
-    @Test
-    void theLoadOnRedisRuns() throws Exception {
-        String all = "limiter-fixed,limiter-bucket,limiter-list,limiter-zset,lettuce-fixed,lettuce-bucket,lettuce-list,"
-                + "lettuce-zset";
-        Load.run(
-                ("--contenders " + all + " --callers 8,async-64 --warmup 0 --windows 1 --seconds 0.1").split(" "), out);
+    @ParameterizedTest
+    @CsvSource({
+        "limiter-fixed;lettuce-fixed, keys;denied;allowed;attack, 8",
+        "limiter-bucket;limiter-list;limiter-zset;lettuce-bucket;lettuce-list;lettuce-zset, keys;denied, 1",
+        "limiter-fixed;lettuce-fixed, keys, async-64"
+    })
+    void theLoadOnRedisRuns(String contenders, String workloads, String callers) throws Exception {
+        String options = "--contenders " + contenders + " --workloads " + workloads + " --callers " + callers
+                + " --warmup 0 --windows 1 --seconds 0.1";
+        Load.run(options.replace(';', ',').split(" "), out);
         List<String[]> rows = rows();
-        assertEquals(8 * 4 * 2, rows.size());
+        assertEquals(contenders.split(";").length * workloads.split(";").length, rows.size());
         for (String[] row : rows) {
             assertTrue(Double.parseDouble(row[3]) > 0, () -> "decisions of " + String.join(" ", row));
             double allowed = Double.parseDouble(row[11]);

@@ -3,10 +3,9 @@ package io.limiter.benchmark.jvm;
 import com.google.common.util.concurrent.RateLimiter;
 import io.github.bucket4j.Bucket;
 import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.benchmark.Ours;
-import io.limiter.wiring.Limiter;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
@@ -15,8 +14,11 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** What is measured. In a forked JVM there is one of them, so the call costs what a direct one does. */
+/** What is measured. A forked JVM loads one implementation, so the interface call costs what a direct call does. */
 interface Contender extends AutoCloseable {
+    /** How many keys there are. */
+    int KEYS = 100_000;
+
     /** Decides for a key, and gives the answer to the sink. */
     void decide(int key, Blackhole sink);
 
@@ -28,23 +30,33 @@ interface Contender extends AutoCloseable {
      *
      * @param name one of our algorithms, {@code two} or {@code three} limits, or a peer
      * @param allowed whether it allows every call, or after the first ones none
-     * @param keys from 0 to below this; of one key the peers need no map
+     * @param manyKeys whether it is asked for others than key 0; for one the peers need no map
      */
-    static Contender of(String name, boolean allowed, int keys) {
+    static Contender of(String name, boolean allowed, boolean manyKeys) {
         return switch (name) {
             case "clock" -> (key, sink) -> sink.consume(System.nanoTime());
             // Bucket4j and Guava decide for one key; a map of them is what their users write.
             case "bucket4j" ->
-                peer(keys, () -> bucket(allowed), (one, sink) -> sink.consume(one.tryConsumeAndReturnRemaining(1)));
+                peer(manyKeys, () -> bucket(allowed), (one, sink) -> sink.consume(one.tryConsumeAndReturnRemaining(1)));
             case "bucket4j-boolean" ->
-                peer(keys, () -> bucket(allowed), (one, sink) -> sink.consume(one.tryConsume(1)));
+                peer(manyKeys, () -> bucket(allowed), (one, sink) -> sink.consume(one.tryConsume(1)));
             case "guava" ->
                 peer(
-                        keys,
+                        manyKeys,
                         () -> RateLimiter.create(allowed ? 1e9 : 1e-5),
                         (one, sink) -> sink.consume(one.tryAcquire()));
-            default -> ours(allowed ? allowing(name) : denying(name), keys);
+            default -> ours(allowed ? allowing(name) : denying(name));
         };
+    }
+
+    /** The keys, made beforehand. */
+    final class Names {
+        private static final String[] TEXTS =
+                IntStream.range(0, KEYS).mapToObj(key -> "client-" + key).toArray(String[]::new);
+        private static final PartitionKey[] OURS =
+                Arrays.stream(TEXTS).map(PartitionKey::of).toArray(PartitionKey[]::new);
+
+        private Names() {}
     }
 
     private static String allowing(String name) {
@@ -72,16 +84,12 @@ interface Contender extends AutoCloseable {
         };
     }
 
-    private static Contender ours(String limits, int keys) {
-        PartitionKey[] names = IntStream.range(0, keys)
-                .mapToObj(key -> PartitionKey.of("client-" + key))
-                .toArray(PartitionKey[]::new);
-        Limiter limiter = Ours.start(limits, "limiter.in-process.max-entries = 1000000");
-        Policy policy = limiter.policy(Ours.POLICY);
+    private static Contender ours(String limits) {
+        Ours limiter = new Ours(limits, "limiter.in-process.max-entries = 1000000");
         return new Contender() {
             @Override
             public void decide(int key, Blackhole sink) {
-                sink.consume(limiter.rateLimiter().tryAcquire(policy, names[key], 1));
+                sink.consume(limiter.decide(Names.OURS[key]));
             }
 
             @Override
@@ -99,15 +107,13 @@ interface Contender extends AutoCloseable {
                 .build();
     }
 
-    private static <T> Contender peer(int keys, Supplier<T> maker, BiConsumer<T, Blackhole> call) {
-        if (keys == 1) {
+    private static <T> Contender peer(boolean manyKeys, Supplier<T> maker, BiConsumer<T, Blackhole> call) {
+        if (!manyKeys) {
             T one = maker.get();
             return (key, sink) -> call.accept(one, sink);
         }
-        String[] names =
-                IntStream.range(0, keys).mapToObj(key -> "client-" + key).toArray(String[]::new);
         Map<String, T> all = new ConcurrentHashMap<>();
         Function<String, T> make = name -> maker.get();
-        return (key, sink) -> call.accept(all.computeIfAbsent(names[key], make), sink);
+        return (key, sink) -> call.accept(all.computeIfAbsent(Names.TEXTS[key], make), sink);
     }
 }

@@ -20,15 +20,17 @@ public final class JvmBenchmarks {
 
     /** Takes the arguments of JMH: a pattern of names, {@code -p contender=fixed,guava}, {@code -f}, {@code -wi}. */
     public static void run(String[] args, PrintStream out) throws CommandLineOptionException, RunnerException {
-        // Two builds may run at a time on one machine; who wants quiet figures sees to that.
+        // JMH allows one run at a time on a machine; other work disturbs as much, and is not refused.
         System.setProperty("jmh.ignoreLock", "true");
+        CommandLineOptions given = new CommandLineOptions(args);
         Runner runner = new Runner(
                 new OptionsBuilder()
-                        .parent(new CommandLineOptions(args))
+                        .parent(given)
                         .addProfiler(GCProfiler.class)
                         .addProfiler(CpuProfiler.class)
                         .build(),
-                OutputFormatFactory.createFormatInstance(System.err, VerboseMode.NORMAL));
+                OutputFormatFactory.createFormatInstance(
+                        System.err, given.verbosity().orElse(VerboseMode.NORMAL)));
         Table table = new Table(out, "wall_ns", "cpu_ns", "bytes");
         for (RunResult result : runner.run()) {
             row(table, result);

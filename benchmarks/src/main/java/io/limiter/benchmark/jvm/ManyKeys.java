@@ -25,8 +25,6 @@ import org.openjdk.jmh.infra.Blackhole;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class ManyKeys {
-    private static final int KEYS = 100_000;
-
     @Param({"fixed", "bucket", "list", "zset", "bucket4j", "guava"})
     String contender = "";
 
@@ -45,9 +43,9 @@ public class ManyKeys {
     /** Makes the contender, and all keys. */
     @Setup
     public void start(Blackhole sink) {
-        chosen = Contender.of(contender, true, KEYS);
-        keys = draw.equals("zipf") ? Draw.zipf(KEYS) : Draw.uniform(KEYS);
-        for (int key = 0; key < KEYS; key++) {
+        chosen = Contender.of(contender, true, true);
+        keys = draw.equals("zipf") ? Draw.zipf(Contender.KEYS) : Draw.uniform(Contender.KEYS);
+        for (int key = 0; key < Contender.KEYS; key++) {
             chosen.decide(key, sink);
         }
     }

@@ -25,8 +25,6 @@ import org.openjdk.jmh.infra.Blackhole;
 @Warmup(iterations = 10)
 @Measurement(iterations = 10)
 public class NewKeys {
-    private static final int KEYS = 100_000;
-
     @Param({"fixed", "bucket", "list", "zset", "bucket4j", "guava"})
     String contender = "";
 
@@ -35,7 +33,7 @@ public class NewKeys {
     /** An empty one each time. */
     @Setup(Level.Iteration)
     public void start() {
-        chosen = Contender.of(contender, true, KEYS);
+        chosen = Contender.of(contender, true, true);
     }
 
     /** Ends it. */
@@ -46,9 +44,9 @@ public class NewKeys {
 
     /** All keys, once each. */
     @Benchmark
-    @OperationsPerInvocation(KEYS)
+    @OperationsPerInvocation(Contender.KEYS)
     public void created(Blackhole sink) {
-        for (int key = 0; key < KEYS; key++) {
+        for (int key = 0; key < Contender.KEYS; key++) {
             chosen.decide(key, sink);
         }
     }

@@ -35,7 +35,7 @@ public class OneKey {
     /** Makes the contender, and where it shall deny, uses it up. */
     @Setup
     public void start(Blackhole sink) {
-        chosen = Contender.of(contender, answer.equals("allowed"), 1);
+        chosen = Contender.of(contender, answer.equals("allowed"), false);
         for (int i = 0; i < 200; i++) {
             chosen.decide(0, sink);
         }

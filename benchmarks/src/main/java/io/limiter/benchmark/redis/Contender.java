@@ -5,10 +5,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.benchmark.Ours;
-import io.limiter.wiring.Limiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -58,20 +55,16 @@ interface Contender extends AutoCloseable {
     }
 
     private static Contender limiter(String limits, String address, String deadline) {
-        Limiter limiter =
-                Ours.start(limits, "limiter.redis.address = " + address, "limiter.redis.deadline = " + deadline);
-        RateLimiter asked = limiter.rateLimiter();
-        Policy policy = limiter.policy(Ours.POLICY);
+        Ours limiter = new Ours(limits, "limiter.redis.address = " + address, "limiter.redis.deadline = " + deadline);
         return new Contender() {
             @Override
             public int ask(int key) {
-                return flags(asked.tryAcquire(policy, PartitionKey.of("client-" + key), 1));
+                return flags(limiter.decide(PartitionKey.of("client-" + key)));
             }
 
             @Override
             public CompletionStage<Integer> askAsync(int key) {
-                return asked.tryAcquireAsync(policy, PartitionKey.of("client-" + key), 1)
-                        .thenApply(this::flags);
+                return limiter.decideAsync(PartitionKey.of("client-" + key)).thenApply(this::flags);
             }
 
             @Override
