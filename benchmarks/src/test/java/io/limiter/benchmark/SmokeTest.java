@@ -22,14 +22,16 @@ class SmokeTest {
 
     @Test
     void theCasesOfTheJvmRun() throws Exception {
-        JvmBenchmarks.run(("OneKey|ManyKeys|NewKeys" + JMH).split(" "), out);
-        // 10 contenders, 2 answers, 3 numbers of callers; 6 contenders with 2 draws; and 6 with new keys.
-        assertEquals(60 + 12 + 6, rows().size());
+        run("OneKey.one|NewKeys");
+        run("OneKey.(two|eight) -p contender=fixed");
+        run("ManyKeys -p draw=zipf");
+        // 10 contenders and 2 answers, 6 with new keys; 2 answers and 2 numbers of callers; 6 contenders.
+        assertEquals(20 + 6 + 4 + 6, rows().size());
     }
 
     @Test
     void theAnnotatedMethodsRun() throws Exception {
-        JvmBenchmarks.run(("AnnotatedMethod" + JMH).split(" "), out);
+        run("AnnotatedMethod");
         assertEquals(7, rows().size());
     }
 
@@ -56,10 +58,14 @@ class SmokeTest {
         }
     }
 
+    private void run(String cases) throws Exception {
+        JvmBenchmarks.run((cases + JMH).split(" "), out);
+    }
+
     private List<String[]> rows() {
         return bytes.toString(StandardCharsets.UTF_8)
                 .lines()
-                .skip(1)
+                .filter(row -> !row.startsWith("contender,"))
                 .map(row -> row.split(","))
                 .toList();
     }

@@ -2,36 +2,22 @@ package io.limiter.benchmark.jvm;
 
 import io.limiter.benchmark.Draw;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /** Calls ask for 100 000 keys, that all exist, and all are allowed. */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(3)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class ManyKeys {
+public class ManyKeys extends Case {
     @Param({"fixed", "bucket", "list", "zset", "bucket4j", "guava"})
     String contender = "";
 
     @Param({"uniform", "zipf"})
     String draw = "";
 
-    private Contender chosen = (key, sink) -> {};
     private int[] keys = new int[1];
 
     /** Where a caller is in the list of keys. */

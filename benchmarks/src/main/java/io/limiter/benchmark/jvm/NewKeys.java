@@ -1,34 +1,24 @@
 package io.limiter.benchmark.jvm;
 
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /** Each call asks for a key that was never seen. The names of the keys are made beforehand. */
-@State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(3)
 @Warmup(iterations = 10)
 @Measurement(iterations = 10)
-public class NewKeys {
+public class NewKeys extends Case {
     @Param({"fixed", "bucket", "list", "zset", "bucket4j", "guava"})
     String contender = "";
-
-    private Contender chosen = (key, sink) -> {};
 
     /** An empty one each time. */
     @Setup(Level.Iteration)

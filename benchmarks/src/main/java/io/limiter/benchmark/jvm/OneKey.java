@@ -1,36 +1,19 @@
 package io.limiter.benchmark.jvm;
 
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /** All calls ask for the same key: 1, 2 and 8 threads. */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(3)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class OneKey {
+public class OneKey extends Case {
     @Param({"fixed", "bucket", "list", "zset", "two", "three", "bucket4j", "bucket4j-boolean", "guava", "clock"})
     String contender = "";
 
     @Param({"allowed", "denied"})
     String answer = "";
-
-    private Contender chosen = (key, sink) -> {};
 
     /** Makes the contender, and where it shall deny, uses it up. */
     @Setup

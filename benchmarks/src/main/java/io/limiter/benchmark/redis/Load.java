@@ -39,6 +39,9 @@ public final class Load {
         "failure_answers"
     };
 
+    /** The fewest calls that make a window. */
+    private static final int FEWEST = 200;
+
     private record Snapshot(long nanos, long cpuNanos, Server.Usage usage) {
         static Snapshot of(Server server) {
             return new Snapshot(System.nanoTime(), ProcessCpu.nanos(), server.usage());
@@ -96,6 +99,10 @@ public final class Load {
         Snapshot from = Snapshot.of(server);
         running.sampleInto(samples);
         sleep(seconds);
+        // On a machine that is busy with something else a short window may have seen nothing yet.
+        for (int i = 0; i < 1_000 && samples.count() < FEWEST; i++) {
+            sleep(0.02);
+        }
         running.sampleInto(null);
         Snapshot to = Snapshot.of(server);
         double count = Math.max(1, samples.count());
