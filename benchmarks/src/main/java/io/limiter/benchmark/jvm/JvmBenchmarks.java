@@ -26,6 +26,8 @@ public final class JvmBenchmarks {
         Runner runner = new Runner(
                 new OptionsBuilder()
                         .parent(given)
+                        // On a busy machine the compiler would wait for a core, into the measured iterations.
+                        .jvmArgsAppend("-XX:-BackgroundCompilation")
                         .addProfiler(GCProfiler.class)
                         .addProfiler(CpuProfiler.class)
                         .build(),

@@ -85,12 +85,23 @@ public final class Load {
                     : Callers.blocking(contender, workload.draw(), Integer.parseInt(callers));
             double[][] windows = new double[Integer.parseInt(value(options, "windows"))][];
             try (running) {
-                sleep(Double.parseDouble(value(options, "warmup")));
+                warmUp(Double.parseDouble(value(options, "warmup")));
                 for (int i = 0; i < windows.length; i++) {
                     windows[i] = window(server, running, Double.parseDouble(value(options, "seconds")));
                 }
             }
             return medians(windows);
+        }
+    }
+
+    /**
+     * Waits until this JVM has used so many seconds of CPU time, or ten times as long. On a busy machine the compiler waits for
+     * a core as long as the callers do, so seconds of a clock would not warm up as much each time.
+     */
+    private static void warmUp(double seconds) throws InterruptedException {
+        long end = ProcessCpu.nanos() + (long) (seconds * 1e9);
+        for (int i = 0; i < seconds * 500 && ProcessCpu.nanos() < end; i++) {
+            sleep(0.02);
         }
     }
 
