@@ -1,4 +1,4 @@
-/** Benchmarks, to be run by hand. */
+/** Benchmarks: what the cases in this JVM and on Redis have in common. */
 @NullMarked
 package io.limiter.benchmark;
 

@@ -1,4 +1,4 @@
-package io.limiter.benchmark;
+package io.limiter.benchmark.jvm;
 
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -14,19 +14,10 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
@@ -35,13 +26,7 @@ import org.springframework.context.annotation.Configuration;
  * What the annotation costs beside the decision: a proxy that asks the limiter itself, with the policy and the key at hand,
  * against proxies and woven methods that find both by their annotation.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(3)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 10, time = 1)
-public class AnnotatedMethodBenchmark {
+public class AnnotatedMethodBenchmark extends Case {
     private static final String USER = "alice";
     private static final Policy POLICY = Policy.of("many", Limit.fixedWindow(Limit.MAX_PERMITS, Duration.ofDays(1)));
 

@@ -1,0 +1,55 @@
+package io.limiter.benchmark;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.redis.RedisBackend;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+
+/** Our limiter, as an application uses it, and our scripts: of the contenders, all that knows our classes by name. */
+public final class Ours implements AutoCloseable {
+    private final Limiter limiter;
+    private final RateLimiter asked;
+    private final Policy policy;
+
+    /** One policy of these limits, and these lines of configuration besides. */
+    public Ours(String limits, String... lines) {
+        String text = "limiter.policies.bench.limits = " + limits + "\n" + String.join("\n", lines) + "\n";
+        try {
+            limiter = Limiter.start(LimiterConfig.builder()
+                    .text("benchmark", new StringReader(text))
+                    .build());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        asked = limiter.rateLimiter();
+        policy = limiter.policy("bench");
+    }
+
+    /** Takes one permit. */
+    public Decision decide(PartitionKey key) {
+        return asked.tryAcquire(policy, key, 1);
+    }
+
+    /** Takes one permit, without blocking. */
+    public CompletionStage<Decision> decideAsync(PartitionKey key) {
+        return asked.tryAcquireAsync(policy, key, 1);
+    }
+
+    @Override
+    public void close() {
+        limiter.close();
+    }
+
+    /** The Lua script of that name, such as {@code fixed_window}. */
+    public static String script(String name) {
+        return Objects.requireNonNull(RedisBackend.scripts().get(name), name);
+    }
+}

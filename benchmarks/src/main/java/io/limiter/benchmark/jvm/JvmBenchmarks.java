@@ -1,0 +1,67 @@
+package io.limiter.benchmark.jvm;
+
+import io.limiter.benchmark.Table;
+import java.io.PrintStream;
+import java.util.Objects;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
+import org.openjdk.jmh.runner.options.CommandLineOptionException;
+import org.openjdk.jmh.runner.options.CommandLineOptions;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/** Runs JMH with the CPU time and the bytes of each operation, and prints a row for each case. */
+public final class JvmBenchmarks {
+    private JvmBenchmarks() {}
+
+    /** Takes the arguments of JMH: a pattern of names, {@code -p contender=fixed,guava}, {@code -f}, {@code -wi}. */
+    public static void run(String[] args, PrintStream out) throws CommandLineOptionException, RunnerException {
+        // JMH allows one run at a time on a machine; other work disturbs as much, and is not refused.
+        System.setProperty("jmh.ignoreLock", "true");
+        CommandLineOptions given = new CommandLineOptions(args);
+        Runner runner = new Runner(
+                new OptionsBuilder()
+                        .parent(given)
+                        // On a busy machine the compiler would wait for a core, into the measured iterations.
+                        .jvmArgsAppend("-XX:-BackgroundCompilation")
+                        .addProfiler(GCProfiler.class)
+                        .addProfiler(CpuProfiler.class)
+                        .build(),
+                OutputFormatFactory.createFormatInstance(
+                        System.err, given.verbosity().orElse(VerboseMode.NORMAL)));
+        Table table = new Table(out, "wall_ns", "cpu_ns", "bytes");
+        for (RunResult result : runner.run()) {
+            row(table, result);
+        }
+    }
+
+    private static void row(Table table, RunResult result) {
+        BenchmarkParams params = result.getParams();
+        String[] name = params.getBenchmark().split("\\.", -1);
+        String workload = name[name.length - 2];
+        String contender = name[name.length - 1];
+        for (String key : params.getParamsKeys()) {
+            if (key.equals("contender")) {
+                contender = params.getParam(key);
+            } else {
+                workload += " " + params.getParam(key);
+            }
+        }
+        table.row(
+                contender,
+                workload,
+                Integer.toString(params.getThreads()),
+                result.getPrimaryResult().getScore(),
+                secondary(result, CpuProfiler.LABEL),
+                secondary(result, "gc.alloc.rate.norm"));
+    }
+
+    private static double secondary(RunResult result, String label) {
+        return Objects.requireNonNull(result.getSecondaryResults().get(label), label)
+                .getScore();
+    }
+}

@@ -1,0 +1,88 @@
+package io.limiter.benchmark.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.io.File;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import redis.embedded.RedisServer;
+import redis.embedded.core.ExecutableProvider;
+
+/**
+ * A redis-server of our own, and what it says of itself. It is the one that embedded-redis brings, or another: {@code
+ * -Dlimiter.redis.executable=/usr/bin/redis-server}.
+ */
+final class Server implements AutoCloseable {
+    private static final Pattern NUMBER =
+            Pattern.compile("^(used_cpu_user|used_cpu_sys|total_commands_processed):([0-9.]+)", Pattern.MULTILINE);
+    private static final Pattern CALLS = Pattern.compile("^cmdstat_eval(?:sha)?:calls=([0-9]+)", Pattern.MULTILINE);
+
+    /** What it has used and done so far. */
+    record Usage(double cpuMicros, double commands, double calls) {}
+
+    private final RedisServer server;
+    private final RedisClient client;
+    private final StatefulRedisConnection<String, String> connection;
+    private final String address;
+    private final Path folder;
+    private final int port;
+
+    Server() throws IOException {
+        String other = System.getProperty("limiter.redis.executable");
+        folder = Files.createTempDirectory("limiter-load");
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        server = RedisServer.newRedisServer()
+                .executableProvider(other == null ? ExecutableProvider.newJarResourceProvider() : () -> new File(other))
+                .port(port)
+                .setting("bind 127.0.0.1")
+                .setting("save \"\"")
+                .setting("dir " + folder)
+                .build();
+        server.start();
+        address = "redis://127.0.0.1:" + port;
+        client = RedisClient.create(address);
+        connection = client.connect();
+    }
+
+    String address() {
+        return address;
+    }
+
+    void empty() {
+        connection.sync().flushall();
+    }
+
+    Usage usage() {
+        String info = connection.sync().info("all");
+        double cpu = 0;
+        double commands = 0;
+        for (Matcher found = NUMBER.matcher(info); found.find(); ) {
+            double number = Double.parseDouble(found.group(2));
+            if (found.group(1).startsWith("used_cpu")) {
+                cpu += number * 1e6;
+            } else {
+                commands = number;
+            }
+        }
+        double calls = 0;
+        for (Matcher found = CALLS.matcher(info); found.find(); ) {
+            calls += Double.parseDouble(found.group(1));
+        }
+        return new Usage(cpu, commands, calls);
+    }
+
+    @Override
+    public void close() throws IOException {
+        connection.close();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        server.stop();
+        Files.deleteIfExists(folder);
+    }
+}
