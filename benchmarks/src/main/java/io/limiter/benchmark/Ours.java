@@ -1,12 +1,12 @@
 package io.limiter.benchmark;
 
 import io.limiter.Decision;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.redis.RedisBackend;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
