@@ -2,6 +2,7 @@ package io.limiter.faults;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import redis.clients.jedis.Jedis;
 
 /** Commands to one server, on a connection of its own that stays open. */
@@ -24,6 +25,14 @@ final class Admin implements AutoCloseable {
     /** As {@link #ask}, of a command that replies text. */
     String text(String... words) {
         return new String((byte[]) ask(words), StandardCharsets.UTF_8);
+    }
+
+    /** As {@link #ask}, of a command that replies a list of texts. */
+    List<String> texts(String... words) {
+        return ((List<?>) ask(words))
+                .stream()
+                        .map(text -> new String((byte[]) text, StandardCharsets.UTF_8))
+                        .toList();
     }
 
     /** Ends all connections but this one. */

@@ -24,7 +24,7 @@ class FaultSuiteTest {
 
     static Stream<Arguments> trials() {
         String wanted = System.getProperty("limiter.faults", "");
-        return Stream.of(ServerFaults.all())
+        return Stream.of(ServerFaults.all(), ClusterFaults.all())
                 .flatMap(List::stream)
                 .filter(fault -> fault.name().contains(wanted))
                 .flatMap(fault -> Stream.of(FailureMode.values()).map(mode -> Arguments.of(fault, mode)));
