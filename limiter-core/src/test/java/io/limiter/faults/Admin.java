@@ -35,6 +35,14 @@ final class Admin implements AutoCloseable {
                         .toList();
     }
 
+    /** Fails unless the server has replied an error of this kind. */
+    void expectErrors(String kind) {
+        String errors = text("INFO", "errorstats");
+        if (!errors.contains("errorstat_" + kind + ":")) {
+            throw new AssertionError("nobody met the fault: no " + kind + " in " + errors);
+        }
+    }
+
     /** Ends all connections but this one. */
     void killConnections() {
         ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");

@@ -13,13 +13,15 @@ import org.jspecify.annotations.Nullable;
  * @param startNanos when it began
  * @param tookNanos how long it took
  * @param decision the answer; null where an exception came instead
+ * @param failure that exception; null where an answer came
  */
 record Call(
         Kind kind,
         List<Charge> charges,
         long startNanos,
         long tookNanos,
-        @Nullable Decision decision) {
+        @Nullable Decision decision,
+        @Nullable Throwable failure) {
     /** What calls are for. */
     enum Kind {
         /** The only call of its key: what Redis holds of the key is what it did with this call. */

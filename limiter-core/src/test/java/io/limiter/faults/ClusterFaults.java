@@ -29,7 +29,11 @@ final class ClusterFaults {
                         ClusterStage::withReplica,
                         (s, lasts) -> s.signalFirstMaster("KILL"),
                         (s, lasts) -> s.awaitPromotion()),
-                Fault.loop("cluster, slots moved in a loop", ClusterStage::ofMasters, (s, lasts) -> moveSlot(s)),
+                Fault.loop(
+                        "cluster, slots moved in a loop",
+                        ClusterStage::ofMasters,
+                        (s, lasts) -> moveSlot(s),
+                        (s, lasts) -> s.masters().forEach(node -> node.expectErrors("ASK"))),
                 Fault.losing(
                         "sentinel, master kill -9, replica promoted",
                         SentinelStage::started,

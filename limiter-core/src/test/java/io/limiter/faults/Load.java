@@ -116,10 +116,9 @@ final class Load {
         List<Charge> charges = charges(limiter, kind, caller, i, begin - start);
         try {
             Decision decision = limiter.rateLimiter().tryAcquire(charges);
-            return new Call(kind, charges, begin, System.nanoTime() - begin, decision);
+            return new Call(kind, charges, begin, System.nanoTime() - begin, decision, null);
         } catch (Throwable anyAtAll) {
-            anyAtAll.printStackTrace();
-            return new Call(kind, charges, begin, System.nanoTime() - begin, null);
+            return new Call(kind, charges, begin, System.nanoTime() - begin, null, anyAtAll);
         }
     }
 

@@ -23,7 +23,8 @@ import java.util.List;
  * @param uncounted calls that passed uncounted
  * @param uncountedBefore those of them that began before the fault
  * @param byRedisMeanwhile per cent of the calls during the fault that Redis decided
- * @param p99Micros of the calls from the beginning of the fault on
+ * @param medianMicros how long the calls from the beginning of the fault on took
+ * @param p99Micros of the same
  * @param worstMicros of the same
  * @param backMillis from the end of the fault until Redis decided 95 % of the calls; -1 if it never did
  */
@@ -44,6 +45,7 @@ record Row(
         long uncounted,
         long uncountedBefore,
         long byRedisMeanwhile,
+        long medianMicros,
         long p99Micros,
         long worstMicros,
         long backMillis) {
@@ -111,9 +113,20 @@ record Row(
                         .filter(call -> call.isUncounted() && span.isBefore(call))
                         .count(),
                 percentByRedis(during),
+                micros[micros.length / 2],
                 micros[(int) (micros.length * 0.99)],
                 micros[micros.length - 1],
                 backMillis(span, calls));
+    }
+
+    /** The most that Redis may admit of a narrow key above its limit: one that forgot grants each limit once more. */
+    long byRedisBound() {
+        return losesState ? Load.NARROW_LIMIT : 0;
+    }
+
+    /** The most that the shares may admit of a narrow key. */
+    long bySharesBound() {
+        return mode == FailureMode.DENY ? 0 : Load.NARROW_SHARES;
     }
 
     private static long percentByRedis(List<Call> calls) {

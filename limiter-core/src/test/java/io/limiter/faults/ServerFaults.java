@@ -20,8 +20,11 @@ final class ServerFaults {
             ServerStage::persistent,
             (s, lasts) -> s.signal("KILL"),
             (s, lasts) -> s.restart());
-    static final Fault<ServerStage> SCRIPTS_FLUSHED =
-            Fault.loop("SCRIPT FLUSH in a loop", PLAIN, (s, lasts) -> s.admin().ask("SCRIPT", "FLUSH"));
+    static final Fault<ServerStage> SCRIPTS_FLUSHED = Fault.loop(
+            "SCRIPT FLUSH in a loop",
+            PLAIN,
+            (s, lasts) -> s.admin().ask("SCRIPT", "FLUSH"),
+            (s, lasts) -> s.admin().expectErrors("NOSCRIPT"));
     static final Fault<ServerStage> READ_ONLY = Fault.of(
             "REPLICAOF, read-only",
             PLAIN,
@@ -55,7 +58,7 @@ final class ServerFaults {
                         (s, lasts) -> s.admin().ask("CONFIG", "SET", "maxmemory", "0")),
                 READ_ONLY,
                 Fault.loop(
-                        "CLIENT KILL in a loop", PLAIN, (s, lasts) -> s.admin().killConnections()),
+                        "CLIENT KILL in a loop", PLAIN, (s, lasts) -> s.admin().killConnections(), (s, lasts) -> {}),
                 Fault.of(
                         "password changed",
                         PLAIN,

@@ -23,11 +23,11 @@ final class Table {
         List<String> csv = new ArrayList<>();
         csv.add(
                 "fault,mode,calls,exceptions,counted_twice,missing,lost,torn,wrongly_denied,counted_late,by_redis_above,"
-                        + "by_shares,uncounted,by_redis_meanwhile_percent,p99_us,worst_us,back_ms");
+                        + "by_shares,uncounted,by_redis_meanwhile_percent,median_us,p99_us,worst_us,back_ms");
         List<String> markdown = new ArrayList<>();
         markdown.add("| fault | mode | calls | exceptions | counted twice | missing | lost | above a limit of "
                 + Load.NARROW_LIMIT
-                + ": by Redis + by shares | uncounted | by Redis meanwhile | p99 / worst ms | back after s |");
+                + ": by Redis + by shares (bounds) | uncounted | by Redis meanwhile | p99 / worst ms | back after s |");
         markdown.add("|---|---|---|---|---|---|---|---|---|---|---|---|");
         for (Row row : rows) {
             csv.add(csv(row));
@@ -40,7 +40,7 @@ final class Table {
     private static String csv(Row row) {
         return String.format(
                 Locale.ROOT,
-                "\"%s\",%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d",
+                "\"%s\",%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d",
                 row.fault(),
                 row.mode().text(),
                 row.calls(),
@@ -55,6 +55,7 @@ final class Table {
                 row.byShares(),
                 row.uncounted(),
                 row.byRedisMeanwhile(),
+                row.medianMicros(),
                 row.p99Micros(),
                 row.worstMicros(),
                 row.backMillis());
@@ -63,16 +64,18 @@ final class Table {
     private static String markdown(Row row) {
         return String.format(
                 Locale.ROOT,
-                "| %s | %s | %d | %d | %d | %d | %d | %d + %d | %d | %d %% | %.1f / %.1f | %.1f |",
+                "| %s | %s | %d | %d | %d | %d | %s | %d + %d (%d + %d) | %d | %d %% | %.1f / %.1f | %.1f |",
                 row.fault(),
                 row.mode().text(),
                 row.calls(),
                 row.exceptions(),
                 row.countedTwice(),
                 row.missing(),
-                row.lost(),
+                row.losesState() ? Long.toString(row.lost()) : "-",
                 row.byRedisAbove(),
                 row.byShares(),
+                row.byRedisBound(),
+                row.bySharesBound(),
                 row.uncounted(),
                 row.byRedisMeanwhile(),
                 row.p99Micros() / 1_000.0,

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 /** One fault in one failure mode, from the start of the servers to the comparison with what they hold. */
@@ -43,12 +44,21 @@ final class Trial {
                 pause(times.after());
                 calls = load.stop();
             }
+            calls.stream()
+                    .map(Call::failure)
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .ifPresent(Throwable::printStackTrace);
             LockSupport.parkNanos(SETTLE_NANOS);
             Ledger ledger = new Ledger(calls, end);
             try (Limiter auditor = start(policies + stage.auditorsWay() + "limiter.redis.deadline = 5s\n")) {
                 Auditor.look(ledger, auditor);
             }
-            return Row.of(fault, mode, stage.decidesAtOnce(), new Row.Span(begin, end), calls, ledger);
+            Row row = Row.of(fault, mode, stage.decidesAtOnce(), new Row.Span(begin, end), calls, ledger);
+            if (row.byRedisMeanwhile() > fault.mostByRedis()) {
+                throw new AssertionError("the fault has hurt nobody: " + row);
+            }
+            return row;
         }
     }
 
