@@ -21,7 +21,7 @@ import java.util.List;
  * @param byRedisAbove the most that Redis admitted of a narrow key above its limit
  * @param byShares the most that the shares admitted of a narrow key
  * @param uncounted calls that passed uncounted
- * @param uncountedBefore those of them that began before the fault
+ * @param uncountedBefore those of them that were answered before the fault
  * @param byRedisMeanwhile per cent of the calls during the fault that Redis decided
  * @param medianMicros how long the calls from the beginning of the fault on took
  * @param p99Micros of the same
@@ -57,6 +57,11 @@ record Row(
     record Span(long beginNanos, long endNanos) {
         boolean isBefore(Call call) {
             return call.startNanos() < beginNanos;
+        }
+
+        /** Whether it had its answer before the fault. */
+        boolean isUntouched(Call call) {
+            return call.startNanos() + call.tookNanos() < beginNanos;
         }
 
         boolean isAfter(Call call) {
@@ -110,7 +115,7 @@ record Row(
                 shares,
                 calls.stream().filter(Call::isUncounted).count(),
                 calls.stream()
-                        .filter(call -> call.isUncounted() && span.isBefore(call))
+                        .filter(call -> call.isUncounted() && span.isUntouched(call))
                         .count(),
                 percentByRedis(during),
                 micros[micros.length / 2],
