@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The fault suite in short: some faults of different kinds, in the default failure mode. */
 class FaultsTest {
     private static final Trial.Times TIMES =
-            new Trial.Times(Duration.ofMillis(500), Duration.ofMillis(500), Duration.ofMillis(200));
+            new Trial.Times(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100));
 
     static Stream<Fault<?>> faults() {
         return Stream.of(
