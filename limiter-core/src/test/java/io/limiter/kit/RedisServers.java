@@ -24,6 +24,7 @@ public final class RedisServers {
 
     private static final int SLOTS = 16_384;
     private static final int MASTERS = 3;
+    private static final Duration FORMED = Duration.ofSeconds(60);
     /** A cluster's bus takes the port + 10 000. */
     private static final int HIGHEST_CLUSTER_PORT = 55_535;
 
@@ -234,13 +235,14 @@ public final class RedisServers {
 
     /** Starts a cluster of three masters; returns their ports. */
     public static List<Integer> startCluster() {
+        return startCluster(5_000);
+    }
+
+    /** As {@link #startCluster()}, of nodes that take each other for dead after so many milliseconds. */
+    public static List<Integer> startCluster(int timeoutMillis) {
         List<Integer> ports = new ArrayList<>();
-        while (ports.size() < MASTERS) {
-            int port = freePort();
-            if (port < HIGHEST_CLUSTER_PORT) {
-                ports.add(port);
-                start(port, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout 5000");
-            }
+        for (int i = 0; i < MASTERS; i++) {
+            ports.add(startNode(timeoutMillis));
         }
         for (int i = 0; i < MASTERS; i++) {
             try (Jedis node = new Jedis("127.0.0.1", ports.get(i))) {
@@ -253,14 +255,49 @@ public final class RedisServers {
                 node.clusterMeet("127.0.0.1", ports.get(0));
             }
         }
-        ports.forEach(port -> Await.until(Duration.ofSeconds(60), "the cluster is formed", () -> isFormed(port)));
+        ports.forEach(port -> awaitFormed(port, MASTERS));
         return ports;
     }
 
-    private static boolean isFormed(int port) {
+    /** Adds a replica of the first of these masters; returns its port. */
+    public static int startClusterReplica(List<Integer> masters, int timeoutMillis) {
+        int port = startNode(timeoutMillis);
+        try (Jedis node = new Jedis("127.0.0.1", port);
+                Jedis master = new Jedis("127.0.0.1", masters.get(0))) {
+            node.clusterMeet("127.0.0.1", masters.get(0));
+            masters.forEach(each -> awaitFormed(each, masters.size() + 1));
+            awaitFormed(port, masters.size() + 1);
+            node.clusterReplicate(master.clusterMyId());
+        }
+        awaitReplicating(port);
+        return port;
+    }
+
+    /** Returns when the replica has its master's data. */
+    public static void awaitReplicating(int port) {
         try (Jedis node = new Jedis("127.0.0.1", port)) {
-            String info = node.clusterInfo();
-            return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + MASTERS);
+            Await.until(
+                    FORMED,
+                    "the replica has its master's data",
+                    () -> node.info("replication").contains("master_link_status:up"));
+        }
+    }
+
+    private static int startNode(int timeoutMillis) {
+        int port = freePort();
+        while (port >= HIGHEST_CLUSTER_PORT) {
+            port = freePort();
+        }
+        start(port, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout " + timeoutMillis);
+        return port;
+    }
+
+    private static void awaitFormed(int port, int nodes) {
+        try (Jedis node = new Jedis("127.0.0.1", port)) {
+            Await.until(FORMED, "the cluster is formed", () -> {
+                String info = node.clusterInfo();
+                return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + nodes);
+            });
         }
     }
 }

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -14,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A wire to a server on this machine that a test can cut: it swallows what is sent, and connections stay up, as in a network
- * that drops packets. What was sent meanwhile arrives when it is whole again, as TCP promises.
+ * that drops packets. What was sent meanwhile arrives when it is whole again, as TCP promises. It can also harm the replies.
  */
 public final class Wire implements AutoCloseable {
     private static final int BUFFER = 64 * 1024;
@@ -27,6 +28,7 @@ public final class Wire implements AutoCloseable {
     private final Semaphore whole = new Semaphore(1);
 
     private volatile long bytesPerSecond = Long.MAX_VALUE;
+    private volatile Harm harm = Harm.NONE;
 
     private Wire(ServerSocket listener, int to) {
         this.listener = listener;
@@ -64,6 +66,11 @@ public final class Wire implements AutoCloseable {
         bytesPerSecond = bytes;
     }
 
+    /** From now on this happens to what comes back from the server. */
+    public void harm(Harm toReplies) {
+        harm = toReplies;
+    }
+
     @Override
     public void close() throws IOException {
         listener.close();
@@ -82,13 +89,13 @@ public final class Wire implements AutoCloseable {
                 Socket far = new Socket(InetAddress.getLoopbackAddress(), to);
                 far.setTcpNoDelay(true);
                 sockets.add(far);
-                start("there", () -> copy(near, far));
-                start("back", () -> copy(far, near));
+                start("there", () -> copy(near, far, false));
+                start("back", () -> copy(far, near, true));
             });
         }
     }
 
-    private void copy(Socket from, Socket into) throws IOException {
+    private void copy(Socket from, Socket into, boolean back) throws IOException {
         try (from;
                 into) {
             InputStream in = from.getInputStream();
@@ -96,7 +103,11 @@ public final class Wire implements AutoCloseable {
             byte[] buffer = new byte[BUFFER];
             for (int n = in.read(buffer, 0, piece()); n >= 0; n = in.read(buffer, 0, piece())) {
                 pass();
-                out.write(buffer, 0, n);
+                if (back && harm != Harm.NONE) {
+                    harm.pass(Arrays.copyOf(buffer, n), into);
+                } else {
+                    out.write(buffer, 0, n);
+                }
                 long width = bytesPerSecond;
                 if (width < Long.MAX_VALUE) {
                     LockSupport.parkNanos(n * 1_000_000_000L / width);

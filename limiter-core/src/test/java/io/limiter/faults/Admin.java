@@ -1,0 +1,55 @@
+package io.limiter.faults;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import redis.clients.jedis.Jedis;
+
+/** Commands to one server, on a connection of its own that stays open. */
+final class Admin implements AutoCloseable {
+    private static final int PATIENCE_MILLIS = 60_000;
+
+    private final Jedis jedis;
+
+    Admin(int port) {
+        jedis = new Jedis("127.0.0.1", port, PATIENCE_MILLIS);
+        jedis.connect();
+    }
+
+    /** Sends one command, as words; what came back. */
+    Object ask(String... words) {
+        byte[] command = words[0].getBytes(StandardCharsets.UTF_8);
+        return jedis.sendCommand(() -> command, Arrays.copyOfRange(words, 1, words.length));
+    }
+
+    /** As {@link #ask}, of a command that replies text. */
+    String text(String... words) {
+        return new String((byte[]) ask(words), StandardCharsets.UTF_8);
+    }
+
+    /** As {@link #ask}, of a command that replies a list of texts. */
+    List<String> texts(String... words) {
+        return ((List<?>) ask(words))
+                .stream()
+                        .map(text -> new String((byte[]) text, StandardCharsets.UTF_8))
+                        .toList();
+    }
+
+    /** Fails unless the server has replied an error of this kind. */
+    void expectErrors(String kind) {
+        String errors = text("INFO", "errorstats");
+        if (!errors.contains("errorstat_" + kind + ":")) {
+            throw new AssertionError("nobody met the fault: no " + kind + " in " + errors);
+        }
+    }
+
+    /** Ends all connections but this one. */
+    void killConnections() {
+        ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    }
+
+    @Override
+    public void close() {
+        jedis.close();
+    }
+}

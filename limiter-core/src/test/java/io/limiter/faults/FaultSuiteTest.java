@@ -1,0 +1,49 @@
+package io.limiter.faults;
+
+import io.limiter.FailureMode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core test}. Some alone: {@code -Dlimiter.faults=kill}. */
+@Tag("faults")
+class FaultSuiteTest {
+    private static final Trial.Times TIMES =
+            new Trial.Times(Duration.ofMillis(700), Duration.ofMillis(1_500), Duration.ofMillis(500));
+    private static final Trial.Times WARM_UP =
+            new Trial.Times(Duration.ofSeconds(3), Duration.ofMillis(100), Duration.ofMillis(100));
+    private static final Table TABLE = new Table();
+
+    private static boolean warm;
+
+    static Stream<Arguments> trials() {
+        String wanted = System.getProperty("limiter.faults", "");
+        return Stream.of(ServerFaults.all(), ClusterFaults.all())
+                .flatMap(List::stream)
+                .filter(fault -> fault.name().contains(wanted))
+                .flatMap(fault -> Stream.of(FailureMode.values()).map(mode -> Arguments.of(fault, mode)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("trials")
+    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(Fault<?> fault, FailureMode mode) throws Exception {
+        if (!warm) {
+            warm = true;
+            Trial.run(ServerFaults.SCRIPTS_FLUSHED, mode, WARM_UP);
+        }
+        Row row = Trial.run(fault, mode, TIMES);
+        TABLE.add(row);
+        Judge.check(row);
+    }
+
+    @AfterAll
+    static void write() throws IOException {
+        TABLE.write();
+    }
+}

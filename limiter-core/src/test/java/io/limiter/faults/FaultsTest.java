@@ -1,0 +1,28 @@
+package io.limiter.faults;
+
+import io.limiter.FailureMode;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The fault suite in short: some faults of different kinds, in the default failure mode. */
+class FaultsTest {
+    private static final Trial.Times TIMES =
+            new Trial.Times(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100));
+
+    static Stream<Fault<?>> faults() {
+        return Stream.of(
+                ServerFaults.SCRIPTS_FLUSHED,
+                ServerFaults.STOPPED,
+                ServerFaults.KILLED_WITH_ITS_DATA,
+                ServerFaults.READ_ONLY,
+                ServerFaults.GARBLED);
+    }
+
+    @ParameterizedTest
+    @MethodSource("faults")
+    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(Fault<?> fault) throws Exception {
+        Judge.check(Trial.run(fault, FailureMode.LOCAL, TIMES));
+    }
+}

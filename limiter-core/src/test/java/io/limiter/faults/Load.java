@@ -1,0 +1,143 @@
+package io.limiter.faults;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.PartitionKey;
+import io.limiter.wiring.Limiter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+
+/** Blocking callers, spread over the instances, each of which asks again some milliseconds after its last answer. */
+final class Load {
+    static final int CALLERS = 32;
+    static final int INSTANCES = 2;
+    /** Of a narrow key. */
+    static final int NARROW_LIMIT = 50;
+    /** What all instances together may admit of a narrow key by their shares. */
+    static final int NARROW_SHARES = INSTANCES * (NARROW_LIMIT / INSTANCES);
+
+    private static final List<String> ALGORITHMS = List.of("fixed", "sliding-list", "sliding-zset", "token-bucket");
+    private static final int ONCE_POLICIES = ALGORITHMS.size() + 1;
+    /** Without the bucket, which gives back while the test runs. */
+    private static final int HOT_POLICIES = 3;
+
+    private static final long PAUSE_NANOS = 5_000_000;
+    private static final long HOT_SLICE_NANOS = 100_000_000;
+    private static final long NARROW_SLICE_NANOS = 400_000_000;
+    private static final long JOIN_MILLIS = 60_000;
+
+    private final long start = System.nanoTime();
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<List<Call>> calls = new ArrayList<>();
+    private final LongAdder answered = new LongAdder();
+    private final LongAdder byRedis = new LongAdder();
+    private volatile boolean over;
+
+    /** Begins to ask. */
+    Load(List<Limiter> instances) {
+        for (int i = 0; i < CALLERS; i++) {
+            int caller = i;
+            List<Call> mine = new ArrayList<>();
+            calls.add(mine);
+            Thread thread = new Thread(() -> run(instances.get(caller % instances.size()), caller, mine));
+            thread.setDaemon(true);
+            threads.add(thread);
+        }
+        threads.forEach(Thread::start);
+    }
+
+    /** The policies, as properties text. Nothing of their limits comes back while the suite runs, so each permit is seen. */
+    static String policies(FailureMode mode) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < ALGORITHMS.size(); i++) {
+            policy(text, "once-" + i, "9/365d " + ALGORITHMS.get(i), mode);
+            policy(text, "narrow-" + i, NARROW_LIMIT + "/365d " + ALGORITHMS.get(i), mode);
+        }
+        policy(text, "once-" + ALGORITHMS.size(), "9/365d fixed, 9/300d sliding-list", mode);
+        for (int i = 0; i < HOT_POLICIES; i++) {
+            policy(text, "hot-" + i, "10000/365d " + ALGORITHMS.get(i), mode);
+        }
+        return text.toString();
+    }
+
+    private static void policy(StringBuilder text, String name, String limits, FailureMode mode) {
+        String key = "limiter.policies." + name;
+        text.append(key).append(".limits = ").append(limits).append('\n');
+        text.append(key).append(".on-failure = ").append(mode.text()).append('\n');
+    }
+
+    long answered() {
+        return answered.sum();
+    }
+
+    long byRedis() {
+        return byRedis.sum();
+    }
+
+    /** Ends it. All calls, whatever came of them. */
+    List<Call> stop() throws InterruptedException {
+        over = true;
+        List<Call> all = new ArrayList<>();
+        for (int i = 0; i < CALLERS; i++) {
+            Thread thread = threads.get(i);
+            thread.join(JOIN_MILLIS);
+            if (thread.isAlive()) {
+                throw new AssertionError(
+                        "a call hangs for more than " + JOIN_MILLIS + " ms: " + List.of(thread.getStackTrace()));
+            }
+            all.addAll(calls.get(i));
+        }
+        return all;
+    }
+
+    private void run(Limiter limiter, int caller, List<Call> mine) {
+        for (int i = 0; !over; i++) {
+            Call call = ask(limiter, caller, i);
+            mine.add(call);
+            answered.increment();
+            if (call.isByRedis()) {
+                byRedis.increment();
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    private Call ask(Limiter limiter, int caller, int i) {
+        Call.Kind kind = switch (i % 8) {
+            case 0, 1, 2, 3 -> Call.Kind.ONCE;
+            case 4 -> Call.Kind.PAIR;
+            case 5, 6 -> Call.Kind.HOT;
+            default -> Call.Kind.NARROW;
+        };
+        long begin = System.nanoTime();
+        List<Charge> charges = charges(limiter, kind, caller, i, begin - start);
+        try {
+            Decision decision = limiter.rateLimiter().tryAcquire(charges);
+            return new Call(kind, charges, begin, System.nanoTime() - begin, decision, null);
+        } catch (Throwable anyAtAll) {
+            return new Call(kind, charges, begin, System.nanoTime() - begin, null, anyAtAll);
+        }
+    }
+
+    private static List<Charge> charges(Limiter limiter, Call.Kind kind, int caller, int i, long sinceNanos) {
+        String own = "caller" + caller + "-" + i;
+        long hot = sinceNanos / HOT_SLICE_NANOS;
+        long narrow = sinceNanos / NARROW_SLICE_NANOS;
+        return switch (kind) {
+            case ONCE -> List.of(charge(limiter, "once-" + (i + caller) % ONCE_POLICIES, own, 1 + i % 3));
+            case PAIR ->
+                List.of(
+                        charge(limiter, "once-" + caller % ONCE_POLICIES, own, 1),
+                        charge(limiter, "once-" + (caller + 1) % ONCE_POLICIES, own, 2));
+            case HOT -> List.of(charge(limiter, "hot-" + hot % HOT_POLICIES, "slice" + hot, 1 + i % 2));
+            case NARROW -> List.of(charge(limiter, "narrow-" + narrow % ALGORITHMS.size(), "slice" + narrow, 1));
+        };
+    }
+
+    private static Charge charge(Limiter limiter, String policy, String client, long permits) {
+        return new Charge(limiter.policy(policy), PartitionKey.of(client), permits);
+    }
+}

@@ -1,0 +1,97 @@
+package io.limiter.faults;
+
+import io.limiter.FailureMode;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
+import io.limiter.wiring.Limiter;
+import java.io.IOException;
+import java.io.StringReader;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+
+/** One fault in one failure mode, from the start of the servers to the comparison with what they hold. */
+final class Trial {
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+    private static final long STEP_NANOS = 10_000_000;
+    private static final long WINDOW_NANOS = 100_000_000;
+    /** What is still on its way when the instances have been closed. */
+    private static final long SETTLE_NANOS = 200_000_000;
+
+    /** How long each part takes. */
+    record Times(Duration before, Duration fault, Duration after) {}
+
+    private Trial() {}
+
+    static <S extends Stage> Row run(Fault<S> fault, FailureMode mode, Times times) throws Exception {
+        try (LogLines quiet = new LogLines();
+                S stage = fault.stage().get()) {
+            String policies = "limiter.backend = redis\n" + Load.policies(mode);
+            String own = policies + stage.way() + "limiter.instances = " + Load.INSTANCES + "\n";
+            long begin;
+            long end;
+            List<Call> calls;
+            try (Limiter one = start(own);
+                    Limiter two = start(own)) {
+                Load load = new Load(List.of(one, two));
+                pause(times.before());
+                begin = System.nanoTime();
+                last(fault, stage, times.fault());
+                end = System.nanoTime();
+                awaitRedis(load);
+                pause(times.after());
+                calls = load.stop();
+            }
+            calls.stream()
+                    .map(Call::failure)
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .ifPresent(Throwable::printStackTrace);
+            LockSupport.parkNanos(SETTLE_NANOS);
+            Ledger ledger = new Ledger(calls, end);
+            try (Limiter auditor = start(policies + stage.auditorsWay() + "limiter.redis.deadline = 5s\n")) {
+                Auditor.look(ledger, auditor);
+            }
+            Row row = Row.of(fault, mode, stage.decidesAtOnce(), new Row.Span(begin, end), calls, ledger);
+            if (row.byRedisMeanwhile() > fault.mostByRedis()) {
+                throw new AssertionError("the fault has hurt nobody: " + row);
+            }
+            return row;
+        }
+    }
+
+    private static Limiter start(String properties) throws IOException {
+        return Limiter.start(LimiterConfig.builder()
+                .text("faults", new StringReader(properties))
+                .build());
+    }
+
+    private static void pause(Duration longest) {
+        long end = System.nanoTime() + longest.toNanos();
+        Await.until(LONGEST, "the time is over", () -> System.nanoTime() >= end);
+    }
+
+    private static <S extends Stage> void last(Fault<S> fault, S stage, Duration lasts) throws Exception {
+        long end = System.nanoTime() + lasts.toNanos();
+        fault.begin().on(stage, lasts);
+        while (System.nanoTime() < end) {
+            LockSupport.parkNanos(STEP_NANOS);
+            fault.again().on(stage, lasts);
+        }
+        fault.end().on(stage, lasts);
+    }
+
+    /** Returns when Redis decides 95 % of the calls of a tenth of a second. That it never does is seen in the row. */
+    private static void awaitRedis(Load load) {
+        long end = System.nanoTime() + LONGEST.toNanos();
+        long share = 0;
+        while (share < Row.BACK_PERCENT && System.nanoTime() < end) {
+            long answered = load.answered();
+            long byRedis = load.byRedis();
+            LockSupport.parkNanos(WINDOW_NANOS);
+            share = (load.byRedis() - byRedis) * 100 / Math.max(1, load.answered() - answered);
+        }
+    }
+}
