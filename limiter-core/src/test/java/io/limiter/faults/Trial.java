@@ -1,10 +1,10 @@
 package io.limiter.faults;
 
 import io.limiter.FailureMode;
+import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
-import io.limiter.wiring.Limiter;
 import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;
