@@ -3,7 +3,7 @@ package io.limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.RedisMode;
-import io.limiter.config.LimiterConfig.RedisSettings;
+import io.limiter.config.RedisSettings;
 import io.limiter.redis.RedisBackend;
 import java.io.FileNotFoundException;
 import java.io.IOException;

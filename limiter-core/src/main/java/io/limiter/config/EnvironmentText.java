@@ -1,25 +1,48 @@
 package io.limiter.config;
 
+import io.limiter.DiagnosticLog;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
- * Finds the variables of an environment that mean something: the upper-case form of a key, with every other character
- * than a letter or digit as an underscore, or its hyphens left out, as Spring Boot writes them. A policy or rule of the files keeps its spelling; one that stands only here
- * gets a lower-case name with hyphens; a policy must have its limits there, and a rule its path.
+ * Finds the variables of an environment that mean something: the upper-case form of a key, with underscores for every other
+ * character than a letter or digit, or without some of them, as Spring Boot writes them. A policy or rule of the files keeps
+ * its spelling; one that stands only here gets a lower-case name with hyphens; a policy must have its limits there, and a
+ * rule its path.
+ *
+ * <p>Variables that look like settings and mean nothing are no mistake, for they may be meant for somebody else; but whoever
+ * misspells the address of Redis should not find out by limits that every instance grants whole.
  */
 final class EnvironmentText {
-    /** As {@link Keys#ROOT}. */
-    private static final String START = "LIMITER_";
+    private static final Logger LOG = DiagnosticLog.of(EnvironmentText.class);
 
-    private EnvironmentText() {}
+    private static final Pattern LIKE_A_SETTING =
+            Pattern.compile("LIMITER_(?:REDIS|POLICIES|RULES|HTTP|CLIENT_?IP|IN_?PROCESS)_.+");
+    /** What Kubernetes gives to every container of a namespace that has a service by such a name. */
+    private static final Pattern OF_A_SERVICE = Pattern.compile(
+            ".*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)");
+
+    private static final Pattern ITEM_OF_A_LIST = Pattern.compile("_[0-9]{1,4}$");
+    private static final int FARTHEST = 3;
+
+    private final Map<String, String> variables = new TreeMap<>();
+    private final Set<String> known = new LinkedHashSet<>();
+    private final Problems problems;
+
+    private EnvironmentText(Problems problems) {
+        this.problems = problems;
+    }
 
     /**
      * What the variables say.
@@ -28,131 +51,98 @@ final class EnvironmentText {
      */
     static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
-        if (!isOurs(environment)) {
-            return List.of();
-        }
-        Map<String, String> keyOfVariable = new LinkedHashMap<>();
-        Map<String, String> ambiguous = new LinkedHashMap<>();
-        for (String key : Keys.SINGLE) {
-            keyOfVariable.put(variable(key), key);
-            keyOfVariable.put(withoutHyphens(key), key);
-        }
-        for (ConfigEntry entry : files) {
-            known(entry.key(), Keys.POLICIES, Keys.OF_POLICY, keyOfVariable, ambiguous);
-            known(entry.key(), Keys.RULES, Keys.OF_RULE, keyOfVariable, ambiguous);
-        }
-        List<ConfigEntry> entries = new ArrayList<>();
-        UnreadVariables unread = unread(keyOfVariable.keySet(), otherKeys);
-        new TreeMap<>(environment).forEach((variable, value) -> {
-            if (value.isBlank()) {
-                return;
-            }
-            String key = keyOfVariable.get(variable);
-            if (key != null && ambiguous.containsKey(variable)) {
-                problems.add(
-                        Problems.TWICE,
-                        "environment variable " + variable,
-                        0,
-                        "it could be " + key + " or " + ambiguous.get(variable) + "; rename one of the two");
-            }
-            if (key == null) {
-                key = fresh(variable, Keys.POLICIES, Keys.OF_POLICY, Keys.LIMITS, environment);
-            }
-            if (key == null) {
-                key = fresh(variable, Keys.RULES, Keys.OF_RULE, Keys.PATH, environment);
-            }
-            if (key != null) {
-                entries.add(new ConfigEntry("environment variable " + variable, 0, key, value.strip()));
-            } else {
-                unread.add(variable, environment.keySet());
+        EnvironmentText text = new EnvironmentText(problems);
+        environment.forEach((variable, value) -> {
+            if (variable.startsWith("LIMITER_") && !value.isBlank()) {
+                text.variables.put(variable, value.strip());
             }
         });
-        unread.warn();
+        // Nearly always there is none, and a start need not spell all keys.
+        return text.variables.isEmpty() ? List.of() : text.entries(files, otherKeys);
+    }
+
+    private List<ConfigEntry> entries(List<ConfigEntry> files, Set<String> otherKeys) {
+        Binder.keys().stream().filter(key -> key.indexOf('<') < 0).forEach(known::add);
+        for (Group group : Group.values()) {
+            group.names(files).forEach(name -> known.addAll(group.keys(name)));
+        }
+        List<ConfigEntry> entries = new ArrayList<>();
+        List<String> unread = new ArrayList<>();
+        variables.forEach((variable, value) -> {
+            String key = key(variable);
+            if (key != null) {
+                entries.add(new ConfigEntry("environment variable " + variable, 0, key, value));
+            } else if (looksLikeASetting(variable)
+                    && otherKeys.stream().noneMatch(other -> letters(other).equals(letters(variable)))) {
+                unread.add(variable);
+            }
+        });
+        if (!unread.isEmpty()) {
+            known.addAll(otherKeys);
+            List<String> right = known.stream().map(EnvironmentText::variable).toList();
+            // Without their values, which may be passwords.
+            LOG.warn(
+                    "RL-137 variables of the environment begin like the limiter's and are ignored, for they mean nothing: {}",
+                    unread.stream()
+                            .map(variable -> Problems.shown(variable)
+                                    + Suggestion.of(variable, right, FARTHEST).replaceFirst("; (.*)", " ($1)"))
+                            .collect(Collectors.joining(", ")));
+        }
         return entries;
     }
 
-    /** Nearly always there is none, and a start need not spell all keys. */
-    private static boolean isOurs(Map<String, String> environment) {
-        for (String variable : environment.keySet()) {
-            if (variable.startsWith(START)) {
-                return true;
-            }
+    private boolean looksLikeASetting(String variable) {
+        String list = ITEM_OF_A_LIST.matcher(variable).replaceFirst("");
+        return LIKE_A_SETTING.matcher(variable).matches()
+                && !OF_A_SERVICE.matcher(variable).matches()
+                && (list.equals(variable) || !variables.containsKey(list));
+    }
+
+    private @Nullable String key(String variable) {
+        List<String> meant = find(variable, EnvironmentText::variable);
+        if (meant.isEmpty()) {
+            meant = find(letters(variable), EnvironmentText::letters);
         }
-        return false;
-    }
-
-    private static UnreadVariables unread(Set<String> ours, Set<String> otherKeys) {
-        Set<String> read = new LinkedHashSet<>(ours);
-        for (String key : otherKeys) {
-            read.add(variable(key));
-            read.add(withoutHyphens(key));
+        if (meant.size() > 1) {
+            problems.add(
+                    Problems.TWICE,
+                    "environment variable " + variable,
+                    0,
+                    "it could be " + meant.get(0) + " or " + meant.get(1) + "; rename one of the two");
         }
-        return new UnreadVariables(read);
+        return meant.isEmpty() ? fresh(variable) : meant.get(0);
     }
 
-    static String variable(String key) {
-        return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
-    }
-
-    static String withoutHyphens(String key) {
-        return variable(key.replaceAll("[-_]", ""));
-    }
-
-    /** How a variable of a policy's or rule's property may end. */
-    static List<String> endings(String property) {
-        return List.of("_" + variable(property), "_" + withoutHyphens(property));
-    }
-
-    /** All spellings of the variable of a policy's or rule's property. */
-    private static Set<String> variables(String start, String name, String property) {
-        Set<String> variables = new LinkedHashSet<>();
-        for (String middle : List.of(variable(name), withoutHyphens(name))) {
-            variables.add(start + middle + "_" + variable(property));
-            variables.add(start + middle + "_" + withoutHyphens(property));
-        }
-        return variables;
-    }
-
-    private static void known(
-            String key,
-            String group,
-            List<String> properties,
-            Map<String, String> keyOfVariable,
-            Map<String, String> ambiguous) {
-        int dot = key.lastIndexOf('.');
-        if (key.startsWith(group) && dot > group.length()) {
-            String name = key.substring(group.length(), dot);
-            for (String property : properties) {
-                String sibling = group + name + "." + property;
-                for (String variable : variables(variable(group), name, property)) {
-                    String earlier = keyOfVariable.putIfAbsent(variable, sibling);
-                    if (earlier != null && !earlier.equals(sibling)) {
-                        ambiguous.put(variable, sibling);
-                    }
-                }
-            }
-        }
+    private List<String> find(String written, UnaryOperator<String> form) {
+        return known.stream().filter(key -> form.apply(key).equals(written)).toList();
     }
 
     /**
      * The key of a policy or rule that no file has; null unless the environment has what such a one can't be without, for
      * the variable may be meant for another application.
      */
-    private static @Nullable String fresh(
-            String variable, String group, List<String> properties, String essential, Map<String, String> environment) {
-        String start = variable(group);
-        for (String property : properties) {
-            for (String end : endings(property)) {
-                if (variable.startsWith(start)
-                        && variable.endsWith(end)
-                        && variable.length() > start.length() + end.length()) {
-                    String name = variable.substring(start.length(), variable.length() - end.length());
-                    return environment.containsKey(start + name + "_" + variable(essential))
-                            ? group + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property
+    private @Nullable String fresh(String variable) {
+        for (Group group : Group.values()) {
+            for (String property : group.properties) {
+                Matcher parts = Pattern.compile(variable(group.start) + "(.+)_"
+                                + variable(property).replace("_", "_?"))
+                        .matcher(variable);
+                if (parts.matches()) {
+                    String name = parts.group(1);
+                    return variables.containsKey(variable(group.start + name + "." + group.properties.get(0)))
+                            ? group.start + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property
                             : null;
                 }
             }
         }
         return null;
+    }
+
+    private static String variable(String key) {
+        return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
+    }
+
+    private static String letters(String key) {
+        return variable(key).replace("_", "");
     }
 }

@@ -1,5 +1,10 @@
 package io.limiter.config;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +14,22 @@ import org.jspecify.annotations.Nullable;
  * @param name which header, cookie or path variable; null for the other kinds
  */
 public record KeyPart(Kind kind, @Nullable String name) {
+    /** The client's address. */
+    public static final KeyPart IP = new KeyPart(Kind.IP, null);
+
+    /** The authenticated user. */
+    public static final KeyPart USER = new KeyPart(Kind.USER, null);
+
+    /** The session that the client has. */
+    public static final KeyPart SESSION = new KeyPart(Kind.SESSION, null);
+
+    private static final String GLOBAL = "global";
+
+    /** A plus sign may be in a header's name, but not before what is a part of its own. */
+    private static final Pattern JOINED = Pattern.compile(Arrays.stream(Kind.values())
+            .map(kind -> kind.text() + (kind.isNamed() ? ":" : "(?![^ +])"))
+            .collect(Collectors.joining("|", "(?i)\\+ *(?:", "|global(?![^ +]))")));
+
     /** Where a part comes from. */
     public enum Kind {
         /** The client's address: {@code ip}. */
@@ -41,5 +62,77 @@ public record KeyPart(Kind kind, @Nullable String name) {
         public boolean isNamed() {
             return named;
         }
+    }
+
+    /**
+     * Checks the part.
+     *
+     * @throws IllegalArgumentException if the name is missing, unfit, or the kind has none
+     */
+    public KeyPart {
+        if (kind.isNamed() != (name != null) || (name != null && !HttpSettings.isToken(name))) {
+            throw new IllegalArgumentException("'" + text(kind, name) + "' is no key; write "
+                    + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
+        }
+    }
+
+    /** A request header. */
+    public static KeyPart header(String name) {
+        return new KeyPart(Kind.HEADER, name);
+    }
+
+    /** A cookie. */
+    public static KeyPart cookie(String name) {
+        return new KeyPart(Kind.COOKIE, name);
+    }
+
+    /** A variable of the rule's path. */
+    public static KeyPart path(String variable) {
+        return new KeyPart(Kind.PATH, variable);
+    }
+
+    /** The parts of a text such as {@code ip + header:X-Api-Key}; none for {@code global}. */
+    static List<KeyPart> parseAll(String text) {
+        List<KeyPart> parts = new ArrayList<>();
+        if (text.strip().equals(GLOBAL)) {
+            return parts;
+        }
+        for (String item : text.strip().split("\\s+\\+\\s+", -1)) {
+            if (item.equals(GLOBAL)) {
+                throw new IllegalArgumentException(
+                        "global is one quota for all and stands alone; remove the other parts");
+            }
+            parts.add(parse(item));
+        }
+        return parts;
+    }
+
+    private static KeyPart parse(String text) {
+        int colon = text.indexOf(':');
+        String kindText = colon < 0 ? text : text.substring(0, colon);
+        if (JOINED.matcher(text).find()) {
+            throw new IllegalArgumentException("'" + text + "' would be one part; write parts with spaces between: '"
+                    + text.replaceAll(" *\\+ *", " + ") + "'");
+        }
+        List<String> known = new ArrayList<>();
+        for (Kind kind : Kind.values()) {
+            if (kind.text().equals(kindText)) {
+                return new KeyPart(kind, colon < 0 ? null : text.substring(colon + 1));
+            }
+            known.add(kind.text());
+        }
+        known.add(GLOBAL);
+        throw new IllegalArgumentException("'" + text + "' is no key; write ip, user, session, header:X-Api-Key,"
+                + " cookie:name, path:name or global, joined by ' + ' with spaces" + Suggestion.of(kindText, known));
+    }
+
+    private static String text(Kind kind, @Nullable String name) {
+        return name == null ? kind.text() : kind.text() + ":" + name;
+    }
+
+    /** As configuration text writes it. */
+    @Override
+    public String toString() {
+        return text(kind, name);
     }
 }

@@ -4,11 +4,14 @@ import io.limiter.Algorithm;
 import io.limiter.Limit;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,19 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LimitText {
     private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
-    private static final Map<String, Long> UNITS = Map.ofEntries(
-            Map.entry("us", 1L),
-            Map.entry("microsecond", 1L),
-            Map.entry("ms", 1_000L),
-            Map.entry("millisecond", 1_000L),
-            Map.entry("s", 1_000_000L),
-            Map.entry("second", 1_000_000L),
-            Map.entry("m", 60_000_000L),
-            Map.entry("minute", 60_000_000L),
-            Map.entry("h", 3_600_000_000L),
-            Map.entry("hour", 3_600_000_000L),
-            Map.entry("d", 86_400_000_000L),
-            Map.entry("day", 86_400_000_000L));
+    private static final String BURST = "burst";
+    private static final String NAME = "name";
+    private static final String ALGORITHM = "algorithm";
 
     /** Units that others write. */
     private static final Map<String, String> OTHER_UNITS =
@@ -44,19 +37,24 @@ public final class LimitText {
      * @throws IllegalArgumentException if an item is wrong; the message says which, why, and what to write
      */
     public static List<Limit> parseAll(String text) {
-        List<Limit> limits = new ArrayList<>();
+        return items(text, LimitText::parse);
+    }
+
+    /** What a parser makes of each item between commas. The message of an exception tells all wrong items. */
+    static <T> List<T> items(String text, Function<String, T> parser) {
+        List<T> items = new ArrayList<>();
         List<String> mistakes = new ArrayList<>();
         for (String item : text.split(",", -1)) {
             try {
-                limits.add(parse(item));
+                items.add(parser.apply(item.strip()));
             } catch (IllegalArgumentException e) {
-                mistakes.add(e.getMessage());
+                mistakes.add(String.valueOf(e.getMessage()));
             }
         }
         if (!mistakes.isEmpty()) {
             throw new IllegalArgumentException(String.join("; and ", mistakes));
         }
-        return limits;
+        return items;
     }
 
     /**
@@ -97,63 +95,39 @@ public final class LimitText {
         }
         long permits = number("permits", words[0].substring(0, slash));
         long period = micros(words[0].substring(slash + 1));
-        Options options = new Options();
+        Map<String, String> options = new HashMap<>();
         for (int i = 1; i < words.length; i++) {
-            i = options.read(words, i);
+            String word = words[i].toLowerCase(Locale.ROOT);
+            boolean valued = word.equals(BURST) || word.equals(NAME);
+            if (valued && i + 1 == words.length) {
+                throw new IllegalArgumentException(
+                        "'" + word + "' needs a value, such as " + (word.equals(BURST) ? "burst 20" : "name hourly"));
+            }
+            String option = valued ? word : ALGORITHM;
+            if (options.putIfAbsent(option, words[valued ? i + 1 : i]) != null) {
+                throw new IllegalArgumentException("'" + words[i] + "' comes too late: a limit has one " + option
+                        + "; separate limits by a comma");
+            }
+            i += valued ? 1 : 0;
         }
-        Algorithm algorithm = options.algorithm == null ? Algorithm.SLIDING_LIST : options.algorithm;
-        long burst = options.burst == null ? permits : options.burst;
-        if (options.burst != null && algorithm != Algorithm.TOKEN_BUCKET) {
+        Algorithm algorithm = algorithm(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
+        String written = options.get(BURST);
+        long burst = written == null ? permits : number(BURST, written);
+        if (written != null && algorithm != Algorithm.TOKEN_BUCKET) {
             throw new IllegalArgumentException("a burst needs token-bucket, not " + algorithm.text()
                     + "; write 'token-bucket burst " + burst + "', or leave the burst out");
         }
-        return new Limit(options.name, algorithm, permits, period, burst);
+        return new Limit(options.get(NAME), algorithm, permits, period, burst);
     }
 
-    /** What follows permits and period, each at most once, in any order. */
-    private static final class Options {
-        @Nullable
-        Algorithm algorithm;
-
-        @Nullable
-        Long burst;
-
-        @Nullable
-        String name;
-
-        /** Reads the option at i; the index of its last word. */
-        int read(String[] words, int i) {
-            String word = words[i].toLowerCase(Locale.ROOT);
-            boolean valued = word.equals("burst") || word.equals("name");
-            if (valued && i + 1 == words.length) {
-                throw new IllegalArgumentException(
-                        "'" + word + "' needs a value, such as " + (word.equals("burst") ? "burst 20" : "name hourly"));
-            }
-            if (word.equals("burst") && burst == null) {
-                burst = number("burst", words[i + 1]);
-            } else if (word.equals("name") && name == null) {
-                name = words[i + 1];
-            } else if (!valued && algorithm == null) {
-                algorithm = algorithm(words[i]);
-            } else {
-                throw new IllegalArgumentException("'" + words[i] + "' comes too late: "
-                        + (valued ? "a limit has one " + word : "a limit has one algorithm")
-                        + "; separate limits by a comma");
-            }
-            return valued ? i + 1 : i;
-        }
-
-        private static Algorithm algorithm(String word) {
-            try {
-                return Algorithm.ofText(word);
-            } catch (IllegalArgumentException e) {
-                List<String> known = new ArrayList<>(List.of("burst", "name"));
-                for (Algorithm algorithm : Algorithm.values()) {
-                    known.add(algorithm.text());
-                }
-                throw new IllegalArgumentException("'" + word + "' is no algorithm and no option; write fixed,"
-                        + " sliding-list, sliding-zset or token-bucket, burst B, name X" + Suggestion.of(word, known));
-            }
+    private static Algorithm algorithm(String word) {
+        try {
+            return Algorithm.ofText(word);
+        } catch (IllegalArgumentException e) {
+            List<String> known = new ArrayList<>(List.of(BURST, NAME));
+            Stream.of(Algorithm.values()).map(Algorithm::text).forEach(known::add);
+            throw new IllegalArgumentException("'" + word + "' is no algorithm and no option; write fixed,"
+                    + " sliding-list, sliding-zset or token-bucket, burst B, name X" + Suggestion.of(word, known));
         }
     }
 
@@ -169,7 +143,15 @@ public final class LimitText {
     private static @Nullable Long unit(String text) {
         String word = text.toLowerCase(Locale.ROOT);
         boolean plural = word.length() > 3 && word.endsWith("s");
-        return UNITS.get(plural ? word.substring(0, word.length() - 1) : word);
+        return switch (plural ? word.substring(0, word.length() - 1) : word) {
+            case "us", "microsecond" -> 1L;
+            case "ms", "millisecond" -> 1_000L;
+            case "s", "second" -> 1_000_000L;
+            case "m", "minute" -> 60_000_000L;
+            case "h", "hour" -> 3_600_000_000L;
+            case "d", "day" -> 86_400_000_000L;
+            default -> null;
+        };
     }
 
     private static long micros(String text) {

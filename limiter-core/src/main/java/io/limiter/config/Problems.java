@@ -1,13 +1,17 @@
 package io.limiter.config;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** Collects what is wrong, to tell it all at once. */
+/** Collects what is wrong with text or with values, to tell it all at once. */
 final class Problems {
     private static final int LONGEST_VALUE = 120;
     private static final Pattern SECRET = Pattern.compile("(?i)pas|pwd|psw|secret|token|credential|[.-]auth$");
@@ -22,9 +26,20 @@ final class Problems {
     static final String CONTRADICTION = "RL-106";
     static final String NO_POLICY = "RL-107";
 
-    private record Problem(String source, int line, String text) {}
+    /**
+     * Something wrong.
+     *
+     * @param code empty where the text begins with it
+     * @param at the property and its value; without a key where only the place counts
+     */
+    record Problem(String code, ConfigEntry at, String text) {
+        private String told() {
+            String value = SECRET.matcher(at.key()).find() ? "***" : shown(at.value());
+            return (code + " " + (at.key().isEmpty() ? "" : shown(at.key()) + " = " + value + ": ") + text).strip();
+        }
+    }
 
-    private final Set<String> sources = new LinkedHashSet<>();
+    private final List<String> sources = new ArrayList<>();
     private final List<Problem> found = new ArrayList<>();
     private final Set<String> keysTold = new LinkedHashSet<>();
 
@@ -33,8 +48,15 @@ final class Problems {
         sources.add(source);
     }
 
+    void add(String code, ConfigEntry at, String text) {
+        if (!keysTold.contains(at.key())) {
+            found.add(new Problem(code, at, text));
+        }
+    }
+
+    /** A problem of a place. */
     void add(String code, String source, int line, String text) {
-        found.add(new Problem(source, line, code + " " + text));
+        add(code, new ConfigEntry(source, line, "", ""), text);
     }
 
     /**
@@ -44,34 +66,86 @@ final class Problems {
      */
     void addFirst(String source, int line, String key, String text) {
         keysTold.add(key);
-        found.add(new Problem(source, line, text));
+        add("", source, line, text);
     }
 
-    /** A problem of a value: shows the key and the value before what is wrong with it. */
-    void add(String code, ConfigEntry entry, String text) {
-        if (keysTold.contains(entry.key())) {
-            return;
+    /** For the checks of a value that text or code gives for a property; null for none. */
+    <T> Property<T> on(String key, @Nullable T value) {
+        return new Property<>(key, value);
+    }
+
+    /** A property and its value. A check that fails is a problem. */
+    final class Property<T> {
+        private final String key;
+        private final @Nullable T value;
+
+        private Property(String key, @Nullable T value) {
+            this.key = key;
+            this.value = value;
         }
-        add(code, entry.source(), entry.line(), shown(entry.key()) + " = " + shown(entry) + ": " + text);
+
+        /** The value must be right. */
+        Property<T> is(boolean right, String text) {
+            return require(right, VALUE, text);
+        }
+
+        /** The value needs something besides. */
+        Property<T> has(boolean there, String text) {
+            return require(there, MISSING, text);
+        }
+
+        /** The value must go with the others. */
+        Property<T> fits(boolean fitting, String text) {
+            return require(fitting, CONTRADICTION, text);
+        }
+
+        /** The check throws an {@link IllegalArgumentException}; it is made where there is a value. */
+        Property<T> check(Consumer<? super T> check) {
+            try {
+                if (value != null) {
+                    check.accept(value);
+                }
+                return this;
+            } catch (IllegalArgumentException e) {
+                return is(false, String.valueOf(e.getMessage()));
+            }
+        }
+
+        private Property<T> require(boolean met, String code, String text) {
+            if (!met) {
+                String shown = value instanceof Collection<?> items
+                        ? items.stream().map(String::valueOf).collect(Collectors.joining(", "))
+                        : String.valueOf(value);
+                add(code, new ConfigEntry("", 0, key, shown), text);
+            }
+            return this;
+        }
+    }
+
+    /** For a number. */
+    void range(String key, long value, long least, long most) {
+        on(key, value).is(value >= least && value <= most, "no whole number from " + least + " to " + most);
     }
 
     void throwIfAny() {
         if (found.isEmpty()) {
             return;
         }
-        List<String> order = new ArrayList<>(sources);
-        found.sort(Comparator.<Problem>comparingInt(p -> order.indexOf(p.source) & Integer.MAX_VALUE)
-                .thenComparingInt(Problem::line));
-        boolean oneSource = found.stream().map(Problem::source).distinct().count() == 1;
+        found.sort(Comparator.<Problem>comparingInt(p -> sources.indexOf(p.at.source()) & Integer.MAX_VALUE)
+                .thenComparingInt(p -> p.at.line()));
+        String first = found.get(0).at.source();
+        boolean oneSource = found.stream().allMatch(p -> p.at.source().equals(first));
         List<String> lines = new ArrayList<>();
         for (Problem problem : found) {
-            String place = (oneSource ? "" : problem.source)
-                    + (problem.line > 0 ? (oneSource ? "" : " ") + "line " + problem.line : "");
-            lines.add(place.isEmpty() ? problem.text : place + ": " + problem.text);
+            ConfigEntry at = problem.at;
+            String place = (oneSource ? "" : at.source()) + (at.line() > 0 ? " line " + at.line() : "");
+            lines.add(place.isEmpty() ? problem.told() : place.strip() + ": " + problem.told());
         }
-        String what = found.size() == 1 ? "1 problem" : found.size() + " problems";
-        String where = oneSource ? found.get(0).source : "the configuration";
-        throw new ConfigException(where + " has " + what + ":\n  " + String.join("\n  ", lines), lines);
+        throw new ConfigException(
+                (oneSource && !first.isEmpty() ? first : "the configuration") + " has " + found.size()
+                        + (found.size() == 1 ? " problem:\n  " : " problems:\n  ") + String.join("\n  ", lines),
+                lines,
+                found);
     }
 
     /** Text fit for a message: one line, not endless, without a password. */
@@ -87,9 +161,5 @@ final class Problems {
             }
         });
         return masked.codePointCount(0, masked.length()) > LONGEST_VALUE ? shown + "..." : shown.toString();
-    }
-
-    private static String shown(ConfigEntry entry) {
-        return SECRET.matcher(entry.key()).find() ? "***" : shown(entry.value());
     }
 }

@@ -1,128 +1,83 @@
 package io.limiter.config;
 
+import java.io.IOException;
+import java.io.Reader;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.nio.charset.MalformedInputException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Reads properties text: {@code key = value} or {@code key: value}, comments with {@code #} or {@code !}, a backslash at
- * the end of a line joins the next, and the escapes of {@link java.util.Properties}. Unlike that class it keeps lines
- * and order, and does not take a key twice.
+ * the end of a line joins the next, and the escapes of {@link Properties}. Unlike that class it keeps lines and order, and
+ * takes neither a key twice nor a line without a separator.
  */
 final class PropertiesText {
-    private final String source;
-    private final Problems problems;
-    private final List<ConfigEntry> entries = new ArrayList<>();
-    private final Map<String, Integer> lineOfKey = new HashMap<>();
+    private static final Pattern JOINED = Pattern.compile("(?:^|[^\\\\])(?:\\\\\\\\)*\\\\$");
+    private static final Pattern ENTRY = Pattern.compile("((?:[^\\\\=:]++|\\\\.)*+)[=:](.*)", Pattern.DOTALL);
 
-    private PropertiesText(String source, Problems problems) {
-        this.source = source;
-        this.problems = problems;
-    }
+    private PropertiesText() {}
 
-    static List<ConfigEntry> parse(String source, String text, Problems problems) {
-        PropertiesText parser = new PropertiesText(source, problems);
-        String withoutMark = text.startsWith("\uFEFF") ? text.substring(1) : text;
-        parser.lines(withoutMark.split("\r\n|\r|\n", -1));
-        return parser.entries;
-    }
-
-    private void lines(String[] lines) {
-        int i = 0;
-        while (i < lines.length) {
-            int first = i + 1;
-            StringBuilder line = new StringBuilder(lines[i++].stripLeading());
-            if (line.toString().isBlank() || line.charAt(0) == '#' || line.charAt(0) == '!') {
+    /** The entries of a text; what is wrong with it is noted. */
+    static List<ConfigEntry> read(String source, Reader text, Problems problems) throws IOException {
+        StringWriter all = new StringWriter();
+        try {
+            text.transferTo(all);
+        } catch (MalformedInputException notUtf8) {
+            problems.add(Problems.UNREADABLE, source, 0, "the text is not UTF-8; save it as UTF-8");
+            return List.of();
+        }
+        List<ConfigEntry> entries = new ArrayList<>();
+        Map<String, Integer> lineOfKey = new HashMap<>();
+        String[] lines = all.toString().replaceFirst("^\uFEFF", "").split("\r\n|\r|\n", -1);
+        int next = 0;
+        while (next < lines.length) {
+            int number = next + 1;
+            String line = lines[next++].strip();
+            if (line.isEmpty() || line.charAt(0) == '#' || line.charAt(0) == '!') {
                 continue;
             }
-            while (endsInBackslash(line) && i < lines.length) {
-                line.setLength(line.length() - 1);
-                line.append(lines[i++].stripLeading());
+            while (JOINED.matcher(line).find() && next < lines.length) {
+                line = line.substring(0, line.length() - 1) + lines[next++].strip();
             }
-            entry(first, line.toString());
-        }
-    }
-
-    private static boolean endsInBackslash(CharSequence line) {
-        int count = 0;
-        while (count < line.length() && line.charAt(line.length() - 1 - count) == '\\') {
-            count++;
-        }
-        return count % 2 == 1;
-    }
-
-    private void entry(int number, String line) {
-        int separator = separator(line);
-        if (separator < 0) {
-            problems.add(
-                    Problems.UNREADABLE,
-                    source,
-                    number,
-                    "'" + Problems.shown(line.split("\\s", 2)[0]) + " ...' has no '='; write key = value");
-            return;
-        }
-        String key = unescaped(number, line.substring(0, separator).strip());
-        String value = unescaped(number, line.substring(separator + 1).strip());
-        Integer earlier = lineOfKey.putIfAbsent(key, number);
-        if (earlier != null) {
-            problems.add(
-                    Problems.TWICE,
-                    source,
-                    number,
-                    Problems.shown(key) + " stands already in line " + earlier + "; keep one of the two");
-            return;
-        }
-        entries.add(new ConfigEntry(source, number, key, value));
-    }
-
-    private static int separator(String line) {
-        for (int i = 0; i < line.length(); i++) {
-            char c = line.charAt(i);
-            if (c == '\\') {
-                i++;
-            } else if (c == '=' || c == ':') {
-                return i;
+            Matcher parts = ENTRY.matcher(line);
+            try {
+                if (!parts.matches()) {
+                    throw new IllegalArgumentException(
+                            "'" + Problems.shown(line.split("\\s", 2)[0]) + " ...' has no '='; write key = value");
+                }
+                String key = unescaped(parts.group(1).strip());
+                entries.add(new ConfigEntry(
+                        source, number, key, unescaped(parts.group(2).strip())));
+                Integer earlier = lineOfKey.putIfAbsent(key, number);
+                if (earlier != null) {
+                    String twice = Problems.shown(key) + " stands already in line " + earlier + "; keep one of the two";
+                    problems.add(Problems.TWICE, source, number, twice);
+                }
+            } catch (IllegalArgumentException unreadable) {
+                problems.add(Problems.UNREADABLE, source, number, String.valueOf(unreadable.getMessage()));
             }
         }
-        return -1;
+        return entries;
     }
 
-    private String unescaped(int number, String text) {
+    private static String unescaped(String text) {
         if (text.indexOf('\\') < 0) {
             return text;
         }
-        StringBuilder plain = new StringBuilder();
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c != '\\' || i + 1 == text.length()) {
-                plain.append(c);
-                continue;
-            }
-            char escape = text.charAt(++i);
-            switch (escape) {
-                case 'n' -> plain.append('\n');
-                case 't' -> plain.append('\t');
-                case 'r' -> plain.append('\r');
-                case 'f' -> plain.append('\f');
-                case 'u' -> i = unicode(number, text, i, plain);
-                default -> plain.append(escape);
-            }
+        Properties plain = new Properties();
+        try {
+            plain.load(new StringReader("=" + text));
+            return plain.getProperty("", "");
+        } catch (IllegalArgumentException | IOException malformed) {
+            // Without the text, which may be a password.
+            throw new IllegalArgumentException("a \\u is no character; write \\u and four hex digits", malformed);
         }
-        return plain.toString();
-    }
-
-    private int unicode(int number, String text, int at, StringBuilder plain) {
-        String hex = text.substring(at + 1, Math.min(text.length(), at + 5));
-        if (!hex.matches("[0-9a-fA-F]{4}")) {
-            problems.add(
-                    Problems.UNREADABLE,
-                    source,
-                    number,
-                    "'\\u" + hex + "' is no character; write \\u and four hex digits");
-            return at;
-        }
-        plain.append((char) Integer.parseInt(hex, 16));
-        return at + 4;
     }
 }

@@ -2,6 +2,7 @@ package io.limiter.config;
 
 import java.util.Collection;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 /** Finds what somebody probably meant. */
 final class Suggestion {
@@ -26,25 +27,17 @@ final class Suggestion {
         return nearest.isEmpty() ? "" : "; did you mean '" + nearest + "'?";
     }
 
-    /** Letters to insert, delete, replace or swap with their neighbour to get from one to the other. */
+    /** Letters to insert, delete or replace to get from one to the other. */
     private static int distance(String from, String to) {
-        int[][] d = new int[from.length() + 1][to.length() + 1];
-        for (int i = 0; i <= from.length(); i++) {
-            for (int j = 0; j <= to.length(); j++) {
-                if (i == 0 || j == 0) {
-                    d[i][j] = i + j;
-                    continue;
-                }
-                int replace = d[i - 1][j - 1] + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                d[i][j] = Math.min(replace, 1 + Math.min(d[i - 1][j], d[i][j - 1]));
-                if (i > 1
-                        && j > 1
-                        && from.charAt(i - 1) == to.charAt(j - 2)
-                        && from.charAt(i - 2) == to.charAt(j - 1)) {
-                    d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1);
-                }
+        int[] row = IntStream.rangeClosed(0, to.length()).toArray();
+        for (int i = 1; i <= from.length(); i++) {
+            int diagonal = row[0]++;
+            for (int j = 1; j <= to.length(); j++) {
+                int replace = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replace, 1 + Math.min(row[j], row[j - 1]));
             }
         }
-        return d[from.length()][to.length()];
+        return row[to.length()];
     }
 }

@@ -60,7 +60,7 @@ class LimiterConfigTest {
         LimiterConfig config = parse(WHOLE);
         assertEquals(BackendKind.REDIS, config.backend());
         assertEquals(
-                new LimiterConfig.RedisSettings(
+                new RedisSettings(
                         RedisMode.SINGLE,
                         List.of("redis://127.0.0.1:6379"),
                         null,
@@ -362,10 +362,10 @@ class LimiterConfigTest {
     }
 
     @Test
-    void propertiesTextHasTheUsualEscapes() {
+    void propertiesTextHasTheUsualEscapes() throws IOException {
         Problems problems = new Problems();
-        List<ConfigEntry> entries =
-                PropertiesText.parse("f", "a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n", problems);
+        List<ConfigEntry> entries = PropertiesText.read(
+                "f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"), problems);
         problems.throwIfAny();
         assertEquals(
                 List.of(
@@ -373,7 +373,7 @@ class LimiterConfigTest {
                         new ConfigEntry("f", 5, "x", "y = z"),
                         new ConfigEntry("f", 6, "empty", "")),
                 entries);
-        PropertiesText.parse("f", "a = \\u00zz", problems);
+        PropertiesText.read("f", new StringReader("a = \\u00zz"), problems);
         assertThrows(ConfigException.class, problems::throwIfAny);
     }
 

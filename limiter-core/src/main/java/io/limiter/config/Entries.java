@@ -1,0 +1,133 @@
+package io.limiter.config;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The entries of a configuration, read key by key; what is wrong with one is noted. Used once. */
+final class Entries {
+    private final Problems problems;
+    private final Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
+    private final Set<String> asked = new LinkedHashSet<>();
+
+    /** Of two entries of a key the later counts. */
+    Entries(List<ConfigEntry> entries, Problems problems) {
+        this.problems = problems;
+        entries.forEach(entry -> byKey.put(entry.key(), entry));
+    }
+
+    /** The keys that were asked for, whether there is an entry or not. */
+    Set<String> asked() {
+        return asked;
+    }
+
+    /** All that there are. */
+    List<ConfigEntry> all() {
+        return List.copyOf(byKey.values());
+    }
+
+    @Nullable
+    ConfigEntry get(String key) {
+        return byKey.get(key);
+    }
+
+    /** The entry of a key; where there is none the first one near it, of the same policy or rule. */
+    ConfigEntry near(String key) {
+        ConfigEntry entry = byKey.get(key);
+        return entry != null
+                ? entry
+                : byKey.values().stream()
+                        .filter(other -> section(other.key()).equals(section(key)))
+                        .findFirst()
+                        .orElseGet(() -> new ConfigEntry("", 0, key, ""));
+    }
+
+    static String section(String key) {
+        return key.substring(0, key.lastIndexOf('.') + 1);
+    }
+
+    /** What a type makes of its values; null when they are wrong, which is noted where they stand. */
+    <T> @Nullable T made(Supplier<T> maker) {
+        try {
+            return maker.get();
+        } catch (ConfigException e) {
+            e.found()
+                    .forEach(problem ->
+                            problems.add(problem.code(), near(problem.at().key()), problem.text()));
+            return null;
+        }
+    }
+
+    <T> T made(T fallback, Supplier<T> maker) {
+        T made = made(maker);
+        return made == null ? fallback : made;
+    }
+
+    /** What a parser makes of an entry's value; null when there is no entry, or it is wrong, which is noted. */
+    <T> @Nullable T read(String key, Function<String, T> parser) {
+        asked.add(key);
+        ConfigEntry entry = byKey.get(key);
+        try {
+            return entry == null ? null : parser.apply(entry.value());
+        } catch (IllegalArgumentException e) {
+            problems.add(Problems.VALUE, near(key), String.valueOf(e.getMessage()));
+            return null;
+        }
+    }
+
+    <T> T read(String key, T fallback, Function<String, T> parser) {
+        T value = read(key, parser);
+        return value == null ? fallback : value;
+    }
+
+    @Nullable
+    String text(String key) {
+        return read(key, text -> text);
+    }
+
+    List<String> words(String key) {
+        return read(key, List.of(), text -> LimitText.items(text, word -> word));
+    }
+
+    /** A number; what is none, or 0, is out of every range. */
+    long number(String key, long fallback) {
+        return read(key, fallback, text -> text.matches("0*[1-9][0-9]{0,17}") ? Long.parseLong(text) : -1);
+    }
+
+    int number(String key, int fallback) {
+        return (int) Math.min(number(key, (long) fallback), Integer.MAX_VALUE);
+    }
+
+    boolean yes(String key, boolean fallback) {
+        return read(key, fallback, text -> switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException("neither yes nor no; write true or false");
+        });
+    }
+
+    <E extends Enum<E>> E choice(String key, String what, E fallback) {
+        return read(key, fallback, text -> chosen(text, what, fallback));
+    }
+
+    /** The choice that a text names, of the type of another one. */
+    static <E extends Enum<E>> E chosen(String text, String what, E other) {
+        E[] choices = other.getDeclaringClass().getEnumConstants();
+        List<String> words = Arrays.stream(choices)
+                .map(choice -> choice.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .toList();
+        int index = words.indexOf(text.toLowerCase(Locale.ROOT));
+        if (index < 0) {
+            throw new IllegalArgumentException(
+                    "no " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
+        }
+        return choices[index];
+    }
+}
