@@ -12,10 +12,8 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -70,7 +68,7 @@ final class Binder {
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked().contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
-                problems.add(Problems.UNKNOWN, entry, "unknown key" + instead(key, otherKeys));
+                entries.note(key, "RL-101 unknown key" + instead(key, otherKeys));
             }
         }
         Map<String, Policy> policies = new LinkedHashMap<>();
@@ -103,10 +101,9 @@ final class Binder {
         BackendKind unlessSaid = isReachable ? BackendKind.REDIS : BackendKind.IN_PROCESS;
         BackendKind backend = entries.choice("limiter.backend", "backend", unlessSaid);
         if (backend == BackendKind.REDIS && !isReachable) {
-            problems.add(
-                    Problems.MISSING,
-                    entries.near("limiter.backend"),
-                    "Redis needs an address; add limiter.redis.address = redis://127.0.0.1:6379, or"
+            entries.note(
+                    "limiter.backend",
+                    "RL-105 Redis needs an address; add limiter.redis.address = redis://127.0.0.1:6379, or"
                             + " limiter.redis.config = classpath:redisson.yaml");
         }
         return backend;
@@ -128,50 +125,30 @@ final class Binder {
     }
 
     private ClientIpSettings clientIp() {
-        String proxies = "limiter.client-ip.trusted-proxies";
-        // Whoever is wrong about the proxies trusts somebody all the same, and the header is no mistake for that.
-        Proxies trusted =
-                entries.read(proxies, new Proxies(List.of(), false, entries.get(proxies) != null), Proxies::parse);
-        int hops = entries.number("limiter.client-ip.trusted-hops", 0);
-        String header = entries.text("limiter.client-ip.header");
-        boolean isTrusting = hops != 0 || entries.get(proxies) != null;
+        String trusted = "limiter.client-ip.trusted-proxies";
+        List<String> items = new ArrayList<>(entries.words(trusted));
+        boolean all = items.removeIf("all"::equalsIgnoreCase);
+        boolean unix = items.removeIf("unix"::equalsIgnoreCase);
+        List<IpNetwork> networks = entries.read(trusted, text -> LimitText.each(items, Binder::network));
         return new ClientIpSettings(
-                trusted.networks,
-                trusted.unix,
-                trusted.all,
-                hops,
-                header == null && isTrusting ? ClientIpSettings.X_FORWARDED_FOR : header,
+                networks == null ? List.of() : networks,
+                // Whoever is wrong about the proxies trusts somebody all the same: the header is no mistake for that.
+                unix || (networks == null && entries.get(trusted) != null),
+                all,
+                entries.number("limiter.client-ip.trusted-hops", 0),
+                entries.text("limiter.client-ip.header"),
                 entries.number("limiter.client-ip.ipv6-prefix", ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS));
     }
 
-    private record Proxies(List<IpNetwork> networks, boolean unix, boolean all) {
-        static Proxies parse(String text) {
-            Set<String> words = new LinkedHashSet<>();
-            List<Optional<IpNetwork>> networks = LimitText.items(text, item -> {
-                if (item.equalsIgnoreCase("all") || item.equalsIgnoreCase("unix")) {
-                    words.add(item.toLowerCase(Locale.ROOT));
-                    return Optional.empty();
-                }
-                return Optional.of(network(item));
-            });
-            return new Proxies(
-                    networks.stream().flatMap(Optional::stream).toList(),
-                    words.contains("unix"),
-                    words.contains("all"));
-        }
-
-        private static IpNetwork network(String text) {
-            if (text.isEmpty()) {
-                throw new IllegalArgumentException(
-                        "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
-            }
-            // Everybody is a word, not a network, so that nobody trusts the Internet by a slip of a prefix.
-            if (text.matches("[0-9A-Fa-f:.]+/0+")) {
-                throw new IllegalArgumentException("'" + text + "' would trust everybody; write the networks of your"
-                        + " proxies, or the word all where nobody else can connect");
-            }
-            return IpNetwork.parse(Problems.shown(text));
-        }
+    private static IpNetwork network(String text) {
+        Problems.refuseIf(
+                text.isEmpty(), "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
+        // Everybody is a word, not a network, so that nobody trusts the Internet by a slip of a prefix.
+        Problems.refuseIf(
+                text.matches("[0-9A-Fa-f:.]+/0+"),
+                "'" + text + "' would trust everybody; write the networks of your proxies, or the word all where nobody"
+                        + " else can connect");
+        return IpNetwork.parse(Problems.shown(text));
     }
 
     private HttpSettings http() {
@@ -181,9 +158,10 @@ final class Binder {
                 entries.read(
                         "limiter.http.headers",
                         none.headers(),
-                        text -> text.matches("(?i)draft-(0?[89]|1[01])")
-                                ? none.headers()
-                                : Entries.chosen(text, "form of headers", none.headers())),
+                        text -> Entries.chosen(
+                                text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"),
+                                "form of headers",
+                                none.headers())),
                 entries.choice("limiter.http.x-ratelimit-reset", "way to tell a reset", none.reset()),
                 entries.yes("limiter.http.expose-headers", none.exposeHeaders()),
                 entries.yes("limiter.http.ignore-case", none.ignoreCase()),
@@ -202,28 +180,23 @@ final class Binder {
         });
         String limits = here + "limits";
         if (entries.get(limits) == null) {
-            String text = "policy '" + name + "' has no limits; add " + limits + " = 3/10s";
-            problems.add(Problems.MISSING, entries.near(limits), text);
+            entries.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
         }
         return entries.read(limits, text -> new Policy(name, LimitText.parseAll(text), mode, deadline));
     }
 
     private static FailureMode failureMode(String text) {
         String meant = Group.meantMode(text);
-        if (meant != null) {
-            throw new IllegalArgumentException("no mode; did you mean '" + meant + "'?");
-        }
+        Problems.refuseIf(meant != null, "no mode; did you mean '" + meant + "'?");
         return Entries.chosen(text, "mode", FailureMode.LOCAL);
     }
 
     private RuleDefinition rule(String name, Policy policy, int ipv6PrefixBits) {
         String here = Group.RULES.start + name + ".";
         List<KeyPart> key = entries.read(here + "key", List.of(KeyPart.IP), KeyPart::parseAll);
-        ConfigEntry prefix = entries.get(here + "ipv6-prefix");
-        if (key.isEmpty() && prefix != null) {
-            problems.add(
-                    Problems.VALUE,
-                    prefix,
+        if (key.isEmpty() && entries.get(here + "ipv6-prefix") != null) {
+            entries.note(
+                    here + "ipv6-prefix",
                     "the key of this rule is global and has no address; remove this line, or write another key");
         }
         return new RuleDefinition(
@@ -243,35 +216,31 @@ final class Binder {
     private @Nullable Policy policyOfRule(String name, Map<String, Policy> policies, Set<String> named) {
         String here = Group.RULES.start + name + ".";
         ConfigEntry reference = entries.get(here + "policy");
-        ConfigEntry own = Group.POLICIES.properties.stream()
-                .map(property -> entries.get(here + property))
-                .filter(Objects::nonNull)
+        String own = Group.POLICIES.properties.stream()
+                .filter(property -> entries.get(here + property) != null)
                 .findFirst()
                 .orElse(null);
-        if (reference == null && own == null) {
-            problems.add(
-                    Problems.MISSING,
-                    entries.near(here + "policy"),
-                    "rule '" + name + "' says not how often; add " + here + "policy or " + here + "limits");
-            return null;
-        }
         if (reference == null) {
-            return policy(name, here);
+            if (own == null) {
+                String text =
+                        "RL-105 rule '" + name + "' says not how often; add " + here + "policy or " + here + "limits";
+                entries.note(here + "policy", text);
+            }
+            return own == null ? null : policy(name, here);
         }
         String policy = reference.value();
         if (own != null) {
+            ConfigEntry entry = Objects.requireNonNull(entries.get(here + own));
             String place = " (" + reference.source() + (reference.line() > 0 ? " line " + reference.line() : "") + ")";
-            problems.add(
-                    Problems.CONTRADICTION,
-                    own,
-                    "rule '" + name + "' names policy '" + policy + "'"
-                            + (reference.source().equals(own.source()) ? "" : place) + " and has "
-                            + own.key().substring(here.length()) + " of its own; keep one of the two");
+            entries.note(
+                    here + own,
+                    "RL-106 rule '" + name + "' names policy '" + policy + "'"
+                            + (reference.source().equals(entry.source()) ? "" : place) + " and has " + own
+                            + " of its own; keep one of the two");
         } else if (!named.contains(policy)) {
-            problems.add(
-                    Problems.NO_POLICY,
-                    reference,
-                    "there is no such policy; add " + Group.POLICIES.start + policy + ".limits = 3/10s"
+            entries.note(
+                    here + "policy",
+                    "RL-107 there is no such policy; add " + Group.POLICIES.start + policy + ".limits = 3/10s"
                             + Suggestion.of(policy, named));
         }
         return policies.get(policy);

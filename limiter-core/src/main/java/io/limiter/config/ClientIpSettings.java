@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param trustsEveryPeer whether everybody is a proxy, so that whoever comes says who he is
  * @param trustedHops how many proxies add to the header before it comes here, instead of their networks; 0 for none
  * @param header the header that is read: {@code X-Forwarded-For}, {@code Forwarded} (RFC 7239), or one that has the
- *     client's address alone; null when nobody is trusted
+ *     client's address alone; null for {@code X-Forwarded-For}, or none when nobody is trusted
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, where a rule says no other
  */
 public record ClientIpSettings(
@@ -57,59 +57,54 @@ public record ClientIpSettings(
         trustedProxies = List.copyOf(trustedProxies);
         boolean byAddress = !trustedProxies.isEmpty() || trustsUnixSocket || trustsEveryPeer;
         boolean trusting = byAddress || trustedHops != 0;
+        header = header == null && trusting ? X_FORWARDED_FOR : header;
         Problems problems = new Problems();
         problems.on(PROXIES, trustedProxies)
                 .check(ClientIpSettings::checkProxies)
-                .is(
+                .must(
                         !trustsEveryPeer || (trustedProxies.isEmpty() && !trustsUnixSocket),
                         "'all' is everybody and stands alone; remove it, or the others");
         problems.range(HOPS, trustedHops == 0 ? 1 : trustedHops, 1, MAX_HOPS);
         problems.on(HOPS, trustedHops)
-                .fits(
+                .must(
                         !byAddress || trustedHops == 0,
-                        PROXIES + " says already who is trusted; keep one of the two, the proxies if you know their"
+                        "RL-106 " + PROXIES
+                                + " says already who is trusted; keep one of the two, the proxies if you know their"
                                 + " addresses");
         problems.on("limiter.client-ip.header", header)
                 .check(ClientIpSettings::checkHeader)
-                .has(
-                        header != null || !trusting,
-                        "proxies are trusted and no header is read; give one, such as " + X_FORWARDED_FOR)
-                .has(
+                .must(
                         header == null || trusting,
-                        "anybody can send this header; add " + PROXIES + " = 10.0.0.0/8 (where your proxies are), or "
-                                + HOPS + " = 1, or remove this line")
-                .fits(
-                        trustedHops == 0 || header == null || !isSingle(header),
-                        "such a header holds one address and has no hops to count; write " + PROXIES + " instead of "
-                                + HOPS + ", or the header X-Forwarded-For or Forwarded");
+                        "RL-105 anybody can send this header; add " + PROXIES
+                                + " = 10.0.0.0/8 (where your proxies are), or " + HOPS + " = 1, or remove this line")
+                .must(
+                        trustedHops <= 0 || header == null || !isSingle(header),
+                        "RL-106 such a header holds one address and has no hops to count; write " + PROXIES
+                                + " instead of " + HOPS + ", or the header X-Forwarded-For or Forwarded");
         problems.range("limiter.client-ip.ipv6-prefix", ipv6PrefixBits, LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
         problems.throwIfAny();
     }
 
     private static void checkProxies(List<IpNetwork> networks) {
-        if (networks.size() > MOST_PROXIES) {
-            throw new IllegalArgumentException(
-                    networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbours to larger ones");
-        }
+        Problems.refuseIf(
+                networks.size() > MOST_PROXIES,
+                networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbours to larger ones");
         for (IpNetwork network : networks) {
             IpAddress address = network.address();
-            if (address.isUnspecified() && network.prefixBits() == address.bits()) {
-                throw new IllegalArgumentException(
-                        "'" + address + "' is the address of nobody; write that of your proxy");
-            }
+            Problems.refuseIf(
+                    address.isUnspecified() && network.prefixBits() == address.bits(),
+                    "'" + address + "' is the address of nobody; write that of your proxy");
         }
     }
 
     private static void checkHeader(String name) {
-        if (!HttpSettings.isToken(name) || name.length() > LONGEST_HEADER) {
-            throw new IllegalArgumentException("no name of one header; write X-Forwarded-For, Forwarded, or the header"
-                    + " in which your proxy writes the client's address alone, such as X-Real-IP");
-        }
+        Problems.refuseIf(
+                !HttpSettings.isToken(name) || name.length() > LONGEST_HEADER,
+                "no name of one header; write X-Forwarded-For, Forwarded, or the header"
+                        + " in which your proxy writes the client's address alone, such as X-Real-IP");
         // Any other name would be taken as a header with one address: a slip would make every list malformed.
         String meant = isSingle(name) ? Suggestion.of(name, List.of(X_FORWARDED_FOR, FORWARDED), 2) : "";
-        if (!meant.isEmpty()) {
-            throw new IllegalArgumentException("no header that proxies set" + meant);
-        }
+        Problems.refuseIf(!meant.isEmpty(), "no header that proxies set" + meant);
     }
 
     /** Whether a header has the client's address alone, not a list of hops. Its name is in any case. */

@@ -38,15 +38,13 @@ final class Entries {
         return byKey.get(key);
     }
 
-    /** The entry of a key; where there is none the first one near it, of the same policy or rule. */
-    ConfigEntry near(String key) {
+    /** Notes what is wrong with the entry of a key; where there is none the first one near it, of the same policy or rule. */
+    void note(String key, String text) {
         ConfigEntry entry = byKey.get(key);
-        return entry != null
-                ? entry
-                : byKey.values().stream()
-                        .filter(other -> section(other.key()).equals(section(key)))
-                        .findFirst()
-                        .orElseGet(() -> new ConfigEntry("", 0, key, ""));
+        for (ConfigEntry other : byKey.values()) {
+            entry = entry == null && section(other.key()).equals(section(key)) ? other : entry;
+        }
+        problems.add(entry == null ? new ConfigEntry("", 0, key, "") : entry, text);
     }
 
     static String section(String key) {
@@ -58,9 +56,7 @@ final class Entries {
         try {
             return maker.get();
         } catch (ConfigException e) {
-            e.found()
-                    .forEach(problem ->
-                            problems.add(problem.code(), near(problem.at().key()), problem.text()));
+            e.found().forEach(problem -> note(problem.at().key(), problem.text()));
             return null;
         }
     }
@@ -77,7 +73,7 @@ final class Entries {
         try {
             return entry == null ? null : parser.apply(entry.value());
         } catch (IllegalArgumentException e) {
-            problems.add(Problems.VALUE, near(key), String.valueOf(e.getMessage()));
+            note(key, String.valueOf(e.getMessage()));
             return null;
         }
     }
@@ -93,7 +89,7 @@ final class Entries {
     }
 
     List<String> words(String key) {
-        return read(key, List.of(), text -> LimitText.items(text, word -> word));
+        return read(key, List.of(), LimitText::items);
     }
 
     /** A number; what is none, or 0, is out of every range. */
@@ -106,10 +102,9 @@ final class Entries {
     }
 
     boolean yes(String key, boolean fallback) {
-        return read(key, fallback, text -> switch (text) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> throw new IllegalArgumentException("neither yes nor no; write true or false");
+        return read(key, fallback, text -> {
+            Problems.refuseIf(!text.matches("true|false"), "neither yes nor no; write true or false");
+            return text.equals("true");
         });
     }
 
@@ -124,10 +119,8 @@ final class Entries {
                 .map(choice -> choice.name().toLowerCase(Locale.ROOT).replace('_', '-'))
                 .toList();
         int index = words.indexOf(text.toLowerCase(Locale.ROOT));
-        if (index < 0) {
-            throw new IllegalArgumentException(
-                    "no " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
-        }
+        Problems.refuseIf(
+                index < 0, "no " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
         return choices[index];
     }
 }

@@ -3,7 +3,9 @@ package io.limiter.config;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
@@ -38,14 +40,10 @@ enum Group {
 
     /** The names in all of these entries. */
     Set<String> names(List<ConfigEntry> entries) {
-        Set<String> names = new LinkedHashSet<>();
-        for (ConfigEntry entry : entries) {
-            String name = name(entry.key());
-            if (name != null) {
-                names.add(name);
-            }
-        }
-        return names;
+        return entries.stream()
+                .map(entry -> name(entry.key()))
+                .filter(Objects::nonNull)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** All keys of a name. */

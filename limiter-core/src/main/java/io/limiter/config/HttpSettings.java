@@ -22,8 +22,6 @@ public record HttpSettings(
         boolean ignoreTrailingSlash,
         MethodOverride methodOverride,
         @Nullable String rejectionHandler) {
-    private static final int LONGEST_CLASS_NAME = 500;
-
     /** What holds where nothing is written: a rule is rather for more requests than for fewer. */
     public static final HttpSettings DEFAULT =
             new HttpSettings(Headers.DRAFT_10, Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null);
@@ -36,9 +34,9 @@ public record HttpSettings(
     public HttpSettings {
         Problems problems = new Problems();
         problems.on("limiter.http.x-ratelimit-reset", reset)
-                .fits(
+                .must(
                         reset == Reset.EPOCH || headers == Headers.X_RATELIMIT,
-                        "only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this"
+                        "RL-106 only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this"
                                 + " line");
         problems.on("limiter.http.rejection-handler", rejectionHandler).check(HttpSettings::checkClassName);
         problems.throwIfAny();
@@ -46,10 +44,9 @@ public record HttpSettings(
 
     private static void checkClassName(String text) {
         String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
-        if (text.length() > LONGEST_CLASS_NAME || !text.matches(word + "(\\." + word + ")*")) {
-            throw new IllegalArgumentException(
-                    "no name of a class; write it with its package, such as com.example.MyRejections");
-        }
+        Problems.refuseIf(
+                !text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*"),
+                "no name of a class; write it with its package, such as com.example.MyRejections");
     }
 
     /** Whether a text can name a header, a method or a cookie (RFC 9110, section 5.6.2). */

@@ -3,6 +3,7 @@ package io.limiter.config;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -33,34 +34,26 @@ public record KeyPart(Kind kind, @Nullable String name) {
     /** Where a part comes from. */
     public enum Kind {
         /** The client's address: {@code ip}. */
-        IP("ip", false),
+        IP,
         /** The authenticated user: {@code user}. */
-        USER("user", false),
+        USER,
         /** The session that the client has: {@code session}. */
-        SESSION("session", false),
+        SESSION,
         /** A request header: {@code header:X-Api-Key}. */
-        HEADER("header", true),
+        HEADER,
         /** A cookie: {@code cookie:name}. */
-        COOKIE("cookie", true),
+        COOKIE,
         /** A variable of the rule's path: {@code path:name} for {@code /users/{name}}. */
-        PATH("path", true);
-
-        private final String text;
-        private final boolean named;
-
-        Kind(String text, boolean named) {
-            this.text = text;
-            this.named = named;
-        }
+        PATH;
 
         /** The kind in configuration text. */
         public String text() {
-            return text;
+            return name().toLowerCase(Locale.ROOT);
         }
 
         /** Whether a name follows. */
         public boolean isNamed() {
-            return named;
+            return this == HEADER || this == COOKIE || this == PATH;
         }
     }
 
@@ -70,10 +63,10 @@ public record KeyPart(Kind kind, @Nullable String name) {
      * @throws IllegalArgumentException if the name is missing, unfit, or the kind has none
      */
     public KeyPart {
-        if (kind.isNamed() != (name != null) || (name != null && !HttpSettings.isToken(name))) {
-            throw new IllegalArgumentException("'" + text(kind, name) + "' is no key; write "
-                    + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
-        }
+        Problems.refuseIf(
+                kind.isNamed() != (name != null) || (name != null && !HttpSettings.isToken(name)),
+                "'" + text(kind, name) + "' is no key; write "
+                        + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
     }
 
     /** A request header. */
@@ -98,10 +91,8 @@ public record KeyPart(Kind kind, @Nullable String name) {
             return parts;
         }
         for (String item : text.strip().split("\\s+\\+\\s+", -1)) {
-            if (item.equals(GLOBAL)) {
-                throw new IllegalArgumentException(
-                        "global is one quota for all and stands alone; remove the other parts");
-            }
+            Problems.refuseIf(
+                    item.equals(GLOBAL), "global is one quota for all and stands alone; remove the other parts");
             parts.add(parse(item));
         }
         return parts;
@@ -110,10 +101,10 @@ public record KeyPart(Kind kind, @Nullable String name) {
     private static KeyPart parse(String text) {
         int colon = text.indexOf(':');
         String kindText = colon < 0 ? text : text.substring(0, colon);
-        if (JOINED.matcher(text).find()) {
-            throw new IllegalArgumentException("'" + text + "' would be one part; write parts with spaces between: '"
-                    + text.replaceAll(" *\\+ *", " + ") + "'");
-        }
+        Problems.refuseIf(
+                JOINED.matcher(text).find(),
+                "'" + text + "' would be one part; write parts with spaces between: '"
+                        + text.replaceAll(" *\\+ *", " + ") + "'");
         List<String> known = new ArrayList<>();
         for (Kind kind : Kind.values()) {
             if (kind.text().equals(kindText)) {

@@ -4,6 +4,7 @@ import io.limiter.Algorithm;
 import io.limiter.Limit;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -37,24 +38,27 @@ public final class LimitText {
      * @throws IllegalArgumentException if an item is wrong; the message says which, why, and what to write
      */
     public static List<Limit> parseAll(String text) {
-        return items(text, LimitText::parse);
+        return each(items(text), LimitText::parse);
     }
 
-    /** What a parser makes of each item between commas. The message of an exception tells all wrong items. */
-    static <T> List<T> items(String text, Function<String, T> parser) {
-        List<T> items = new ArrayList<>();
+    /** What stands between commas. */
+    static List<String> items(String text) {
+        return Arrays.stream(text.split(",", -1)).map(String::strip).toList();
+    }
+
+    /** What a parser makes of each item. The message of an exception tells all wrong items. */
+    static <T> List<T> each(List<String> items, Function<String, T> parser) {
+        List<T> parsed = new ArrayList<>();
         List<String> mistakes = new ArrayList<>();
-        for (String item : text.split(",", -1)) {
+        for (String item : items) {
             try {
-                items.add(parser.apply(item.strip()));
+                parsed.add(parser.apply(item));
             } catch (IllegalArgumentException e) {
                 mistakes.add(String.valueOf(e.getMessage()));
             }
         }
-        if (!mistakes.isEmpty()) {
-            throw new IllegalArgumentException(String.join("; and ", mistakes));
-        }
-        return items;
+        Problems.refuseIf(!mistakes.isEmpty(), String.join("; and ", mistakes));
+        return parsed;
     }
 
     /**
@@ -64,9 +68,7 @@ public final class LimitText {
      */
     public static Limit parse(String item) {
         String text = item.strip();
-        if (text.isEmpty()) {
-            throw new IllegalArgumentException("an item is empty; write limits such as 3/10s, separated by one comma");
-        }
+        Problems.refuseIf(text.isEmpty(), "an item is empty; write limits such as 3/10s, separated by one comma");
         try {
             return limit(text.split("\\s+"));
         } catch (IllegalArgumentException e) {
@@ -86,37 +88,34 @@ public final class LimitText {
 
     private static Limit limit(String[] words) {
         int slash = words[0].indexOf('/');
-        if (slash < 0) {
-            throw new IllegalArgumentException(
-                    "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
-        }
-        if (words.length > 1 && words[0].matches("[0-9]+/[0-9]+") && unit(words[1]) != null) {
-            throw new IllegalArgumentException("the period has a space in it; write '" + words[0] + words[1] + "'");
-        }
+        Problems.refuseIf(
+                slash < 0, "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
+        String second = words.length > 1 ? words[1] : "";
+        Problems.refuseIf(
+                words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
+                "the period has a space in it; write '" + words[0] + second + "'");
         long permits = number("permits", words[0].substring(0, slash));
         long period = micros(words[0].substring(slash + 1));
         Map<String, String> options = new HashMap<>();
         for (int i = 1; i < words.length; i++) {
             String word = words[i].toLowerCase(Locale.ROOT);
             boolean valued = word.equals(BURST) || word.equals(NAME);
-            if (valued && i + 1 == words.length) {
-                throw new IllegalArgumentException(
-                        "'" + word + "' needs a value, such as " + (word.equals(BURST) ? "burst 20" : "name hourly"));
-            }
+            Problems.refuseIf(
+                    valued && i + 1 == words.length,
+                    "'" + word + "' needs a value, such as " + (word.equals(BURST) ? "burst 20" : "name hourly"));
             String option = valued ? word : ALGORITHM;
-            if (options.putIfAbsent(option, words[valued ? i + 1 : i]) != null) {
-                throw new IllegalArgumentException("'" + words[i] + "' comes too late: a limit has one " + option
-                        + "; separate limits by a comma");
-            }
+            Problems.refuseIf(
+                    options.putIfAbsent(option, words[valued ? i + 1 : i]) != null,
+                    "'" + words[i] + "' comes too late: a limit has one " + option + "; separate limits by a comma");
             i += valued ? 1 : 0;
         }
         Algorithm algorithm = algorithm(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
         String written = options.get(BURST);
         long burst = written == null ? permits : number(BURST, written);
-        if (written != null && algorithm != Algorithm.TOKEN_BUCKET) {
-            throw new IllegalArgumentException("a burst needs token-bucket, not " + algorithm.text()
-                    + "; write 'token-bucket burst " + burst + "', or leave the burst out");
-        }
+        Problems.refuseIf(
+                written != null && algorithm != Algorithm.TOKEN_BUCKET,
+                "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
+                        + "', or leave the burst out");
         return new Limit(options.get(NAME), algorithm, permits, period, burst);
     }
 
@@ -132,10 +131,9 @@ public final class LimitText {
     }
 
     private static long number(String what, String digits) {
-        if (!digits.matches("[0-9]{1,18}")) {
-            throw new IllegalArgumentException(
-                    what + " '" + digits + "' is no whole number; write digits only, such as 100");
-        }
+        Problems.refuseIf(
+                !digits.matches("[0-9]{1,18}"),
+                what + " '" + digits + "' is no whole number; write digits only, such as 100");
         return Long.parseLong(digits);
     }
 
@@ -166,10 +164,9 @@ public final class LimitText {
         }
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : number("period", digits);
-        if (number > Limit.MAX_PERIOD_MICROS / unit) {
-            throw new IllegalArgumentException(
-                    "a period of '" + text + "' is longer than 71 years; write a shorter one");
-        }
+        Problems.refuseIf(
+                number > Limit.MAX_PERIOD_MICROS / unit,
+                "a period of '" + text + "' is longer than 71 years; write a shorter one");
         return number * unit;
     }
 }

@@ -58,12 +58,13 @@ public record LimiterConfig(
             Policy policy = rule.policy();
             Policy other = all.putIfAbsent(policy.name(), policy);
             problems.on(here + "path", rule.paths())
-                    .fits(names.add(name), "there is another rule '" + name + "'; rename one of the two");
+                    .must(names.add(name), "RL-106 there is another rule '" + name + "'; rename one of the two");
             problems.on(here + "limits", policy.limits())
-                    .fits(
+                    .must(
                             other == null || other.equals(policy),
-                            "rule '" + name + "' has limits of its own, and there is a policy of its name; write "
-                                    + here + "policy = " + policy.name() + ", or rename one of the two");
+                            "RL-106 rule '" + name
+                                    + "' has limits of its own, and there is a policy of its name; write " + here
+                                    + "policy = " + policy.name() + ", or rename one of the two");
         }
         problems.throwIfAny();
         policies = Collections.unmodifiableMap(all);
@@ -77,13 +78,10 @@ public record LimiterConfig(
      * @throws ConfigException if two rules have one name, or two different policies
      */
     public static LimiterConfig of(Collection<Policy> policies, Collection<RuleDefinition> rules) {
-        Problems problems = new Problems();
         Map<String, Policy> byName = new LinkedHashMap<>();
-        for (Policy policy : policies) {
-            problems.on(Group.POLICIES.start + policy.name() + ".limits", policy.limits())
-                    .fits(byName.put(policy.name(), policy) == null, "there is another policy of this name; rename it");
-        }
-        problems.throwIfAny();
+        policies.forEach(policy -> Problems.refuseIf(
+                byName.put(policy.name(), policy) != null,
+                "there are two policies '" + policy.name() + "'; rename one of the two"));
         return new LimiterConfig(
                 BackendKind.IN_PROCESS,
                 RedisSettings.DEFAULT,
@@ -96,22 +94,22 @@ public record LimiterConfig(
     }
 
     /** The same configuration with the state in Redis, shared by so many instances. */
-    public LimiterConfig redis(RedisSettings settings, long sharedBy) {
+    public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
         return new LimiterConfig(BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, policies, rules);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
-    public LimiterConfig inProcess(InProcessSettings settings) {
+    public LimiterConfig withInProcess(InProcessSettings settings) {
         return new LimiterConfig(backend, redis, settings, instances, clientIp, http, policies, rules);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
-    public LimiterConfig clientIp(ClientIpSettings settings) {
+    public LimiterConfig withClientIp(ClientIpSettings settings) {
         return new LimiterConfig(backend, redis, inProcess, instances, settings, http, policies, rules);
     }
 
     /** The same configuration with these settings of HTTP. */
-    public LimiterConfig http(HttpSettings settings) {
+    public LimiterConfig withHttp(HttpSettings settings) {
         return new LimiterConfig(backend, redis, inProcess, instances, clientIp, settings, policies, rules);
     }
 
@@ -207,7 +205,6 @@ public record LimiterConfig(
          * @throws IOException if it can't be read
          */
         public Builder text(String source, Reader text) throws IOException {
-            problems.source(source);
             entries.addAll(PropertiesText.read(source, text, problems));
             return this;
         }
@@ -229,7 +226,6 @@ public record LimiterConfig(
          * @param line the line there, from 1; 0 where there are no lines
          */
         public Builder property(String source, int line, String key, String value) {
-            problems.source(source);
             entries.add(new ConfigEntry(source, line, key, value.strip()));
             return this;
         }
@@ -243,7 +239,6 @@ public record LimiterConfig(
          * @param text a code of docs/diagnostics.md, what is wrong, and what to do
          */
         public Builder mistake(String source, int line, String key, String text) {
-            problems.source(source);
             problems.addFirst(source, line, key, text);
             return this;
         }

@@ -1,83 +1,56 @@
 package io.limiter.config;
 
 import java.io.IOException;
+import java.io.LineNumberReader;
 import java.io.Reader;
 import java.io.StringReader;
-import java.io.StringWriter;
 import java.nio.charset.MalformedInputException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Reads properties text: {@code key = value} or {@code key: value}, comments with {@code #} or {@code !}, a backslash at
- * the end of a line joins the next, and the escapes of {@link Properties}. Unlike that class it keeps lines and order, and
- * takes neither a key twice nor a line without a separator.
- */
+/** Reads text as {@link Properties} does, but keeps lines and order, and does not take a key twice. */
 final class PropertiesText {
-    private static final Pattern JOINED = Pattern.compile("(?:^|[^\\\\])(?:\\\\\\\\)*\\\\$");
-    private static final Pattern ENTRY = Pattern.compile("((?:[^\\\\=:]++|\\\\.)*+)[=:](.*)", Pattern.DOTALL);
+    private static final Pattern JOINED = Pattern.compile("(?s)^(?!\\s*[#!]).*(?<!\\\\)(?:\\\\\\\\)*+\\\\$");
 
     private PropertiesText() {}
 
     /** The entries of a text; what is wrong with it is noted. */
     static List<ConfigEntry> read(String source, Reader text, Problems problems) throws IOException {
-        StringWriter all = new StringWriter();
-        try {
-            text.transferTo(all);
-        } catch (MalformedInputException notUtf8) {
-            problems.add(Problems.UNREADABLE, source, 0, "the text is not UTF-8; save it as UTF-8");
-            return List.of();
-        }
         List<ConfigEntry> entries = new ArrayList<>();
         Map<String, Integer> lineOfKey = new HashMap<>();
-        String[] lines = all.toString().replaceFirst("^\uFEFF", "").split("\r\n|\r|\n", -1);
-        int next = 0;
-        while (next < lines.length) {
-            int number = next + 1;
-            String line = lines[next++].strip();
-            if (line.isEmpty() || line.charAt(0) == '#' || line.charAt(0) == '!') {
-                continue;
-            }
-            while (JOINED.matcher(line).find() && next < lines.length) {
-                line = line.substring(0, line.length() - 1) + lines[next++].strip();
-            }
-            Matcher parts = ENTRY.matcher(line);
-            try {
-                if (!parts.matches()) {
-                    throw new IllegalArgumentException(
-                            "'" + Problems.shown(line.split("\\s", 2)[0]) + " ...' has no '='; write key = value");
+        LineNumberReader lines = new LineNumberReader(text);
+        try {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                int number = lines.getLineNumber();
+                StringBuilder whole = new StringBuilder(number == 1 ? line.replace("\uFEFF", "") : line);
+                while (line != null && JOINED.matcher(whole).find()) {
+                    line = lines.readLine();
+                    whole.append('\n').append(line == null ? "" : line);
                 }
-                String key = unescaped(parts.group(1).strip());
-                entries.add(new ConfigEntry(
-                        source, number, key, unescaped(parts.group(2).strip())));
-                Integer earlier = lineOfKey.putIfAbsent(key, number);
-                if (earlier != null) {
-                    String twice = Problems.shown(key) + " stands already in line " + earlier + "; keep one of the two";
-                    problems.add(Problems.TWICE, source, number, twice);
+                Properties entry = new Properties();
+                try {
+                    entry.load(new StringReader(whole.toString()));
+                } catch (IllegalArgumentException malformed) {
+                    // Without the text, which may be a password.
+                    problems.add(source, number, "RL-103 a \\u is no character; write \\u and four hex digits");
                 }
-            } catch (IllegalArgumentException unreadable) {
-                problems.add(Problems.UNREADABLE, source, number, String.valueOf(unreadable.getMessage()));
+                for (String key : entry.stringPropertyNames()) {
+                    entries.add(new ConfigEntry(
+                            source, number, key, entry.getProperty(key).strip()));
+                    Integer earlier = lineOfKey.put(key, number);
+                    if (earlier != null) {
+                        String twice = Problems.shown(key) + " stands already in line " + earlier;
+                        problems.add(source, number, "RL-102 " + twice + "; keep one of the two");
+                    }
+                }
             }
+        } catch (MalformedInputException notUtf8) {
+            problems.add(source, 0, "RL-103 the text is not UTF-8; save it as UTF-8");
         }
         return entries;
-    }
-
-    private static String unescaped(String text) {
-        if (text.indexOf('\\') < 0) {
-            return text;
-        }
-        Properties plain = new Properties();
-        try {
-            plain.load(new StringReader("=" + text));
-            return plain.getProperty("", "");
-        } catch (IllegalArgumentException | IOException malformed) {
-            // Without the text, which may be a password.
-            throw new IllegalArgumentException("a \\u is no character; write \\u and four hex digits", malformed);
-        }
     }
 }

@@ -34,9 +34,9 @@ public record RedisSettings(
         Duration deadline,
         Duration startupWait) {
     private static final Pattern ADDRESS = Pattern.compile(
-            "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?<database>[0-9]{1,5})?)?");
+            "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?:[0-9]{1,5})?)?");
 
-    private static final String BY_FILE = "limiter.redis.config says how to reach Redis; keep one of the two";
+    private static final String BY_FILE = "RL-106 limiter.redis.config says how to reach Redis; keep one of the two";
 
     /** What holds where nothing is written: no way to Redis. */
     public static final RedisSettings DEFAULT = new RedisSettings(
@@ -61,46 +61,46 @@ public record RedisSettings(
         boolean byFile = config != null;
         Problems problems = new Problems();
         problems.on("limiter.redis.config", config)
-                .is(
+                .must(
                         config == null || config.matches("(classpath|file):.+"),
                         "no place of a file; write classpath:redisson.yaml or file:/etc/limiter/redisson.yaml");
         problems.on("limiter.redis.address", addresses)
                 .check(all -> all.forEach(RedisSettings::checkAddress))
-                .fits(!byFile || addresses.isEmpty(), BY_FILE)
-                .fits(
+                .must(!byFile || addresses.isEmpty(), BY_FILE)
+                .must(
                         byFile || mode != RedisMode.SINGLE || addresses.size() <= 1,
-                        "a single server has one address; keep one, or add limiter.redis.mode = cluster (or sentinel)")
-                .fits(
+                        "RL-106 a single server has one address; keep one, or add limiter.redis.mode = cluster (or sentinel)")
+                .must(
                         mode != RedisMode.CLUSTER || addresses.stream().noneMatch(RedisSettings::hasDatabase),
-                        "a cluster has one database; remove what follows the port")
-                .fits(
+                        "RL-106 a cluster has one database; remove what follows the port")
+                .must(
                         mode != RedisMode.SENTINEL || addresses.stream().noneMatch(RedisSettings::hasDatabase),
-                        "these are the sentinels, which have no databases; remove what follows the port, or choose"
+                        "RL-106 these are the sentinels, which have no databases; remove what follows the port, or choose"
                                 + " the database in a Redisson file (limiter.redis.config)");
         problems.on("limiter.redis.mode", mode)
-                .fits(!byFile || mode == RedisMode.SINGLE, BY_FILE)
-                .has(
+                .must(!byFile || mode == RedisMode.SINGLE, BY_FILE)
+                .must(
                         byFile || mode != RedisMode.SENTINEL || master != null,
-                        "sentinels watch a master by its name; add limiter.redis.master = mymaster");
+                        "RL-105 sentinels watch a master by its name; add limiter.redis.master = mymaster");
         problems.on("limiter.redis.master", master)
                 .check(RedisSettings::checkWord)
-                .fits(!byFile || master == null, BY_FILE)
-                .fits(
+                .must(!byFile || master == null, BY_FILE)
+                .must(
                         byFile || mode == RedisMode.SENTINEL || master == null,
-                        "only sentinels know a master by name; add limiter.redis.mode = sentinel, or remove this line");
+                        "RL-106 only sentinels know a master by name; add limiter.redis.mode = sentinel, or remove this line");
         problems.on("limiter.redis.username", username)
                 .check(RedisSettings::checkWord)
-                .fits(!byFile || username == null, BY_FILE)
-                .has(
+                .must(!byFile || username == null, BY_FILE)
+                .must(
                         byFile || username == null || password != null,
-                        "a user logs in with a password; add limiter.redis.password");
+                        "RL-105 a user logs in with a password; add limiter.redis.password");
         problems.on("limiter.redis.password", password)
-                .fits(!byFile || password == null, BY_FILE)
-                .fits(
+                .must(!byFile || password == null, BY_FILE)
+                .must(
                         byFile || password == null || addresses.stream().noneMatch(text -> text.contains("@")),
-                        "the address has a login already; keep one of the two");
+                        "RL-106 the address has a login already; keep one of the two");
         problems.on("limiter.redis.prefix", prefix)
-                .is(
+                .must(
                         prefix.matches("[A-Za-z0-9._:-]{1,64}"),
                         "can't start a key; use 1 to 64 letters, digits and . _ : - (braces would move the keys' slots)");
         problems.on("limiter.redis.deadline", deadline).check(longest -> checkWait(longest, 1));
@@ -118,31 +118,25 @@ public record RedisSettings(
     private static void checkAddress(String address) {
         Matcher parts = ADDRESS.matcher(address);
         int port = parts.matches() ? Integer.parseInt(parts.group("port")) : 0;
-        if (port < 1 || port > 65_535) {
-            throw new IllegalArgumentException(
-                    "no Redis address; write redis://host:port, or rediss:// for TLS, with a port up to 65535, such as"
-                            + " redis://127.0.0.1:6379; redis://127.0.0.1:6379/2 is its database 2");
-        }
+        Problems.refuseIf(
+                port < 1 || port > 65_535,
+                "no Redis address; write redis://host:port, or rediss:// for TLS, with a port up to 65535, such as"
+                        + " redis://127.0.0.1:6379; redis://127.0.0.1:6379/2 is its database 2");
     }
 
     private static boolean hasDatabase(String address) {
-        Matcher parts = ADDRESS.matcher(address);
-        return parts.matches()
-                && parts.group("database") != null
-                && !parts.group("database").matches("0+");
+        return address.matches(".*:[0-9]+/0*[1-9][0-9]*");
     }
 
     private static void checkWord(String text) {
-        if (!text.matches("[^\\s,]{1,200}")) {
-            throw new IllegalArgumentException("no name; write one word, such as mymaster");
-        }
+        Problems.refuseIf(!text.matches("[^\\s,]{1,200}"), "no name; write one word, such as mymaster");
     }
 
     /** A time that somebody waits, at most a minute. */
     static void checkWait(Duration wait, long leastMillis) {
-        if (wait.compareTo(Duration.ofMillis(leastMillis)) < 0 || wait.compareTo(Duration.ofMinutes(1)) > 0) {
-            throw new IllegalArgumentException("outside " + leastMillis + "ms to 60s; write a duration such as 50ms");
-        }
+        Problems.refuseIf(
+                wait.compareTo(Duration.ofMillis(leastMillis)) < 0 || wait.compareTo(Duration.ofMinutes(1)) > 0,
+                "outside " + leastMillis + "ms to 60s; write a duration such as 50ms");
     }
 
     /** Without passwords. */

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * A rule as configured: where, whose, which policy. Immutable.
  *
  * <pre>{@code
- * RuleDefinition.of("login", policy, "/login").methods("POST").key(KeyPart.IP, KeyPart.header("X-Api-Key"))
+ * RuleDefinition.of("login", policy, "/login").withMethods("POST").withKey(KeyPart.IP, KeyPart.header("X-Api-Key"))
  * }</pre>
  *
  * @param name the rule's name: 1 to 64 of {@code A-Z a-z 0-9 . _ -}
@@ -46,13 +46,14 @@ public record RuleDefinition(
         List<String> pathsOfKey = List.copyOf(paths);
         Problems problems = new Problems();
         problems.on(here + "name", name)
-                .is(
+                .must(
                         name.matches("[A-Za-z0-9._-]{1,64}"),
                         "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
         problems.on(here + "path", paths)
-                .has(
+                .must(
                         !paths.isEmpty(),
-                        "rule '" + name + "' has no path; add " + here + "path = /api/* (every path is written /*)")
+                        "RL-105 rule '" + name + "' has no path; add " + here
+                                + "path = /api/* (every path is written /*)")
                 .check(all -> all.forEach(RuleDefinition::checkPath));
         problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
         problems.on(here + "key", key).check(parts -> checkKey(parts, pathsOfKey));
@@ -72,19 +73,17 @@ public record RuleDefinition(
     }
 
     /** The same rule for these methods only; for all when there is none. */
-    public RuleDefinition methods(String... only) {
+    public RuleDefinition withMethods(String... only) {
         return new RuleDefinition(name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy);
     }
 
     /** The same rule with a quota for each combination of these parts; one quota for all when there is none. */
-    public RuleDefinition key(KeyPart... parts) {
+    public RuleDefinition withKey(KeyPart... parts) {
         return new RuleDefinition(name, paths, methods, List.of(parts), ipv6PrefixBits, policy);
     }
 
     private static void checkPath(String path) {
-        if (!path.startsWith("/")) {
-            throw new IllegalArgumentException("'" + path + "' is no path; start it with /");
-        }
+        Problems.refuseIf(!path.startsWith("/"), "'" + path + "' is no path; start it with /");
         String[] segments = path.substring(1).split("/", -1);
         Set<String> variables = new HashSet<>();
         for (int i = 0; i < segments.length; i++) {
@@ -94,42 +93,40 @@ public record RuleDefinition(
             if (segment.isEmpty() && !last) {
                 throw new IllegalArgumentException("'" + path + "' has an empty segment; write one / between segments");
             } else if (variable.matches()) {
-                if (!variables.add(variable.group(1))) {
-                    throw new IllegalArgumentException(
-                            "'" + path + "' has two variables " + segment + "; give one of them another name");
-                }
-            } else if (!(last && segment.equals("*")) && UNFIT.matcher(segment).find()) {
-                throw new IllegalArgumentException("'" + path + "' can't be matched at '" + segment
-                        + "'; a path is plain decoded text, * stands alone at its end (/api/*), a variable alone"
-                        + " between two / (/users/{id})");
+                boolean isNew = variables.add(variable.group(1));
+                Problems.refuseIf(
+                        !isNew, "'" + path + "' has two variables " + segment + "; give one of them another name");
+            } else {
+                boolean isUnfit =
+                        !(last && segment.equals("*")) && UNFIT.matcher(segment).find();
+                Problems.refuseIf(
+                        isUnfit,
+                        "'" + path + "' can't be matched at '" + segment
+                                + "'; a path is plain decoded text, * stands alone at its end (/api/*), a variable alone"
+                                + " between two / (/users/{id})");
             }
         }
     }
 
     private static void checkMethod(String method) {
-        if (!HttpSettings.isToken(method)) {
-            throw new IllegalArgumentException("'" + method
-                    + "' is no method; write GET, POST, separated by commas, or leave the line out for all");
-        }
+        Problems.refuseIf(
+                !HttpSettings.isToken(method),
+                "'" + method + "' is no method; write GET, POST, separated by commas, or leave the line out for all");
         String upper = method.toUpperCase(Locale.ROOT);
         String suggestion = METHODS.contains(upper) ? "" : Suggestion.of(upper, METHODS);
-        if (!suggestion.isEmpty()) {
-            throw new IllegalArgumentException("'" + method + "' is no method" + suggestion);
-        }
+        Problems.refuseIf(!suggestion.isEmpty(), "'" + method + "' is no method" + suggestion);
     }
 
     private static void checkKey(List<KeyPart> key, List<String> paths) {
         Set<KeyPart> parts = new HashSet<>();
         for (KeyPart part : key) {
             for (String path : paths) {
-                if (part.kind() == KeyPart.Kind.PATH && !path.contains("{" + part.name() + "}")) {
-                    throw new IllegalArgumentException("path '" + path + "' has no variable {" + part.name()
-                            + "}; write it into the path, or use another key");
-                }
+                Problems.refuseIf(
+                        part.kind() == KeyPart.Kind.PATH && !path.contains("{" + part.name() + "}"),
+                        "path '" + path + "' has no variable {" + part.name()
+                                + "}; write it into the path, or use another key");
             }
-            if (!parts.add(part)) {
-                throw new IllegalArgumentException("'" + part + "' comes twice; write it once");
-            }
+            Problems.refuseIf(!parts.add(part), "'" + part + "' comes twice; write it once");
         }
     }
 }

@@ -1,7 +1,9 @@
 package io.limiter.config;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** Finds what somebody probably meant. */
@@ -15,16 +17,13 @@ final class Suggestion {
 
     /** The same, and near is what has at most so many letters other. */
     static String of(String written, Collection<String> known, int most) {
-        String nearest = "";
-        int least = most;
-        for (String word : known) {
-            int distance = distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
-            if (distance < least || (distance == least && nearest.isEmpty())) {
-                least = distance;
-                nearest = word;
-            }
-        }
-        return nearest.isEmpty() ? "" : "; did you mean '" + nearest + "'?";
+        Function<String, Integer> away =
+                word -> distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
+        return known.stream()
+                .min(Comparator.comparing(away))
+                .filter(nearest -> away.apply(nearest) <= most)
+                .map(nearest -> "; did you mean '" + nearest + "'?")
+                .orElse("");
     }
 
     /** Letters to insert, delete or replace to get from one to the other. */

@@ -66,8 +66,8 @@ public final class RuleSet<T> {
     private static int indexOf(Charge charge, List<Charge> charges) {
         for (int i = 0; i < charges.size(); i++) {
             Charge other = charges.get(i);
-            if (other.policy().name().equals(charge.policy().name())
-                    && other.key().equals(charge.key())) {
+            if (other.key().equals(charge.key())
+                    && other.policy().name().equals(charge.policy().name())) {
                 return i;
             }
         }

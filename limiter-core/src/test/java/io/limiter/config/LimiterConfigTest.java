@@ -157,7 +157,7 @@ class LimiterConfigTest {
                 "limiter.redis.config = redisson.yaml | write classpath:redisson.yaml",
                 "limiter.backend = redis | add limiter.redis.address",
                 "limiter.policies.p.on-failure = deny | add limiter.policies.p.limits = 3/10s",
-                "limiter.policies.a b.limits = 3/s | can't name a policy",
+                "limiter.policies.a\\ b.limits = 3/s | can't name a policy",
                 "limiter.rules.a.path = x | start it with /",
                 "limiter.rules.a.path = /a//b | empty segment",
                 "limiter.rules.a.path = /a/*/b | can't be matched at '*'",
@@ -172,7 +172,7 @@ class LimiterConfigTest {
                 "limiter.rules.a.key = ip+user | write parts with spaces between",
                 "limiter.rules.a.key = path:id | has no variable {id}",
                 "limiter.rules.a.policy = nobody | there is no such policy",
-                "just words | 'just ...' has no '='; write key = value"
+                "just words | just = words: unknown key; remove it, or write one of limiter.backend"
             })
     void aMistakeIsToldWithItsRemedy(String line, String words) {
         String path = line.contains(".path") ? "" : "limiter.rules.a.path = /x\n";
