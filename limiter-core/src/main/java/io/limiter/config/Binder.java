@@ -40,7 +40,7 @@ final class Binder {
     static List<String> keys() {
         Binder binder = new Binder(List.of(), new Problems(), false);
         binder.bind(Set.of());
-        List<String> all = new ArrayList<>(binder.entries.asked());
+        List<String> all = new ArrayList<>(binder.entries.asked);
         for (Group group : Group.values()) {
             all.addAll(group.keys("<name>"));
         }
@@ -67,17 +67,14 @@ final class Binder {
         HttpSettings http = entries.made(HttpSettings.DEFAULT, this::http);
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
-            if (!entries.asked().contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
+            if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
                 entries.note(key, "RL-101 unknown key" + instead(key, otherKeys));
             }
         }
         Map<String, Policy> policies = new LinkedHashMap<>();
         Set<String> named = Group.POLICIES.names(entries.all());
         for (String name : named) {
-            Policy policy = policy(name, Group.POLICIES.start + name + ".");
-            if (policy != null) {
-                policies.put(name, policy);
-            }
+            policies.computeIfAbsent(name, n -> policy(n, Group.POLICIES.start + n + "."));
         }
         List<RuleDefinition> rules = new ArrayList<>();
         for (String name : Group.RULES.names(entries.all())) {
@@ -220,13 +217,14 @@ final class Binder {
                 .filter(property -> entries.get(here + property) != null)
                 .findFirst()
                 .orElse(null);
+        if (reference == null && own != null) {
+            return policy(name, here);
+        }
         if (reference == null) {
-            if (own == null) {
-                String text =
-                        "RL-105 rule '" + name + "' says not how often; add " + here + "policy or " + here + "limits";
-                entries.note(here + "policy", text);
-            }
-            return own == null ? null : policy(name, here);
+            entries.note(
+                    here + "policy",
+                    "RL-105 rule '" + name + "' says not how often; add " + here + "policy or " + here + "limits");
+            return null;
         }
         String policy = reference.value();
         if (own != null) {

@@ -15,17 +15,14 @@ import org.jspecify.annotations.Nullable;
 final class Entries {
     private final Problems problems;
     private final Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
-    private final Set<String> asked = new LinkedHashSet<>();
+
+    /** The keys that were asked for, whether there is an entry or not. */
+    final Set<String> asked = new LinkedHashSet<>();
 
     /** Of two entries of a key the later counts. */
     Entries(List<ConfigEntry> entries, Problems problems) {
         this.problems = problems;
         entries.forEach(entry -> byKey.put(entry.key(), entry));
-    }
-
-    /** The keys that were asked for, whether there is an entry or not. */
-    Set<String> asked() {
-        return asked;
     }
 
     /** All that there are. */

@@ -105,16 +105,15 @@ public record KeyPart(Kind kind, @Nullable String name) {
                 JOINED.matcher(text).find(),
                 "'" + text + "' would be one part; write parts with spaces between: '"
                         + text.replaceAll(" *\\+ *", " + ") + "'");
-        List<String> known = new ArrayList<>();
         for (Kind kind : Kind.values()) {
             if (kind.text().equals(kindText)) {
                 return new KeyPart(kind, colon < 0 ? null : text.substring(colon + 1));
             }
-            known.add(kind.text());
         }
-        known.add(GLOBAL);
+        String suggestion =
+                Suggestion.of(kindText, List.of("ip", "user", "session", "header", "cookie", "path", GLOBAL));
         throw new IllegalArgumentException("'" + text + "' is no key; write ip, user, session, header:X-Api-Key,"
-                + " cookie:name, path:name or global, joined by ' + ' with spaces" + Suggestion.of(kindText, known));
+                + " cookie:name, path:name or global, joined by ' + ' with spaces" + suggestion);
     }
 
     private static String text(Kind kind, @Nullable String name) {

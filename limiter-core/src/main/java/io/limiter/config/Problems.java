@@ -25,6 +25,11 @@ final class Problems {
      * @param text begins with a code of docs/diagnostics.md, unless the value itself is wrong
      */
     record Problem(ConfigEntry at, String text) {
+        private String place(boolean oneSource) {
+            String place = (oneSource ? "" : at.source() + " ") + (at.line() > 0 ? "line " + at.line() : "");
+            return place.isEmpty() ? "" : place.strip() + ": ";
+        }
+
         private String told() {
             String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
             String value = SECRET.matcher(at.key()).find() ? "***" : shown(at.value());
@@ -111,12 +116,8 @@ final class Problems {
         found.sort(Comparator.<Problem, String>comparing(p -> p.at.source()).thenComparing(p -> p.at.line()));
         String first = found.get(0).at.source();
         boolean oneSource = found.stream().allMatch(p -> p.at.source().equals(first));
-        List<String> lines = new ArrayList<>();
-        for (Problem problem : found) {
-            String place = oneSource ? "" : problem.at.source() + " ";
-            place += problem.at.line() > 0 ? "line " + problem.at.line() : "";
-            lines.add(place.isEmpty() ? problem.told() : place.strip() + ": " + problem.told());
-        }
+        List<String> lines =
+                found.stream().map(p -> p.place(oneSource) + p.told()).toList();
         String where = oneSource && !first.isEmpty() ? first : "the configuration";
         String what = found.size() == 1 ? " has 1 problem:\n  " : " has " + found.size() + " problems:\n  ";
         throw new ConfigException(where + what + String.join("\n  ", lines), lines, found);

@@ -36,6 +36,7 @@ public record RedisSettings(
     private static final Pattern ADDRESS = Pattern.compile(
             "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?:[0-9]{1,5})?)?");
 
+    private static final Pattern DATABASE = Pattern.compile(".*:[0-9]+/0*[1-9][0-9]*");
     private static final String BY_FILE = "RL-106 limiter.redis.config says how to reach Redis; keep one of the two";
 
     /** What holds where nothing is written: no way to Redis. */
@@ -71,12 +72,11 @@ public record RedisSettings(
                         byFile || mode != RedisMode.SINGLE || addresses.size() <= 1,
                         "RL-106 a single server has one address; keep one, or add limiter.redis.mode = cluster (or sentinel)")
                 .must(
-                        mode != RedisMode.CLUSTER || addresses.stream().noneMatch(RedisSettings::hasDatabase),
-                        "RL-106 a cluster has one database; remove what follows the port")
-                .must(
-                        mode != RedisMode.SENTINEL || addresses.stream().noneMatch(RedisSettings::hasDatabase),
-                        "RL-106 these are the sentinels, which have no databases; remove what follows the port, or choose"
-                                + " the database in a Redisson file (limiter.redis.config)");
+                        mode == RedisMode.SINGLE || addresses.stream().noneMatch(DATABASE.asMatchPredicate()),
+                        mode == RedisMode.CLUSTER
+                                ? "RL-106 a cluster has one database; remove what follows the port"
+                                : "RL-106 these are the sentinels, which have no databases; remove what follows the port,"
+                                        + " or choose the database in a Redisson file (limiter.redis.config)");
         problems.on("limiter.redis.mode", mode)
                 .must(!byFile || mode == RedisMode.SINGLE, BY_FILE)
                 .must(
@@ -122,10 +122,6 @@ public record RedisSettings(
                 port < 1 || port > 65_535,
                 "no Redis address; write redis://host:port, or rediss:// for TLS, with a port up to 65535, such as"
                         + " redis://127.0.0.1:6379; redis://127.0.0.1:6379/2 is its database 2");
-    }
-
-    private static boolean hasDatabase(String address) {
-        return address.matches(".*:[0-9]+/0*[1-9][0-9]*");
     }
 
     private static void checkWord(String text) {

@@ -90,21 +90,18 @@ public record RuleDefinition(
             String segment = segments[i];
             boolean last = i == segments.length - 1;
             Matcher variable = VARIABLE.matcher(segment);
-            if (segment.isEmpty() && !last) {
-                throw new IllegalArgumentException("'" + path + "' has an empty segment; write one / between segments");
-            } else if (variable.matches()) {
-                boolean isNew = variables.add(variable.group(1));
-                Problems.refuseIf(
-                        !isNew, "'" + path + "' has two variables " + segment + "; give one of them another name");
-            } else {
-                boolean isUnfit =
-                        !(last && segment.equals("*")) && UNFIT.matcher(segment).find();
-                Problems.refuseIf(
-                        isUnfit,
-                        "'" + path + "' can't be matched at '" + segment
-                                + "'; a path is plain decoded text, * stands alone at its end (/api/*), a variable alone"
-                                + " between two / (/users/{id})");
-            }
+            Problems.refuseIf(
+                    segment.isEmpty() && !last, "'" + path + "' has an empty segment; write one / between segments");
+            Problems.refuseIf(
+                    variable.matches() && !variables.add(variable.group(1)),
+                    "'" + path + "' has two variables " + segment + "; give one of them another name");
+            Problems.refuseIf(
+                    !variable.matches()
+                            && !(last && segment.equals("*"))
+                            && UNFIT.matcher(segment).find(),
+                    "'" + path + "' can't be matched at '" + segment
+                            + "'; a path is plain decoded text, * stands alone at its end (/api/*), a variable alone"
+                            + " between two / (/users/{id})");
         }
     }
 

@@ -45,14 +45,13 @@ public final class KeyForm {
 
     /** Whether the key can be one of this form. A part of a kind can be missing, and the client's address stand in for it. */
     public boolean fits(PartitionKey key) {
-        String[] found = key.canonical().split(":", -1);
         boolean isGlobal = key.equals(PartitionKey.global());
-        return isAny()
-                || (this.equals(GLOBAL)
-                        ? isGlobal
-                        : !isGlobal
-                                && found.length == parts.size()
-                                && IntStream.range(0, found.length).allMatch(i -> fits(parts.get(i), found[i])));
+        if (isAny() || isGlobal || this.equals(GLOBAL)) {
+            return isAny() || (isGlobal && this.equals(GLOBAL));
+        }
+        String[] found = key.canonical().split(":", -1);
+        return found.length == parts.size()
+                && IntStream.range(0, found.length).allMatch(i -> fits(parts.get(i), found[i]));
     }
 
     private static boolean fits(String part, String found) {

@@ -37,14 +37,11 @@ public final class RuleSet<T> {
      * @param owners gets, for each charge and in their order, the rule that it comes from; null for nobody to tell
      */
     public List<Charge> charges(T subject, @Nullable List<Rule<? super T>> owners) {
-        List<Charge> charges = List.of();
+        List<Charge> charges = new ArrayList<>();
         for (Rule<? super T> rule : rules) {
             Charge charge = rule.charge(subject);
             if (charge == null) {
                 continue;
-            }
-            if (charges.isEmpty()) {
-                charges = new ArrayList<>(rules.size());
             }
             int same = indexOf(charge, charges);
             if (same < 0) {
