@@ -2,8 +2,9 @@ package io.limiter;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.config.LimiterConfig.InProcessSettings;
 import io.limiter.config.LimiterConfig.RedisMode;
-import io.limiter.config.LimiterConfig.RedisSettings;
+import io.limiter.config.RedisSettings;
 import io.limiter.redis.RedisBackend;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** From what the configuration says of backends to one that runs. */
@@ -24,15 +26,35 @@ final class Backends {
 
     /** Adds the properties that differ and need a restart. */
     static void addWhatCantChange(LimiterConfig now, LimiterConfig next, List<String> fixed) {
+        RedisSettings redis = now.redis();
+        RedisSettings other = next.redis();
         add(fixed, "limiter.backend", now.backend(), next.backend());
-        add(fixed, "limiter.redis.*", now.redis(), next.redis());
-        add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
+        add(fixed, "limiter.redis.address", redis.addresses(), other.addresses());
+        add(fixed, "limiter.redis.mode", redis.mode(), other.mode());
+        add(fixed, "limiter.redis.master", redis.master(), other.master());
+        add(fixed, "limiter.redis.config", redis.config(), other.config());
+        add(fixed, "limiter.redis.username", redis.username(), other.username());
+        add(fixed, "limiter.redis.password", redis.password(), other.password());
+        add(fixed, "limiter.redis.prefix", redis.prefix(), other.prefix());
+        add(fixed, "limiter.redis.deadline", redis.deadline(), other.deadline());
+        add(fixed, "limiter.redis.startup-wait", redis.startupWait(), other.startupWait());
+        InProcessSettings bounds = now.inProcess();
+        add(
+                fixed,
+                "limiter.in-process.max-entries",
+                bounds.maxEntries(),
+                next.inProcess().maxEntries());
+        add(
+                fixed,
+                "limiter.in-process.max-stamps",
+                bounds.maxStamps(),
+                next.inProcess().maxStamps());
         add(fixed, "limiter.instances", now.instances(), next.instances());
     }
 
-    private static void add(List<String> fixed, String property, Object now, Object next) {
-        if (!now.equals(next)) {
-            fixed.add(property);
+    private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {
+        if (!Objects.equals(one, other)) {
+            properties.add(property);
         }
     }
 
@@ -52,15 +74,9 @@ final class Backends {
 
     static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
         List<String> ignored = new ArrayList<>();
-        if (!redis.addresses().isEmpty()) {
-            ignored.add("limiter.redis.address");
-        }
-        if (redis.config() != null) {
-            ignored.add("limiter.redis.config");
-        }
-        if (redis.password() != null) {
-            ignored.add("limiter.redis.password");
-        }
+        add(ignored, "limiter.redis.address", redis.addresses(), List.of());
+        add(ignored, "limiter.redis.config", redis.config(), null);
+        add(ignored, "limiter.redis.password", redis.password(), null);
         if (!ignored.isEmpty()) {
             LOG.warn(
                     "RL-115 the application's own connection to Redis is used, so {} {}",
@@ -118,11 +134,10 @@ final class Backends {
     }
 
     private static InputStream resource(String name) throws IOException {
-        ClassLoader ofApplication = Thread.currentThread().getContextClassLoader();
-        InputStream stream = ofApplication == null ? null : ofApplication.getResourceAsStream(name);
-        if (stream == null) {
-            stream = Backends.class.getClassLoader().getResourceAsStream(name);
-        }
+        ClassLoader own = Backends.class.getClassLoader();
+        ClassLoader context = Objects.requireNonNullElse(Thread.currentThread().getContextClassLoader(), own);
+        InputStream found = context.getResourceAsStream(name);
+        InputStream stream = found == null ? own.getResourceAsStream(name) : found;
         if (stream == null) {
             throw new FileNotFoundException("there is no such resource on the class path");
         }

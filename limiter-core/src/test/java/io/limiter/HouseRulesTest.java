@@ -160,6 +160,7 @@ class HouseRulesTest {
                         "io.limiter.config.KeyPart",
                         "io.limiter.config.LimitText",
                         "io.limiter.config.LimiterConfig",
+                        "io.limiter.config.RedisSettings",
                         "io.limiter.config.RuleDefinition",
                         "io.limiter.inprocess.InProcessBackend",
                         "io.limiter.redis.RedisBackend",

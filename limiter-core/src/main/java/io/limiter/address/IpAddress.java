@@ -219,14 +219,10 @@ public final class IpAddress {
     public String toString() {
         StringBuilder text = new StringBuilder(MAX_LITERAL);
         if (ipv4) {
-            return text.append(low >> 24)
-                    .append('.')
-                    .append(low >> 16 & 255)
-                    .append('.')
-                    .append(low >> 8 & 255)
-                    .append('.')
-                    .append(low & 255)
-                    .toString();
+            for (int shift = 24; shift >= 0; shift -= 8) {
+                text.append(low >> shift & 255).append(shift == 0 ? "" : ".");
+            }
+            return text.toString();
         }
         int gap = 0;
         int gapEnd = 0;

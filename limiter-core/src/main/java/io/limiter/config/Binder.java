@@ -1,241 +1,274 @@
 package io.limiter.config;
 
 import io.limiter.FailureMode;
+import io.limiter.Limit;
 import io.limiter.Policy;
+import io.limiter.address.IpNetwork;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
-import io.limiter.config.LimiterConfig.RedisSettings;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a configuration of entries, and notes everything that is wrong with them. Used once. */
+/**
+ * Makes a configuration of entries. Here text is read; what values must be, and how they fit together, their types say
+ * themselves. Used once.
+ */
 final class Binder {
-    private static final int DEFAULT_MAX_ENTRIES = 100_000;
-    private static final long DEFAULT_MAX_STAMPS = 10_000_000;
+    /** Where the policy of a rule is wrong, so that what else is wrong with the rule is told too. */
+    private static final Policy ANY = Policy.of("any", Limit.fixedWindow(1, Duration.ofDays(1)));
 
-    /** How it is known whether there is a Redis, and how to reach it. */
-    enum Connection {
-        /** The text says how, and with that whether, unless {@code limiter.backend} says otherwise. */
-        FOUND,
-        /** The caller has a client, and with that there is one. */
-        GIVEN
-    }
-
+    private final Entries entries;
     private final Problems problems;
-    private final Set<String> otherKeys;
-    private final Connection connection;
-    private final Map<String, ConfigEntry> single = new LinkedHashMap<>();
-    private final Map<String, Map<String, ConfigEntry>> policyEntries = new LinkedHashMap<>();
-    private final Map<String, Map<String, ConfigEntry>> ruleEntries = new LinkedHashMap<>();
+    private final boolean hasClient;
 
-    Binder(List<ConfigEntry> entries, Problems problems, Set<String> otherKeys, Connection connection) {
+    /** @param hasClient whether the caller has a client of Redis, and with that there is one */
+    Binder(List<ConfigEntry> entries, Problems problems, boolean hasClient) {
+        this.entries = new Entries(entries, problems);
         this.problems = problems;
-        this.otherKeys = otherKeys;
-        this.connection = connection;
-        entries.forEach(this::sort);
+        this.hasClient = hasClient;
     }
 
-    LimiterConfig bind() {
-        BackendKind backend = value(Keys.BACKEND, unlessSaid(), text -> choice(text, "backend", BackendKind.values()));
-        RedisSettings redis = new RedisBinder(this, single, problems, connection).bind(backend);
-        InProcessSettings inProcess = new InProcessSettings(
-                value(Keys.MAX_ENTRIES, DEFAULT_MAX_ENTRIES, text -> (int) whole(text, 1, 1 << 30)),
-                value(Keys.MAX_STAMPS, DEFAULT_MAX_STAMPS, text -> whole(text, 1, 1L << 40)));
-        long instances = value(Keys.INSTANCES, 1L, text -> whole(text, 1, 1_000_000));
-        ClientIpSettings clientIp = new ClientIpBinder(this, single, problems).bind();
-        HttpSettings http = new HttpBinder(this, single, problems).bind();
-        Map<String, Policy> policies = new LinkedHashMap<>();
-        policyEntries.forEach((name, entries) -> {
-            Policy policy = policy(name, entries);
-            if (policy != null) {
-                policies.put(name, policy);
+    /** All keys there are, with {@code <name>} for that of a policy or rule: those that are asked for. */
+    static List<String> keys() {
+        Binder binder = new Binder(List.of(), new Problems(), false);
+        binder.bind(Set.of());
+        List<String> all = new ArrayList<>(binder.entries.asked);
+        for (Group group : Group.values()) {
+            all.addAll(group.keys("<name>"));
+        }
+        return List.copyOf(all);
+    }
+
+    /**
+     * The configuration.
+     *
+     * @param otherKeys of the caller's own
+     * @throws ConfigException if anything is wrong, also what was noted before
+     */
+    LimiterConfig bind(Collection<String> otherKeys) {
+        BackendKind backend = backend();
+        long instances = entries.number("limiter.instances", 1L);
+        RedisSettings redis = entries.made(RedisSettings.DEFAULT, this::redis);
+        InProcessSettings none = InProcessSettings.DEFAULT;
+        InProcessSettings inProcess = entries.made(
+                none,
+                () -> new InProcessSettings(
+                        entries.number("limiter.in-process.max-entries", none.maxEntries()),
+                        entries.number("limiter.in-process.max-stamps", none.maxStamps())));
+        ClientIpSettings clientIp = entries.made(ClientIpSettings.DEFAULT, this::clientIp);
+        HttpSettings http = entries.made(HttpSettings.DEFAULT, this::http);
+        for (ConfigEntry entry : entries.all()) {
+            String key = entry.key();
+            if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
+                entries.note(key, "RL-101 unknown key" + instead(key, otherKeys));
             }
-        });
+        }
+        Map<String, Policy> policies = new LinkedHashMap<>();
+        Set<String> named = Group.POLICIES.names(entries.all());
+        for (String name : named) {
+            policies.computeIfAbsent(name, n -> policy(n, Group.POLICIES.start + n + "."));
+        }
         List<RuleDefinition> rules = new ArrayList<>();
-        ruleEntries.forEach((name, entries) -> {
-            RuleDefinition rule = new RuleBinder(name, entries, problems)
-                    .bind(this, policies, policyEntries.keySet(), clientIp.ipv6PrefixBits());
-            if (rule != null) {
+        for (String name : Group.RULES.names(entries.all())) {
+            Policy policy = policyOfRule(name, policies, named);
+            RuleDefinition rule =
+                    entries.made(() -> rule(name, policy == null ? ANY : policy, clientIp.ipv6PrefixBits()));
+            if (policy != null && rule != null) {
                 rules.add(rule);
             }
-        });
-        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules);
-    }
-
-    private BackendKind unlessSaid() {
-        boolean isReachable = single.containsKey(Keys.REDIS_ADDRESS) || single.containsKey(Keys.REDIS_CONFIG);
-        return connection == Connection.GIVEN || (connection == Connection.FOUND && isReachable)
-                ? BackendKind.REDIS
-                : BackendKind.IN_PROCESS;
-    }
-
-    /** The policy of the entries limits and on-failure; null when it is wrong, which is noted. */
-    @Nullable
-    Policy policy(String name, Map<String, ConfigEntry> entries) {
-        FailureMode mode = bound(entries.get(Keys.ON_FAILURE), FailureMode.LOCAL, Binder::failureMode);
-        ConfigEntry deadline = entries.get(Keys.DEADLINE);
-        Duration longest = deadline == null ? null : boundOrNull(deadline, text -> duration(text, 1));
-        ConfigEntry limits = entries.get(Keys.LIMITS);
-        if (limits == null) {
-            ConfigEntry other = entries.values().iterator().next();
-            problems.add(
-                    Problems.MISSING,
-                    other,
-                    "policy '" + name + "' has no limits; add " + siblingKey(other, Keys.LIMITS) + " = 3/10s");
-            return null;
         }
-        return boundOrNull(limits, text -> new Policy(name, LimitText.parseAll(text), mode, longest));
+        LimiterConfig config = entries.made(
+                () -> new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules));
+        problems.throwIfAny();
+        return Objects.requireNonNull(config);
+    }
+
+    private BackendKind backend() {
+        boolean isReachable = hasClient
+                || entries.get("limiter.redis.address") != null
+                || entries.get("limiter.redis.config") != null;
+        BackendKind unlessSaid = isReachable ? BackendKind.REDIS : BackendKind.IN_PROCESS;
+        BackendKind backend = entries.choice("limiter.backend", "backend", unlessSaid);
+        if (backend == BackendKind.REDIS && !isReachable) {
+            entries.note(
+                    "limiter.backend",
+                    "RL-105 Redis needs an address; add limiter.redis.address = redis://127.0.0.1:6379, or"
+                            + " limiter.redis.config = classpath:redisson.yaml");
+        }
+        return backend;
+    }
+
+    private RedisSettings redis() {
+        RedisSettings none = RedisSettings.DEFAULT;
+        List<String> addresses = entries.words("limiter.redis.address");
+        return new RedisSettings(
+                entries.choice("limiter.redis.mode", "mode", none.mode()),
+                addresses,
+                entries.text("limiter.redis.master"),
+                entries.text("limiter.redis.config"),
+                entries.text("limiter.redis.username"),
+                entries.text("limiter.redis.password"),
+                entries.read("limiter.redis.prefix", none.prefix(), text -> text),
+                entries.read("limiter.redis.deadline", none.deadline(), LimitText::parseDuration),
+                entries.read("limiter.redis.startup-wait", none.startupWait(), LimitText::parseDuration));
+    }
+
+    private ClientIpSettings clientIp() {
+        String trusted = "limiter.client-ip.trusted-proxies";
+        List<String> items = new ArrayList<>(entries.words(trusted));
+        boolean all = items.removeIf("all"::equalsIgnoreCase);
+        boolean unix = items.removeIf("unix"::equalsIgnoreCase);
+        List<IpNetwork> networks = entries.read(trusted, text -> LimitText.each(items, Binder::network));
+        return new ClientIpSettings(
+                networks == null ? List.of() : networks,
+                // Whoever is wrong about the proxies trusts somebody all the same: the header is no mistake for that.
+                unix || (networks == null && entries.get(trusted) != null),
+                all,
+                entries.number("limiter.client-ip.trusted-hops", 0),
+                entries.text("limiter.client-ip.header"),
+                entries.number("limiter.client-ip.ipv6-prefix", ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS));
+    }
+
+    private static IpNetwork network(String text) {
+        Problems.refuseIf(
+                text.isEmpty(), "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
+        // Everybody is a word, not a network, so that nobody trusts the Internet by a slip of a prefix.
+        Problems.refuseIf(
+                text.matches("[0-9A-Fa-f:.]+/0+"),
+                "'" + text + "' would trust everybody; write the networks of your proxies, or the word all where nobody"
+                        + " else can connect");
+        return IpNetwork.parse(Problems.shown(text));
+    }
+
+    private HttpSettings http() {
+        HttpSettings none = HttpSettings.DEFAULT;
+        return new HttpSettings(
+                // Drafts 8 to 11 have one wire form.
+                entries.read(
+                        "limiter.http.headers",
+                        none.headers(),
+                        text -> Entries.chosen(
+                                text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"),
+                                "form of headers",
+                                none.headers())),
+                entries.choice("limiter.http.x-ratelimit-reset", "way to tell a reset", none.reset()),
+                entries.yes("limiter.http.expose-headers", none.exposeHeaders()),
+                entries.yes("limiter.http.ignore-case", none.ignoreCase()),
+                entries.yes("limiter.http.ignore-trailing-slash", none.ignoreTrailingSlash()),
+                entries.choice("limiter.http.method-override", "kind of override", none.methodOverride()),
+                entries.text("limiter.http.rejection-handler"));
+    }
+
+    /** The policy of the entries limits, on-failure and deadline; null when it is wrong, which is noted. */
+    private @Nullable Policy policy(String name, String here) {
+        FailureMode mode = entries.read(here + "on-failure", FailureMode.LOCAL, Binder::failureMode);
+        Duration deadline = entries.read(here + "deadline", text -> {
+            Duration longest = LimitText.parseDuration(text);
+            RedisSettings.checkWait(longest, 1);
+            return longest;
+        });
+        String limits = here + "limits";
+        if (entries.get(limits) == null) {
+            entries.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
+        }
+        return entries.read(limits, text -> new Policy(name, LimitText.parseAll(text), mode, deadline));
     }
 
     private static FailureMode failureMode(String text) {
-        String meant = Keys.failureMode(text);
-        if (meant != null) {
-            throw new IllegalArgumentException("no mode; did you mean '" + meant + "'?");
+        String meant = Group.meantMode(text);
+        Problems.refuseIf(meant != null, "no mode; did you mean '" + meant + "'?");
+        return Entries.chosen(text, "mode", FailureMode.LOCAL);
+    }
+
+    private RuleDefinition rule(String name, Policy policy, int ipv6PrefixBits) {
+        String here = Group.RULES.start + name + ".";
+        List<KeyPart> key = entries.read(here + "key", List.of(KeyPart.IP), KeyPart::parseAll);
+        if (key.isEmpty() && entries.get(here + "ipv6-prefix") != null) {
+            entries.note(
+                    here + "ipv6-prefix",
+                    "the key of this rule is global and has no address; remove this line, or write another key");
         }
-        return choice(text, "mode", FailureMode.values());
+        return new RuleDefinition(
+                name,
+                entries.words(here + "path"),
+                new LinkedHashSet<>(entries.words(here + "methods")),
+                key,
+                entries.number(here + "ipv6-prefix", ipv6PrefixBits),
+                policy);
     }
 
-    static String siblingKey(ConfigEntry entry, String property) {
-        return entry.key().substring(0, entry.key().lastIndexOf('.') + 1) + property;
-    }
-
-    /** What a function makes of an entry's value; the fallback when there is no entry, or it is wrong, which is noted. */
-    <T> T bound(@Nullable ConfigEntry entry, T fallback, Function<String, T> function) {
-        T value = entry == null ? null : boundOrNull(entry, function);
-        return value == null ? fallback : value;
-    }
-
-    private <T> @Nullable T boundOrNull(ConfigEntry entry, Function<String, T> function) {
-        try {
-            return function.apply(entry.value());
-        } catch (IllegalArgumentException e) {
-            problems.add(Problems.VALUE, entry, String.valueOf(e.getMessage()));
+    /**
+     * The policy that a rule names, or its own; null when it is wrong, which is noted.
+     *
+     * @param named the names of all policies of the text, also of those that are wrong
+     */
+    private @Nullable Policy policyOfRule(String name, Map<String, Policy> policies, Set<String> named) {
+        String here = Group.RULES.start + name + ".";
+        ConfigEntry reference = entries.get(here + "policy");
+        String own = Group.POLICIES.properties.stream()
+                .filter(property -> entries.get(here + property) != null)
+                .findFirst()
+                .orElse(null);
+        if (reference == null && own != null) {
+            return policy(name, here);
+        }
+        if (reference == null) {
+            entries.note(
+                    here + "policy",
+                    "RL-105 rule '" + name + "' says not how often; add " + here + "policy or " + here + "limits");
             return null;
         }
-    }
-
-    private void sort(ConfigEntry entry) {
-        String key = entry.key();
-        if (Keys.SINGLE.contains(key)) {
-            single.put(key, entry);
-        } else if (!otherKeys.contains(key)
-                && !sort(entry, Keys.POLICIES, Keys.OF_POLICY, policyEntries)
-                && !sort(entry, Keys.RULES, Keys.OF_RULE, ruleEntries)) {
-            problems.add(Problems.UNKNOWN, entry, "unknown key" + instead(key));
+        String policy = reference.value();
+        if (own != null) {
+            ConfigEntry entry = Objects.requireNonNull(entries.get(here + own));
+            String place = " (" + reference.source() + (reference.line() > 0 ? " line " + reference.line() : "") + ")";
+            entries.note(
+                    here + own,
+                    "RL-106 rule '" + name + "' names policy '" + policy + "'"
+                            + (reference.source().equals(entry.source()) ? "" : place) + " and has " + own
+                            + " of its own; keep one of the two");
+        } else if (!named.contains(policy)) {
+            entries.note(
+                    here + "policy",
+                    "RL-107 there is no such policy; add " + Group.POLICIES.start + policy + ".limits = 3/10s"
+                            + Suggestion.of(policy, named));
         }
+        return policies.get(policy);
     }
 
     /** What to write instead of an unknown key. */
-    private String instead(String key) {
-        for (String group : List.of(Keys.POLICIES, Keys.RULES)) {
-            if (key.startsWith(group) && key.length() > group.length()) {
-                List<String> properties = group.equals(Keys.POLICIES) ? Keys.OF_POLICY : Keys.OF_RULE;
-                String name = key.substring(group.length());
-                return "; write " + group
-                        + (properties.contains(name) ? "<name>." + name : name + "." + properties.get(0)) + " (or "
-                        + String.join(", ", properties.subList(1, properties.size())) + ")";
+    private static String instead(String key, Collection<String> otherKeys) {
+        for (Group group : Group.values()) {
+            if (key.startsWith(group.start) && key.length() > group.start.length()) {
+                return group.instead(key);
             }
         }
-        if (isKey(Keys.ROOT + key)) {
-            return "; did you mean '" + Keys.ROOT + key + "'?";
-        }
-        List<String> known = new ArrayList<>(Keys.all());
+        List<String> known = new ArrayList<>(keys());
         known.addAll(otherKeys);
-        String suggestion = Suggestion.of(key, known);
+        String whole = "limiter." + key;
+        String suggestion = known.contains(whole) || Group.isKey(whole)
+                ? "; did you mean '" + whole + "'?"
+                : Suggestion.of(key, known);
         if (!suggestion.isEmpty()) {
             return suggestion;
         }
-        String section = key.substring(0, key.lastIndexOf('.') + 1);
+        String section = Entries.section(key);
         List<String> near = known.stream()
-                .filter(other -> !section.equals(Keys.ROOT) && other.startsWith(section))
+                .filter(other ->
+                        !section.equals("limiter.") && Entries.section(other).equals(section))
                 .toList();
-        return "; remove it, or write one of "
-                + String.join(
-                        ", ",
-                        near.isEmpty()
-                                ? known.stream().map(Binder::section).distinct().toList()
-                                : near);
-    }
-
-    private static boolean isKey(String key) {
-        return Keys.SINGLE.contains(key)
-                || Keys.OF_POLICY.stream().anyMatch(property -> isOf(Keys.POLICIES, property, key))
-                || Keys.OF_RULE.stream().anyMatch(property -> isOf(Keys.RULES, property, key));
-    }
-
-    private static boolean isOf(String group, String property, String key) {
-        return key.startsWith(group)
-                && key.endsWith("." + property)
-                && key.length() > group.length() + property.length() + 1;
-    }
-
-    /** A key, or all keys of its section. */
-    private static String section(String key) {
-        int dot = key.indexOf('.', Keys.ROOT.length());
-        return dot < 0 ? key : key.substring(0, dot + 1) + "*";
-    }
-
-    private boolean sort(
-            ConfigEntry entry, String group, List<String> properties, Map<String, Map<String, ConfigEntry>> named) {
-        String key = entry.key();
-        int dot = key.lastIndexOf('.');
-        if (!key.startsWith(group) || dot <= group.length()) {
-            return false;
-        }
-        String property = key.substring(dot + 1);
-        if (properties.contains(property)) {
-            named.computeIfAbsent(key.substring(group.length(), dot), n -> new LinkedHashMap<>())
-                    .put(property, entry);
-        } else {
-            String mode = Keys.failureMode(property);
-            String suggestion = mode == null
-                    ? Suggestion.of(property, properties)
-                    : "; did you mean " + Keys.ON_FAILURE + " = " + mode + "?";
-            problems.add(
-                    Problems.UNKNOWN,
-                    entry,
-                    "unknown key; '" + property + "' is none of " + String.join(", ", properties) + suggestion);
-        }
-        return true;
-    }
-
-    private <T> T value(String key, T fallback, Function<String, T> function) {
-        return bound(single.get(key), fallback, function);
-    }
-
-    static Duration duration(String text, long leastMillis) {
-        Duration duration = LimitText.parseDuration(text);
-        if (duration.toMillis() < leastMillis || duration.compareTo(Duration.ofMinutes(1)) > 0) {
-            throw new IllegalArgumentException("outside " + leastMillis + "ms to 60s; write a duration such as 50ms");
-        }
-        return duration;
-    }
-
-    static long whole(String text, long least, long most) {
-        long number = text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
-        if (number < least || number > most) {
-            throw new IllegalArgumentException("no whole number from " + least + " to " + most);
-        }
-        return number;
-    }
-
-    static <E extends Enum<E>> E choice(String text, String what, E[] choices) {
-        List<String> words = Arrays.stream(choices)
-                .map(choice -> choice.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+        List<String> sections = known.stream()
+                .map(other -> other.replaceFirst("(limiter\\.[^.]+\\.).*", "$1*"))
+                .distinct()
                 .toList();
-        int index = words.indexOf(text.toLowerCase(Locale.ROOT));
-        if (index < 0) {
-            throw new IllegalArgumentException(
-                    "no " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
-        }
-        return choices[index];
+        return "; remove it, or write one of " + String.join(", ", near.isEmpty() ? sections : near);
     }
 }

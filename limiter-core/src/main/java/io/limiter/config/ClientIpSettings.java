@@ -3,7 +3,6 @@ package io.limiter.config;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import java.util.List;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param trustsEveryPeer whether everybody is a proxy, so that whoever comes says who he is
  * @param trustedHops how many proxies add to the header before it comes here, instead of their networks; 0 for none
  * @param header the header that is read: {@code X-Forwarded-For}, {@code Forwarded} (RFC 7239), or one that has the
- *     client's address alone; null when nobody is trusted
+ *     client's address alone; null for {@code X-Forwarded-For}, or none when nobody is trusted
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, where a rule says no other
  */
 public record ClientIpSettings(
@@ -44,67 +43,72 @@ public record ClientIpSettings(
     public static final ClientIpSettings DEFAULT =
             new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS);
 
-    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}");
+    private static final int MOST_PROXIES = 1_000;
+    private static final int LONGEST_HEADER = 100;
+    private static final String PROXIES = "limiter.client-ip.trusted-proxies";
+    private static final String HOPS = "limiter.client-ip.trusted-hops";
 
     /**
-     * Copies the networks.
+     * Checks the settings and copies the networks.
      *
-     * @throws IllegalArgumentException if the parts do not fit together; the message says which
+     * @throws ConfigException if a part is wrong, or the parts do not fit together; the message says which
      */
     public ClientIpSettings {
         trustedProxies = List.copyOf(trustedProxies);
         boolean byAddress = !trustedProxies.isEmpty() || trustsUnixSocket || trustsEveryPeer;
-        if (trustsEveryPeer && (!trustedProxies.isEmpty() || trustsUnixSocket)) {
-            throw new IllegalArgumentException(
-                    "every peer is trusted, so the networks " + trustedProxies + " say nothing; leave one of them out");
-        }
-        if (trustedHops < 0 || trustedHops > MAX_HOPS) {
-            throw new IllegalArgumentException(trustedHops + " hops can't be trusted; give 1 to " + MAX_HOPS);
-        }
-        if (byAddress && trustedHops > 0) {
-            throw new IllegalArgumentException(
-                    "proxies are known by their addresses or by their number, not by both; leave one of them out");
-        }
-        if (header == null && (byAddress || trustedHops > 0)) {
-            throw new IllegalArgumentException(
-                    "proxies are trusted and no header is read; give one, such as " + X_FORWARDED_FOR);
-        }
-        if (header != null) {
-            if (!byAddress && trustedHops == 0) {
-                throw new IllegalArgumentException("anybody can send the header '" + header
-                        + "'; say which proxies, or how many, are trusted to set it");
-            }
-            if (!TOKEN.matcher(header).matches()) {
-                throw new IllegalArgumentException(
-                        "'" + header + "' is no name of a header; give one, such as " + X_FORWARDED_FOR);
-            }
-            if (trustedHops > 0 && isSingle(header)) {
-                throw new IllegalArgumentException("a header such as '" + header
-                        + "' holds one address and has no hops to count; give the networks of the proxies instead");
-            }
-        }
-        checkPrefix(ipv6PrefixBits);
+        boolean trusting = byAddress || trustedHops != 0;
+        header = header == null && trusting ? X_FORWARDED_FOR : header;
+        Problems problems = new Problems();
+        problems.on(PROXIES, trustedProxies)
+                .check(ClientIpSettings::checkProxies)
+                .must(
+                        !trustsEveryPeer || (trustedProxies.isEmpty() && !trustsUnixSocket),
+                        "'all' is everybody and stands alone; remove it, or the others");
+        problems.range(HOPS, trustedHops == 0 ? 1 : trustedHops, 1, MAX_HOPS);
+        problems.on(HOPS, trustedHops)
+                .must(
+                        !byAddress || trustedHops == 0,
+                        "RL-106 " + PROXIES
+                                + " says already who is trusted; keep one of the two, the proxies if you know their"
+                                + " addresses");
+        problems.on("limiter.client-ip.header", header)
+                .check(ClientIpSettings::checkHeader)
+                .must(
+                        header == null || trusting,
+                        "RL-105 anybody can send this header; add " + PROXIES
+                                + " = 10.0.0.0/8 (where your proxies are), or " + HOPS + " = 1, or remove this line")
+                .must(
+                        trustedHops <= 0 || header == null || !isSingle(header),
+                        "RL-106 such a header holds one address and has no hops to count; write " + PROXIES
+                                + " instead of " + HOPS + ", or the header X-Forwarded-For or Forwarded");
+        problems.range("limiter.client-ip.ipv6-prefix", ipv6PrefixBits, LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
+        problems.throwIfAny();
     }
 
-    /**
-     * Whether a header has the client's address alone, not a list of hops.
-     *
-     * @param header the name of a header, in any case
-     */
-    static boolean isSingle(String header) {
+    private static void checkProxies(List<IpNetwork> networks) {
+        Problems.refuseIf(
+                networks.size() > MOST_PROXIES,
+                networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbours to larger ones");
+        for (IpNetwork network : networks) {
+            IpAddress address = network.address();
+            Problems.refuseIf(
+                    address.isUnspecified() && network.prefixBits() == address.bits(),
+                    "'" + address + "' is the address of nobody; write that of your proxy");
+        }
+    }
+
+    private static void checkHeader(String name) {
+        Problems.refuseIf(
+                !HttpSettings.isToken(name) || name.length() > LONGEST_HEADER,
+                "no name of one header; write X-Forwarded-For, Forwarded, or the header"
+                        + " in which your proxy writes the client's address alone, such as X-Real-IP");
+        // Any other name would be taken as a header with one address: a slip would make every list malformed.
+        String meant = isSingle(name) ? Suggestion.of(name, List.of(X_FORWARDED_FOR, FORWARDED), 2) : "";
+        Problems.refuseIf(!meant.isEmpty(), "no header that proxies set" + meant);
+    }
+
+    /** Whether a header has the client's address alone, not a list of hops. Its name is in any case. */
+    private static boolean isSingle(String header) {
         return !header.equalsIgnoreCase(X_FORWARDED_FOR) && !header.equalsIgnoreCase(FORWARDED);
-    }
-
-    /**
-     * The same prefix, when it can tell IPv6 clients apart.
-     *
-     * @throws IllegalArgumentException if it is outside {@value #LEAST_IPV6_PREFIX_BITS} to 128 bits
-     */
-    static int checkPrefix(int ipv6PrefixBits) {
-        if (ipv6PrefixBits < LEAST_IPV6_PREFIX_BITS || ipv6PrefixBits > IpAddress.IPV6_BITS) {
-            throw new IllegalArgumentException("an IPv6 prefix of " + ipv6PrefixBits + " bits is outside "
-                    + LEAST_IPV6_PREFIX_BITS + " to " + IpAddress.IPV6_BITS + "; give 64, or 56 or 48 for a household");
-        }
-        return ipv6PrefixBits;
     }
 }

@@ -1,23 +1,35 @@
 package io.limiter.config;
 
+import io.limiter.DiagnosticLog;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
 
 /**
- * Finds the variables of an environment that mean something: the upper-case form of a key, with every other character
- * than a letter or digit as an underscore, or its hyphens left out, as Spring Boot writes them. A policy or rule of the files keeps its spelling; one that stands only here
- * gets a lower-case name with hyphens; a policy must have its limits there, and a rule its path.
+ * Finds the variables of an environment that mean something: the upper-case form of a key, with underscores for every other
+ * character than a letter or digit, or without some of them, as Spring Boot writes them. A policy or rule of the files keeps
+ * its spelling; one that stands only here gets a lower-case name with hyphens; a policy must have its limits there, and a
+ * rule its path.
+ *
+ * <p>Variables that look like settings and mean nothing are no mistake, for they may be meant for somebody else; but whoever
+ * misspells the address of Redis should not find out by limits that every instance grants whole.
  */
 final class EnvironmentText {
-    /** As {@link Keys#ROOT}. */
-    private static final String START = "LIMITER_";
+    private static final Logger LOG = DiagnosticLog.of(EnvironmentText.class);
+
+    private static final Pattern LIKE_A_SETTING =
+            Pattern.compile("LIMITER_(?:REDIS|POLICIES|RULES|HTTP|CLIENT_?IP|IN_?PROCESS)_.+");
+    /** What Kubernetes gives to every container of a namespace that has a service by such a name. */
+    private static final Pattern OF_A_SERVICE = Pattern.compile(
+            ".*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)");
+
+    private static final int FARTHEST = 3;
 
     private EnvironmentText() {}
 
@@ -28,131 +40,67 @@ final class EnvironmentText {
      */
     static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
-        if (!isOurs(environment)) {
-            return List.of();
-        }
-        Map<String, String> keyOfVariable = new LinkedHashMap<>();
-        Map<String, String> ambiguous = new LinkedHashMap<>();
-        for (String key : Keys.SINGLE) {
-            keyOfVariable.put(variable(key), key);
-            keyOfVariable.put(withoutHyphens(key), key);
-        }
-        for (ConfigEntry entry : files) {
-            known(entry.key(), Keys.POLICIES, Keys.OF_POLICY, keyOfVariable, ambiguous);
-            known(entry.key(), Keys.RULES, Keys.OF_RULE, keyOfVariable, ambiguous);
-        }
+        SortedMap<String, String> ours = new TreeMap<>(environment);
+        ours.entrySet()
+                .removeIf(one ->
+                        !one.getKey().startsWith("LIMITER_") || one.getValue().isBlank());
+        // Nearly always there is none, and a start need not spell all keys.
+        List<String> known = ours.isEmpty() ? List.of() : known(files, ours.keySet());
         List<ConfigEntry> entries = new ArrayList<>();
-        UnreadVariables unread = unread(keyOfVariable.keySet(), otherKeys);
-        new TreeMap<>(environment).forEach((variable, value) -> {
-            if (value.isBlank()) {
-                return;
+        List<String> unread = new ArrayList<>();
+        ours.forEach((variable, value) -> {
+            String place = "environment variable " + variable;
+            List<String> meant =
+                    known.stream().filter(key -> isOf(variable, key)).toList();
+            if (meant.size() > 1) {
+                String both = meant.get(0) + " or " + meant.get(1);
+                problems.add(place, 0, "RL-102 it could be " + both + "; rename one of the two");
             }
-            String key = keyOfVariable.get(variable);
-            if (key != null && ambiguous.containsKey(variable)) {
-                problems.add(
-                        Problems.TWICE,
-                        "environment variable " + variable,
-                        0,
-                        "it could be " + key + " or " + ambiguous.get(variable) + "; rename one of the two");
-            }
-            if (key == null) {
-                key = fresh(variable, Keys.POLICIES, Keys.OF_POLICY, Keys.LIMITS, environment);
-            }
-            if (key == null) {
-                key = fresh(variable, Keys.RULES, Keys.OF_RULE, Keys.PATH, environment);
-            }
-            if (key != null) {
-                entries.add(new ConfigEntry("environment variable " + variable, 0, key, value.strip()));
-            } else {
-                unread.add(variable, environment.keySet());
+            String list = variable.replaceFirst("_[0-9]{1,4}$", "");
+            if (!meant.isEmpty()) {
+                entries.add(new ConfigEntry(place, 0, meant.get(0), value.strip()));
+            } else if (LIKE_A_SETTING.matcher(variable).matches()
+                    && !OF_A_SERVICE.matcher(variable).matches()
+                    && (list.equals(variable) || !ours.containsKey(list))
+                    && otherKeys.stream().noneMatch(key -> isOf(variable, key))) {
+                List<String> right =
+                        known.stream().map(EnvironmentText::variable).toList();
+                String instead = Suggestion.of(variable, right, FARTHEST).replaceFirst("; (.*)", " ($1)");
+                unread.add(Problems.shown(variable) + instead);
             }
         });
-        unread.warn();
+        if (!unread.isEmpty()) {
+            // Without their values, which may be passwords.
+            LOG.warn(
+                    "RL-137 variables of the environment begin like the limiter's and are ignored, for they mean nothing: {}",
+                    String.join(", ", unread));
+        }
         return entries;
     }
 
-    /** Nearly always there is none, and a start need not spell all keys. */
-    private static boolean isOurs(Map<String, String> environment) {
-        for (String variable : environment.keySet()) {
-            if (variable.startsWith(START)) {
-                return true;
+    /** All keys, also those of policies and rules that are whole in the environment. */
+    private static List<String> known(List<ConfigEntry> files, Set<String> variables) {
+        List<String> known = new ArrayList<>(Binder.keys());
+        known.removeIf(key -> key.contains("<name>"));
+        for (Group group : Group.values()) {
+            group.names(files).forEach(name -> known.addAll(group.keys(name)));
+            String end = "_" + variable(group.properties.get(0));
+            for (String variable : variables) {
+                if (variable.matches(variable(group.start) + ".+" + end)
+                        && known.stream().noneMatch(key -> isOf(variable, key))) {
+                    String name = variable.substring(group.start.length(), variable.length() - end.length());
+                    known.addAll(group.keys(name.toLowerCase(Locale.ROOT).replace('_', '-')));
+                }
             }
         }
-        return false;
+        return known;
     }
 
-    private static UnreadVariables unread(Set<String> ours, Set<String> otherKeys) {
-        Set<String> read = new LinkedHashSet<>(ours);
-        for (String key : otherKeys) {
-            read.add(variable(key));
-            read.add(withoutHyphens(key));
-        }
-        return new UnreadVariables(read);
+    private static boolean isOf(String variable, String key) {
+        return variable(key).replace("_", "").equals(variable.replace("_", ""));
     }
 
-    static String variable(String key) {
+    private static String variable(String key) {
         return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
-    }
-
-    static String withoutHyphens(String key) {
-        return variable(key.replaceAll("[-_]", ""));
-    }
-
-    /** How a variable of a policy's or rule's property may end. */
-    static List<String> endings(String property) {
-        return List.of("_" + variable(property), "_" + withoutHyphens(property));
-    }
-
-    /** All spellings of the variable of a policy's or rule's property. */
-    private static Set<String> variables(String start, String name, String property) {
-        Set<String> variables = new LinkedHashSet<>();
-        for (String middle : List.of(variable(name), withoutHyphens(name))) {
-            variables.add(start + middle + "_" + variable(property));
-            variables.add(start + middle + "_" + withoutHyphens(property));
-        }
-        return variables;
-    }
-
-    private static void known(
-            String key,
-            String group,
-            List<String> properties,
-            Map<String, String> keyOfVariable,
-            Map<String, String> ambiguous) {
-        int dot = key.lastIndexOf('.');
-        if (key.startsWith(group) && dot > group.length()) {
-            String name = key.substring(group.length(), dot);
-            for (String property : properties) {
-                String sibling = group + name + "." + property;
-                for (String variable : variables(variable(group), name, property)) {
-                    String earlier = keyOfVariable.putIfAbsent(variable, sibling);
-                    if (earlier != null && !earlier.equals(sibling)) {
-                        ambiguous.put(variable, sibling);
-                    }
-                }
-            }
-        }
-    }
-
-    /**
-     * The key of a policy or rule that no file has; null unless the environment has what such a one can't be without, for
-     * the variable may be meant for another application.
-     */
-    private static @Nullable String fresh(
-            String variable, String group, List<String> properties, String essential, Map<String, String> environment) {
-        String start = variable(group);
-        for (String property : properties) {
-            for (String end : endings(property)) {
-                if (variable.startsWith(start)
-                        && variable.endsWith(end)
-                        && variable.length() > start.length() + end.length()) {
-                    String name = variable.substring(start.length(), variable.length() - end.length());
-                    return environment.containsKey(start + name + "_" + variable(essential))
-                            ? group + name.toLowerCase(Locale.ROOT).replace('_', '-') + "." + property
-                            : null;
-                }
-            }
-        }
-        return null;
     }
 }

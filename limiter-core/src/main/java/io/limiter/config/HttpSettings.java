@@ -26,6 +26,34 @@ public record HttpSettings(
     public static final HttpSettings DEFAULT =
             new HttpSettings(Headers.DRAFT_10, Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null);
 
+    /**
+     * Checks the settings.
+     *
+     * @throws ConfigException if the parts do not fit together, or the handler is no name of a class
+     */
+    public HttpSettings {
+        Problems problems = new Problems();
+        problems.on("limiter.http.x-ratelimit-reset", reset)
+                .must(
+                        reset == Reset.EPOCH || headers == Headers.X_RATELIMIT,
+                        "RL-106 only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this"
+                                + " line");
+        problems.on("limiter.http.rejection-handler", rejectionHandler).check(HttpSettings::checkClassName);
+        problems.throwIfAny();
+    }
+
+    private static void checkClassName(String text) {
+        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
+        Problems.refuseIf(
+                !text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*"),
+                "no name of a class; write it with its package, such as com.example.MyRejections");
+    }
+
+    /** Whether a text can name a header, a method or a cookie (RFC 9110, section 5.6.2). */
+    static boolean isToken(String text) {
+        return text.matches("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+    }
+
     /** Which fields tell a client its quota. */
     public enum Headers {
         /** {@code RateLimit-Policy: "api";q=100;w=60} and {@code RateLimit: "api";r=99;t=60}: drafts 8 to 11. */

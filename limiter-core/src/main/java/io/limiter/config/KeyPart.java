@@ -1,5 +1,11 @@
 package io.limiter.config;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,37 +15,114 @@ import org.jspecify.annotations.Nullable;
  * @param name which header, cookie or path variable; null for the other kinds
  */
 public record KeyPart(Kind kind, @Nullable String name) {
+    /** The client's address. */
+    public static final KeyPart IP = new KeyPart(Kind.IP, null);
+
+    /** The authenticated user. */
+    public static final KeyPart USER = new KeyPart(Kind.USER, null);
+
+    /** The session that the client has. */
+    public static final KeyPart SESSION = new KeyPart(Kind.SESSION, null);
+
+    private static final String GLOBAL = "global";
+
+    /** A plus sign may be in a header's name, but not before what is a part of its own. */
+    private static final Pattern JOINED = Pattern.compile(Arrays.stream(Kind.values())
+            .map(kind -> kind.text() + (kind.isNamed() ? ":" : "(?![^ +])"))
+            .collect(Collectors.joining("|", "(?i)\\+ *(?:", "|global(?![^ +]))")));
+
     /** Where a part comes from. */
     public enum Kind {
         /** The client's address: {@code ip}. */
-        IP("ip", false),
+        IP,
         /** The authenticated user: {@code user}. */
-        USER("user", false),
+        USER,
         /** The session that the client has: {@code session}. */
-        SESSION("session", false),
+        SESSION,
         /** A request header: {@code header:X-Api-Key}. */
-        HEADER("header", true),
+        HEADER,
         /** A cookie: {@code cookie:name}. */
-        COOKIE("cookie", true),
+        COOKIE,
         /** A variable of the rule's path: {@code path:name} for {@code /users/{name}}. */
-        PATH("path", true);
-
-        private final String text;
-        private final boolean named;
-
-        Kind(String text, boolean named) {
-            this.text = text;
-            this.named = named;
-        }
+        PATH;
 
         /** The kind in configuration text. */
         public String text() {
-            return text;
+            return name().toLowerCase(Locale.ROOT);
         }
 
         /** Whether a name follows. */
         public boolean isNamed() {
-            return named;
+            return this == HEADER || this == COOKIE || this == PATH;
         }
+    }
+
+    /**
+     * Checks the part.
+     *
+     * @throws IllegalArgumentException if the name is missing, unfit, or the kind has none
+     */
+    public KeyPart {
+        Problems.refuseIf(
+                kind.isNamed() != (name != null) || (name != null && !HttpSettings.isToken(name)),
+                "'" + text(kind, name) + "' is no key; write "
+                        + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
+    }
+
+    /** A request header. */
+    public static KeyPart header(String name) {
+        return new KeyPart(Kind.HEADER, name);
+    }
+
+    /** A cookie. */
+    public static KeyPart cookie(String name) {
+        return new KeyPart(Kind.COOKIE, name);
+    }
+
+    /** A variable of the rule's path. */
+    public static KeyPart path(String variable) {
+        return new KeyPart(Kind.PATH, variable);
+    }
+
+    /** The parts of a text such as {@code ip + header:X-Api-Key}; none for {@code global}. */
+    static List<KeyPart> parseAll(String text) {
+        List<KeyPart> parts = new ArrayList<>();
+        if (text.strip().equals(GLOBAL)) {
+            return parts;
+        }
+        for (String item : text.strip().split("\\s+\\+\\s+", -1)) {
+            Problems.refuseIf(
+                    item.equals(GLOBAL), "global is one quota for all and stands alone; remove the other parts");
+            parts.add(parse(item));
+        }
+        return parts;
+    }
+
+    private static KeyPart parse(String text) {
+        int colon = text.indexOf(':');
+        String kindText = colon < 0 ? text : text.substring(0, colon);
+        Problems.refuseIf(
+                JOINED.matcher(text).find(),
+                "'" + text + "' would be one part; write parts with spaces between: '"
+                        + text.replaceAll(" *\\+ *", " + ") + "'");
+        for (Kind kind : Kind.values()) {
+            if (kind.text().equals(kindText)) {
+                return new KeyPart(kind, colon < 0 ? null : text.substring(colon + 1));
+            }
+        }
+        String suggestion =
+                Suggestion.of(kindText, List.of("ip", "user", "session", "header", "cookie", "path", GLOBAL));
+        throw new IllegalArgumentException("'" + text + "' is no key; write ip, user, session, header:X-Api-Key,"
+                + " cookie:name, path:name or global, joined by ' + ' with spaces" + suggestion);
+    }
+
+    private static String text(Kind kind, @Nullable String name) {
+        return name == null ? kind.text() : kind.text() + ":" + name;
+    }
+
+    /** As configuration text writes it. */
+    @Override
+    public String toString() {
+        return text(kind, name);
     }
 }

@@ -4,11 +4,15 @@ import io.limiter.Algorithm;
 import io.limiter.Limit;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,19 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LimitText {
     private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
-    private static final Map<String, Long> UNITS = Map.ofEntries(
-            Map.entry("us", 1L),
-            Map.entry("microsecond", 1L),
-            Map.entry("ms", 1_000L),
-            Map.entry("millisecond", 1_000L),
-            Map.entry("s", 1_000_000L),
-            Map.entry("second", 1_000_000L),
-            Map.entry("m", 60_000_000L),
-            Map.entry("minute", 60_000_000L),
-            Map.entry("h", 3_600_000_000L),
-            Map.entry("hour", 3_600_000_000L),
-            Map.entry("d", 86_400_000_000L),
-            Map.entry("day", 86_400_000_000L));
+    private static final String BURST = "burst";
+    private static final String NAME = "name";
+    private static final String ALGORITHM = "algorithm";
 
     /** Units that others write. */
     private static final Map<String, String> OTHER_UNITS =
@@ -44,19 +38,27 @@ public final class LimitText {
      * @throws IllegalArgumentException if an item is wrong; the message says which, why, and what to write
      */
     public static List<Limit> parseAll(String text) {
-        List<Limit> limits = new ArrayList<>();
+        return each(items(text), LimitText::parse);
+    }
+
+    /** What stands between commas. */
+    static List<String> items(String text) {
+        return Arrays.stream(text.split(",", -1)).map(String::strip).toList();
+    }
+
+    /** What a parser makes of each item. The message of an exception tells all wrong items. */
+    static <T> List<T> each(List<String> items, Function<String, T> parser) {
+        List<T> parsed = new ArrayList<>();
         List<String> mistakes = new ArrayList<>();
-        for (String item : text.split(",", -1)) {
+        for (String item : items) {
             try {
-                limits.add(parse(item));
+                parsed.add(parser.apply(item));
             } catch (IllegalArgumentException e) {
-                mistakes.add(e.getMessage());
+                mistakes.add(String.valueOf(e.getMessage()));
             }
         }
-        if (!mistakes.isEmpty()) {
-            throw new IllegalArgumentException(String.join("; and ", mistakes));
-        }
-        return limits;
+        Problems.refuseIf(!mistakes.isEmpty(), String.join("; and ", mistakes));
+        return parsed;
     }
 
     /**
@@ -66,9 +68,7 @@ public final class LimitText {
      */
     public static Limit parse(String item) {
         String text = item.strip();
-        if (text.isEmpty()) {
-            throw new IllegalArgumentException("an item is empty; write limits such as 3/10s, separated by one comma");
-        }
+        Problems.refuseIf(text.isEmpty(), "an item is empty; write limits such as 3/10s, separated by one comma");
         try {
             return limit(text.split("\\s+"));
         } catch (IllegalArgumentException e) {
@@ -88,80 +88,52 @@ public final class LimitText {
 
     private static Limit limit(String[] words) {
         int slash = words[0].indexOf('/');
-        if (slash < 0) {
-            throw new IllegalArgumentException(
-                    "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
-        }
-        if (words.length > 1 && words[0].matches("[0-9]+/[0-9]+") && unit(words[1]) != null) {
-            throw new IllegalArgumentException("the period has a space in it; write '" + words[0] + words[1] + "'");
-        }
+        Problems.refuseIf(
+                slash < 0, "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
+        String second = words.length > 1 ? words[1] : "";
+        Problems.refuseIf(
+                words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
+                "the period has a space in it; write '" + words[0] + second + "'");
         long permits = number("permits", words[0].substring(0, slash));
         long period = micros(words[0].substring(slash + 1));
-        Options options = new Options();
+        Map<String, String> options = new HashMap<>();
         for (int i = 1; i < words.length; i++) {
-            i = options.read(words, i);
+            String word = words[i].toLowerCase(Locale.ROOT);
+            boolean valued = word.equals(BURST) || word.equals(NAME);
+            Problems.refuseIf(
+                    valued && i + 1 == words.length,
+                    "'" + word + "' needs a value, such as " + (word.equals(BURST) ? "burst 20" : "name hourly"));
+            String option = valued ? word : ALGORITHM;
+            Problems.refuseIf(
+                    options.putIfAbsent(option, words[valued ? i + 1 : i]) != null,
+                    "'" + words[i] + "' comes too late: a limit has one " + option + "; separate limits by a comma");
+            i += valued ? 1 : 0;
         }
-        Algorithm algorithm = options.algorithm == null ? Algorithm.SLIDING_LIST : options.algorithm;
-        long burst = options.burst == null ? permits : options.burst;
-        if (options.burst != null && algorithm != Algorithm.TOKEN_BUCKET) {
-            throw new IllegalArgumentException("a burst needs token-bucket, not " + algorithm.text()
-                    + "; write 'token-bucket burst " + burst + "', or leave the burst out");
-        }
-        return new Limit(options.name, algorithm, permits, period, burst);
+        Algorithm algorithm = algorithm(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
+        String written = options.get(BURST);
+        long burst = written == null ? permits : number(BURST, written);
+        Problems.refuseIf(
+                written != null && algorithm != Algorithm.TOKEN_BUCKET,
+                "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
+                        + "', or leave the burst out");
+        return new Limit(options.get(NAME), algorithm, permits, period, burst);
     }
 
-    /** What follows permits and period, each at most once, in any order. */
-    private static final class Options {
-        @Nullable
-        Algorithm algorithm;
-
-        @Nullable
-        Long burst;
-
-        @Nullable
-        String name;
-
-        /** Reads the option at i; the index of its last word. */
-        int read(String[] words, int i) {
-            String word = words[i].toLowerCase(Locale.ROOT);
-            boolean valued = word.equals("burst") || word.equals("name");
-            if (valued && i + 1 == words.length) {
-                throw new IllegalArgumentException(
-                        "'" + word + "' needs a value, such as " + (word.equals("burst") ? "burst 20" : "name hourly"));
-            }
-            if (word.equals("burst") && burst == null) {
-                burst = number("burst", words[i + 1]);
-            } else if (word.equals("name") && name == null) {
-                name = words[i + 1];
-            } else if (!valued && algorithm == null) {
-                algorithm = algorithm(words[i]);
-            } else {
-                throw new IllegalArgumentException("'" + words[i] + "' comes too late: "
-                        + (valued ? "a limit has one " + word : "a limit has one algorithm")
-                        + "; separate limits by a comma");
-            }
-            return valued ? i + 1 : i;
-        }
-
-        private static Algorithm algorithm(String word) {
-            try {
-                return Algorithm.ofText(word);
-            } catch (IllegalArgumentException e) {
-                List<String> known = new ArrayList<>(List.of("burst", "name"));
-                for (Algorithm algorithm : Algorithm.values()) {
-                    known.add(algorithm.text());
-                }
-                throw new IllegalArgumentException("'" + word + "' is no algorithm and no option; write fixed,"
-                        + " sliding-list, sliding-zset or token-bucket, burst B, name X" + Suggestion.of(word, known));
-            }
+    private static Algorithm algorithm(String word) {
+        try {
+            return Algorithm.ofText(word);
+        } catch (IllegalArgumentException e) {
+            List<String> known = new ArrayList<>(List.of(BURST, NAME));
+            Stream.of(Algorithm.values()).map(Algorithm::text).forEach(known::add);
+            throw new IllegalArgumentException("'" + word + "' is no algorithm and no option; write fixed,"
+                    + " sliding-list, sliding-zset or token-bucket, burst B, name X" + Suggestion.of(word, known));
         }
     }
 
     private static long number(String what, String digits) {
-        if (!digits.matches("[0-9]{1,18}")) {
-            throw new IllegalArgumentException(
-                    what + " '" + digits + "' is no whole number; write digits only, such as 100");
-        }
+        Problems.refuseIf(
+                !digits.matches("[0-9]{1,18}"),
+                what + " '" + digits + "' is no whole number; write digits only, such as 100");
         return Long.parseLong(digits);
     }
 
@@ -169,7 +141,15 @@ public final class LimitText {
     private static @Nullable Long unit(String text) {
         String word = text.toLowerCase(Locale.ROOT);
         boolean plural = word.length() > 3 && word.endsWith("s");
-        return UNITS.get(plural ? word.substring(0, word.length() - 1) : word);
+        return switch (plural ? word.substring(0, word.length() - 1) : word) {
+            case "us", "microsecond" -> 1L;
+            case "ms", "millisecond" -> 1_000L;
+            case "s", "second" -> 1_000_000L;
+            case "m", "minute" -> 60_000_000L;
+            case "h", "hour" -> 3_600_000_000L;
+            case "d", "day" -> 86_400_000_000L;
+            default -> null;
+        };
     }
 
     private static long micros(String text) {
@@ -184,10 +164,9 @@ public final class LimitText {
         }
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : number("period", digits);
-        if (number > Limit.MAX_PERIOD_MICROS / unit) {
-            throw new IllegalArgumentException(
-                    "a period of '" + text + "' is longer than 71 years; write a shorter one");
-        }
+        Problems.refuseIf(
+                number > Limit.MAX_PERIOD_MICROS / unit,
+                "a period of '" + text + "' is longer than 71 years; write a shorter one");
         return number * unit;
     }
 }

@@ -3,23 +3,25 @@ package io.limiter.config;
 import io.limiter.Policy;
 import java.io.IOException;
 import java.io.Reader;
-import java.nio.charset.MalformedInputException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that configuration text says. Immutable; made whole or not at all.
+ * Everything that is configured, by text or in code. Immutable; made whole or not at all.
+ *
+ * <pre>{@code
+ * LimiterConfig.of(List.of(sms), List.of(RuleDefinition.of("login", perAddress, "/login")))
+ * }</pre>
  *
  * @param backend where the state is
  * @param redis how to reach Redis; its defaults where the backend is in-process
@@ -27,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param instances how many instances share the limits, for the local fallback
  * @param clientIp where the address of a client is found
  * @param http what HTTP says of a decision, and how requests are matched with rules
- * @param policies all policies by name, in the order of the text
- * @param rules the rules in the order of the text
+ * @param policies all policies by name, also those of the rules, in the order of the text
+ * @param rules the rules in the order of the text, each with a name of its own
  */
 public record LimiterConfig(
         BackendKind backend,
@@ -39,10 +41,76 @@ public record LimiterConfig(
         HttpSettings http,
         Map<String, Policy> policies,
         List<RuleDefinition> rules) {
-    /** Copies the collections. */
+    /**
+     * Checks that all fits together, copies the collections, and adds the policies of the rules.
+     *
+     * @throws ConfigException if two rules have one name, or two policies, or the number of instances is out of range
+     */
     public LimiterConfig {
-        policies = Collections.unmodifiableMap(new LinkedHashMap<>(policies));
+        Problems problems = new Problems();
+        problems.range("limiter.instances", instances, 1, 1_000_000);
+        Map<String, Policy> all = new LinkedHashMap<>();
+        policies.values().forEach(policy -> all.put(policy.name(), policy));
+        Set<String> names = new HashSet<>();
+        for (RuleDefinition rule : rules) {
+            String name = rule.name();
+            String here = Group.RULES.start + name + ".";
+            Policy policy = rule.policy();
+            Policy other = all.putIfAbsent(policy.name(), policy);
+            problems.on(here + "path", rule.paths())
+                    .must(names.add(name), "RL-106 there is another rule '" + name + "'; rename one of the two");
+            problems.on(here + "limits", policy.limits())
+                    .must(
+                            other == null || other.equals(policy),
+                            "RL-106 rule '" + name
+                                    + "' has limits of its own, and there is a policy of its name; write " + here
+                                    + "policy = " + policy.name() + ", or rename one of the two");
+        }
+        problems.throwIfAny();
+        policies = Collections.unmodifiableMap(all);
         rules = List.copyOf(rules);
+    }
+
+    /**
+     * A configuration in code: the state in this JVM, and the defaults for the rest.
+     *
+     * @param policies those that are asked by name; those of the rules need not be among them
+     * @throws ConfigException if two rules have one name, or two different policies
+     */
+    public static LimiterConfig of(Collection<Policy> policies, Collection<RuleDefinition> rules) {
+        Map<String, Policy> byName = new LinkedHashMap<>();
+        policies.forEach(policy -> Problems.refuseIf(
+                byName.put(policy.name(), policy) != null,
+                "there are two policies '" + policy.name() + "'; rename one of the two"));
+        return new LimiterConfig(
+                BackendKind.IN_PROCESS,
+                RedisSettings.DEFAULT,
+                InProcessSettings.DEFAULT,
+                1,
+                ClientIpSettings.DEFAULT,
+                HttpSettings.DEFAULT,
+                byName,
+                List.copyOf(rules));
+    }
+
+    /** The same configuration with the state in Redis, shared by so many instances. */
+    public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
+        return new LimiterConfig(BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, policies, rules);
+    }
+
+    /** The same configuration with these bounds of the state in this JVM. */
+    public LimiterConfig withInProcess(InProcessSettings settings) {
+        return new LimiterConfig(backend, redis, settings, instances, clientIp, http, policies, rules);
+    }
+
+    /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
+    public LimiterConfig withClientIp(ClientIpSettings settings) {
+        return new LimiterConfig(backend, redis, inProcess, instances, settings, http, policies, rules);
+    }
+
+    /** The same configuration with these settings of HTTP. */
+    public LimiterConfig withHttp(HttpSettings settings) {
+        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, settings, policies, rules);
     }
 
     /** Where the state is. */
@@ -64,55 +132,27 @@ public record LimiterConfig(
     }
 
     /**
-     * How to reach Redis.
-     *
-     * @param mode what the addresses lead to
-     * @param addresses {@code redis://} or {@code rediss://} addresses: one of a single server, some of the sentinels,
-     *     some nodes of a cluster; empty where {@code config} says it
-     * @param master the name of the master that the sentinels watch; null in the other modes
-     * @param config where a Redisson configuration in YAML is, {@code classpath:name} or {@code file:path}; null where
-     *     the addresses say it
-     * @param username who logs in; null for Redis' default user, or where the addresses say it
-     * @param password of that user; null for none, or where the addresses say it
-     * @param prefix what every key starts with
-     * @param deadline the longest that a decision waits for Redis, unless its policy says otherwise
-     * @param startupWait how long a start waits for the first connection; afterwards the failure modes answer until
-     *     there is one
-     */
-    public record RedisSettings(
-            RedisMode mode,
-            List<String> addresses,
-            @Nullable String master,
-            @Nullable String config,
-            @Nullable String username,
-            @Nullable String password,
-            String prefix,
-            Duration deadline,
-            Duration startupWait) {
-        /** Copies the addresses. */
-        public RedisSettings {
-            addresses = List.copyOf(addresses);
-        }
-
-        /** Without passwords. */
-        @Override
-        public String toString() {
-            return "RedisSettings[mode=" + mode + ", addresses="
-                    + addresses.stream().map(Problems::shown).toList()
-                    + ", master=" + master + ", config=" + config + ", username=" + username
-                    + ", password=" + (password == null ? "null" : "***") + ", prefix=" + prefix + ", deadline="
-                    + deadline
-                    + ", startupWait=" + startupWait + "]";
-        }
-    }
-
-    /**
      * The bounds of the state in this JVM.
      *
      * @param maxEntries how many states are kept
      * @param maxStamps for how many stamps all sliding logs have room
      */
-    public record InProcessSettings(int maxEntries, long maxStamps) {}
+    public record InProcessSettings(int maxEntries, long maxStamps) {
+        /** What holds where nothing is written. */
+        public static final InProcessSettings DEFAULT = new InProcessSettings(100_000, 10_000_000);
+
+        /**
+         * Checks the bounds.
+         *
+         * @throws ConfigException if one is below 1 or beyond all bounds
+         */
+        public InProcessSettings {
+            Problems problems = new Problems();
+            problems.range("limiter.in-process.max-entries", maxEntries, 1, 1 << 30);
+            problems.range("limiter.in-process.max-stamps", maxStamps, 1, 1L << 40);
+            problems.throwIfAny();
+        }
+    }
 
     /**
      * Reads a properties file (UTF-8), over which variables of this process' environment go.
@@ -129,7 +169,7 @@ public record LimiterConfig(
      * properties in some other way, or completes and checks them where they are written.
      */
     public static List<String> keys() {
-        return Keys.all();
+        return Binder.keys();
     }
 
     /** A builder that takes the text from several places. */
@@ -143,7 +183,7 @@ public record LimiterConfig(
         private final Problems problems = new Problems();
         private final Set<String> otherKeys = new LinkedHashSet<>();
         private Map<String, String> environment = Map.of();
-        private Binder.Connection connection = Binder.Connection.FOUND;
+        private boolean hasClient;
 
         private Builder() {}
 
@@ -165,18 +205,7 @@ public record LimiterConfig(
          * @throws IOException if it can't be read
          */
         public Builder text(String source, Reader text) throws IOException {
-            problems.source(source);
-            StringBuilder all = new StringBuilder();
-            char[] buffer = new char[8192];
-            try {
-                for (int n = text.read(buffer); n >= 0; n = text.read(buffer)) {
-                    all.append(buffer, 0, n);
-                }
-            } catch (MalformedInputException notUtf8) {
-                problems.add(Problems.UNREADABLE, source, 0, "the text is not UTF-8; save it as UTF-8");
-                return this;
-            }
-            entries.addAll(PropertiesText.parse(source, all.toString(), problems));
+            entries.addAll(PropertiesText.read(source, text, problems));
             return this;
         }
 
@@ -186,8 +215,7 @@ public record LimiterConfig(
          * @param source how messages call them
          */
         public Builder properties(String source, Map<String, String> properties) {
-            problems.source(source);
-            properties.forEach((key, value) -> entries.add(new ConfigEntry(source, 0, key, value.strip())));
+            properties.forEach((key, value) -> property(source, 0, key, value));
             return this;
         }
 
@@ -198,7 +226,6 @@ public record LimiterConfig(
          * @param line the line there, from 1; 0 where there are no lines
          */
         public Builder property(String source, int line, String key, String value) {
-            problems.source(source);
             entries.add(new ConfigEntry(source, line, key, value.strip()));
             return this;
         }
@@ -212,7 +239,6 @@ public record LimiterConfig(
          * @param text a code of docs/diagnostics.md, what is wrong, and what to do
          */
         public Builder mistake(String source, int line, String key, String text) {
-            problems.source(source);
             problems.addFirst(source, line, key, text);
             return this;
         }
@@ -228,7 +254,7 @@ public record LimiterConfig(
          * io.limiter.Backend)}: then the backend is Redis without an address, unless {@code limiter.backend} says otherwise.
          */
         public Builder findBackend(boolean hasClient) {
-            this.connection = hasClient ? Binder.Connection.GIVEN : Binder.Connection.FOUND;
+            this.hasClient = hasClient;
             return this;
         }
 
@@ -251,9 +277,7 @@ public record LimiterConfig(
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
             all.addAll(EnvironmentText.entries(environment, entries, otherKeys, problems));
-            LimiterConfig config = new Binder(all, problems, otherKeys, connection).bind();
-            problems.throwIfAny();
-            return config;
+            return new Binder(all, problems, hasClient).bind(otherKeys);
         }
     }
 }

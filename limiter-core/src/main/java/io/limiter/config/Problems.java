@@ -1,95 +1,135 @@
 package io.limiter.config;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** Collects what is wrong, to tell it all at once. */
+/** Collects what is wrong with text or with values, to tell it all at once. */
 final class Problems {
     private static final int LONGEST_VALUE = 120;
     private static final Pattern SECRET = Pattern.compile("(?i)pas|pwd|psw|secret|token|credential|[.-]auth$");
-
-    /** Codes of docs/diagnostics.md. */
-    static final String UNKNOWN = "RL-101";
-
-    static final String TWICE = "RL-102";
-    static final String UNREADABLE = "RL-103";
-    static final String VALUE = "RL-104";
-    static final String MISSING = "RL-105";
-    static final String CONTRADICTION = "RL-106";
-    static final String NO_POLICY = "RL-107";
-
-    private record Problem(String source, int line, String text) {}
-
-    private final Set<String> sources = new LinkedHashSet<>();
-    private final List<Problem> found = new ArrayList<>();
-    private final Set<String> keysTold = new LinkedHashSet<>();
-
-    /** Names a place where text comes from. */
-    void source(String source) {
-        sources.add(source);
-    }
-
-    void add(String code, String source, int line, String text) {
-        found.add(new Problem(source, line, code + " " + text));
-    }
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
 
     /**
-     * A problem of a key; what else is wrong with it is not told, for it may be wrong for that reason.
+     * Something wrong.
      *
-     * @param text begins with its code
+     * @param at the property and its value; without a key where only the place counts
+     * @param text begins with a code of docs/diagnostics.md, unless the value itself is wrong
      */
-    void addFirst(String source, int line, String key, String text) {
-        keysTold.add(key);
-        found.add(new Problem(source, line, text));
+    record Problem(ConfigEntry at, String text) {
+        private String place(boolean oneSource) {
+            String place = (oneSource ? "" : at.source() + " ") + (at.line() > 0 ? "line " + at.line() : "");
+            return place.isEmpty() ? "" : place.strip() + ": ";
+        }
+
+        private String told() {
+            String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
+            String value = SECRET.matcher(at.key()).find() ? "***" : shown(at.value());
+            return at.key().isEmpty()
+                    ? coded
+                    : coded.replaceFirst(" ", Matcher.quoteReplacement(" " + shown(at.key()) + " = " + value + ": "));
+        }
     }
 
-    /** A problem of a value: shows the key and the value before what is wrong with it. */
-    void add(String code, ConfigEntry entry, String text) {
-        if (keysTold.contains(entry.key())) {
-            return;
+    private final List<Problem> found = new ArrayList<>();
+    private final Set<String> keysTold = new HashSet<>();
+
+    void add(ConfigEntry at, String text) {
+        if (!keysTold.contains(at.key())) {
+            found.add(new Problem(at, text));
         }
-        add(code, entry.source(), entry.line(), shown(entry.key()) + " = " + shown(entry) + ": " + text);
+    }
+
+    /** A problem of a place. */
+    void add(String source, int line, String text) {
+        add(new ConfigEntry(source, line, "", ""), text);
+    }
+
+    /** A problem of a key; what else is wrong with it is not told, for it may be wrong for that reason. */
+    void addFirst(String source, int line, String key, String text) {
+        keysTold.add(key);
+        add(source, line, text);
+    }
+
+    /** Throws an {@link IllegalArgumentException} for a value that is wrong. */
+    static void refuseIf(boolean wrong, String text) {
+        if (wrong) {
+            throw new IllegalArgumentException(text);
+        }
+    }
+
+    /** For the checks of a value that text or code gives for a property; null for none. */
+    <T> Property<T> on(String key, @Nullable T value) {
+        return new Property<>(key, value);
+    }
+
+    /** A property and its value. A check that fails is a problem. */
+    final class Property<T> {
+        private final String key;
+        private final @Nullable T value;
+
+        private Property(String key, @Nullable T value) {
+            this.key = key;
+            this.value = value;
+        }
+
+        Property<T> must(boolean right, String text) {
+            if (!right) {
+                String shown = value instanceof Collection<?> items
+                        ? items.stream().map(String::valueOf).collect(Collectors.joining(", "))
+                        : String.valueOf(value);
+                add(new ConfigEntry("", 0, key, shown), text);
+            }
+            return this;
+        }
+
+        /** The check throws an {@link IllegalArgumentException}; it is made where there is a value. */
+        Property<T> check(Consumer<? super T> check) {
+            try {
+                if (value != null) {
+                    check.accept(value);
+                }
+                return this;
+            } catch (IllegalArgumentException e) {
+                return must(false, String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** For a number. */
+    void range(String key, long value, long least, long most) {
+        on(key, value).must(value >= least && value <= most, "no whole number from " + least + " to " + most);
     }
 
     void throwIfAny() {
         if (found.isEmpty()) {
             return;
         }
-        List<String> order = new ArrayList<>(sources);
-        found.sort(Comparator.<Problem>comparingInt(p -> order.indexOf(p.source) & Integer.MAX_VALUE)
-                .thenComparingInt(Problem::line));
-        boolean oneSource = found.stream().map(Problem::source).distinct().count() == 1;
-        List<String> lines = new ArrayList<>();
-        for (Problem problem : found) {
-            String place = (oneSource ? "" : problem.source)
-                    + (problem.line > 0 ? (oneSource ? "" : " ") + "line " + problem.line : "");
-            lines.add(place.isEmpty() ? problem.text : place + ": " + problem.text);
-        }
-        String what = found.size() == 1 ? "1 problem" : found.size() + " problems";
-        String where = oneSource ? found.get(0).source : "the configuration";
-        throw new ConfigException(where + " has " + what + ":\n  " + String.join("\n  ", lines), lines);
+        found.sort(Comparator.<Problem, String>comparing(p -> p.at.source()).thenComparing(p -> p.at.line()));
+        String first = found.get(0).at.source();
+        boolean oneSource = found.stream().allMatch(p -> p.at.source().equals(first));
+        List<String> lines =
+                found.stream().map(p -> p.place(oneSource) + p.told()).toList();
+        String where = oneSource && !first.isEmpty() ? first : "the configuration";
+        String what = found.size() == 1 ? " has 1 problem:\n  " : " has " + found.size() + " problems:\n  ";
+        throw new ConfigException(where + what + String.join("\n  ", lines), lines, found);
     }
 
     /** Text fit for a message: one line, not endless, without a password. */
     static String shown(String text) {
         int at = text.lastIndexOf('@');
         String masked = (at < 0 ? text : "***" + text.substring(at)).replaceFirst("(://[^?]*\\?).*", "$1***");
-        StringBuilder shown = new StringBuilder();
-        masked.codePoints().limit(LONGEST_VALUE).forEach(c -> {
-            if (Character.isISOControl(c)) {
-                shown.append(String.format("\\u%04x", c));
-            } else {
-                shown.appendCodePoint(c);
-            }
-        });
-        return masked.codePointCount(0, masked.length()) > LONGEST_VALUE ? shown + "..." : shown.toString();
-    }
-
-    private static String shown(ConfigEntry entry) {
-        return SECRET.matcher(entry.key()).find() ? "***" : shown(entry.value());
+        String plain = CONTROL.matcher(masked)
+                .replaceAll(control ->
+                        String.format("\\\\u%04x", (int) control.group().charAt(0)));
+        return plain.length() > LONGEST_VALUE ? plain.substring(0, LONGEST_VALUE) + "..." : plain;
     }
 }

@@ -1,7 +1,10 @@
 package io.limiter.config;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /** Finds what somebody probably meant. */
 final class Suggestion {
@@ -14,37 +17,26 @@ final class Suggestion {
 
     /** The same, and near is what has at most so many letters other. */
     static String of(String written, Collection<String> known, int most) {
-        String nearest = "";
-        int least = most;
-        for (String word : known) {
-            int distance = distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
-            if (distance < least || (distance == least && nearest.isEmpty())) {
-                least = distance;
-                nearest = word;
-            }
-        }
-        return nearest.isEmpty() ? "" : "; did you mean '" + nearest + "'?";
+        Function<String, Integer> away =
+                word -> distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
+        return known.stream()
+                .min(Comparator.comparing(away))
+                .filter(nearest -> away.apply(nearest) <= most)
+                .map(nearest -> "; did you mean '" + nearest + "'?")
+                .orElse("");
     }
 
-    /** Letters to insert, delete, replace or swap with their neighbour to get from one to the other. */
+    /** Letters to insert, delete or replace to get from one to the other. */
     private static int distance(String from, String to) {
-        int[][] d = new int[from.length() + 1][to.length() + 1];
-        for (int i = 0; i <= from.length(); i++) {
-            for (int j = 0; j <= to.length(); j++) {
-                if (i == 0 || j == 0) {
-                    d[i][j] = i + j;
-                    continue;
-                }
-                int replace = d[i - 1][j - 1] + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                d[i][j] = Math.min(replace, 1 + Math.min(d[i - 1][j], d[i][j - 1]));
-                if (i > 1
-                        && j > 1
-                        && from.charAt(i - 1) == to.charAt(j - 2)
-                        && from.charAt(i - 2) == to.charAt(j - 1)) {
-                    d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1);
-                }
+        int[] row = IntStream.rangeClosed(0, to.length()).toArray();
+        for (int i = 1; i <= from.length(); i++) {
+            int diagonal = row[0]++;
+            for (int j = 1; j <= to.length(); j++) {
+                int replace = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replace, 1 + Math.min(row[j], row[j - 1]));
             }
         }
-        return d[from.length()][to.length()];
+        return row[to.length()];
     }
 }

@@ -3,7 +3,7 @@ package io.limiter.rule;
 import io.limiter.PartitionKey;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * How the keys look that a rule or an annotation makes, for people who look for a client's quota: {@code <address>},
@@ -45,15 +45,13 @@ public final class KeyForm {
 
     /** Whether the key can be one of this form. A part of a kind can be missing, and the client's address stand in for it. */
     public boolean fits(PartitionKey key) {
-        if (isAny() || this.equals(GLOBAL)) {
-            return isAny() || key.equals(PartitionKey.global());
+        boolean isGlobal = key.equals(PartitionKey.global());
+        if (isAny() || isGlobal || this.equals(GLOBAL)) {
+            return isAny() || (isGlobal && this.equals(GLOBAL));
         }
         String[] found = key.canonical().split(":", -1);
-        boolean fits = found.length == parts.size() && !key.equals(PartitionKey.global());
-        for (int i = 0; fits && i < found.length; i++) {
-            fits = fits(parts.get(i), found[i]);
-        }
-        return fits;
+        return found.length == parts.size()
+                && IntStream.range(0, found.length).allMatch(i -> fits(parts.get(i), found[i]));
     }
 
     private static boolean fits(String part, String found) {
@@ -76,7 +74,7 @@ public final class KeyForm {
     /** As people write such a key; {@code <any key>} for {@link #any()}. */
     @Override
     public String toString() {
-        return isAny() ? "<any key>" : parts.stream().collect(Collectors.joining(":"));
+        return isAny() ? "<any key>" : String.join(":", parts);
     }
 
     /** Collects the parts of a form. Not thread-safe. */

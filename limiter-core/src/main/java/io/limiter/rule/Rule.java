@@ -1,10 +1,17 @@
 package io.limiter.rule;
 
 import io.limiter.Charge;
+import io.limiter.Policy;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Turns a subject into a charge, or says that it is not for it. Thread-safe.
+ *
+ * <pre>{@code
+ * Rule.of(call -> PartitionKey.of(call.customer()), call -> plans.of(call.customer())).when(Call::isExport)
+ * }</pre>
  *
  * @param <T> the subject, such as an HTTP request
  */
@@ -13,4 +20,23 @@ public interface Rule<T> {
     /** What the subject costs, or null when the rule is not for it. */
     @Nullable
     Charge charge(T subject);
+
+    /** A rule for every subject: one permit of a policy for the key of each. */
+    static <T> Rule<T> of(KeyResolver<? super T> key, Policy policy) {
+        return of(key, subject -> policy);
+    }
+
+    /**
+     * The same, with the policy chosen for each call, by the plan of a customer for instance.
+     *
+     * @param policy never gives null; policies of different limits have different names
+     */
+    static <T> Rule<T> of(KeyResolver<? super T> key, Function<? super T, Policy> policy) {
+        return subject -> new Charge(policy.apply(subject), key.resolve(subject), 1);
+    }
+
+    /** The same rule for these subjects only. */
+    default Rule<T> when(Predicate<? super T> condition) {
+        return subject -> condition.test(subject) ? charge(subject) : null;
+    }
 }

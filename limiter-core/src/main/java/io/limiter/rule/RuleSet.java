@@ -37,14 +37,11 @@ public final class RuleSet<T> {
      * @param owners gets, for each charge and in their order, the rule that it comes from; null for nobody to tell
      */
     public List<Charge> charges(T subject, @Nullable List<Rule<? super T>> owners) {
-        List<Charge> charges = List.of();
+        List<Charge> charges = new ArrayList<>();
         for (Rule<? super T> rule : rules) {
             Charge charge = rule.charge(subject);
             if (charge == null) {
                 continue;
-            }
-            if (charges.isEmpty()) {
-                charges = new ArrayList<>(rules.size());
             }
             int same = indexOf(charge, charges);
             if (same < 0) {
@@ -66,8 +63,8 @@ public final class RuleSet<T> {
     private static int indexOf(Charge charge, List<Charge> charges) {
         for (int i = 0; i < charges.size(); i++) {
             Charge other = charges.get(i);
-            if (other.policy().name().equals(charge.policy().name())
-                    && other.key().equals(charge.key())) {
+            if (other.key().equals(charge.key())
+                    && other.policy().name().equals(charge.policy().name())) {
                 return i;
             }
         }

@@ -155,17 +155,24 @@ class ClientIpConfigTest {
     @Test
     void settingsMadeInCodeFitTogetherToo() {
         List<IpNetwork> proxies = List.of(IpNetwork.parse("10.0.0.0/8"));
-        refused("leave one of them out", proxies, false, true, 0, "X-Forwarded-For", 64);
-        refused("leave one of them out", List.of(), true, true, 0, "X-Forwarded-For", 64);
-        refused("not by both", proxies, false, false, 1, "X-Forwarded-For", 64);
-        refused("no header is read", proxies, false, false, 0, null, 64);
-        refused("no header is read", List.of(), false, false, 1, null, 64);
-        refused("anybody can send", List.of(), false, false, 0, "Forwarded", 64);
-        refused("is no name of a header", proxies, false, false, 0, "a b", 64);
+        refused("'all' is everybody and stands alone", proxies, false, true, 0, "X-Forwarded-For", 64);
+        refused("'all' is everybody and stands alone", List.of(), true, true, 0, "X-Forwarded-For", 64);
+        refused("says already who is trusted; keep one of the two", proxies, false, false, 1, "X-Forwarded-For", 64);
+        assertEquals("X-Forwarded-For", new ClientIpSettings(proxies, false, false, 0, null, 64).header());
+        assertEquals("X-Forwarded-For", new ClientIpSettings(List.of(), false, false, 1, null, 64).header());
+        refused(
+                "anybody can send this header; add limiter.client-ip.trusted-proxies",
+                List.of(),
+                false,
+                false,
+                0,
+                "Forwarded",
+                64);
+        refused("no name of one header", proxies, false, false, 0, "a b", 64);
         refused("has no hops to count", List.of(), false, false, 1, "X-Real-IP", 64);
-        refused("give 1 to 32", List.of(), false, false, 33, "Forwarded", 64);
-        refused("give 1 to 32", List.of(), false, false, -1, "Forwarded", 64);
-        refused("outside 32 to 128", List.of(), false, false, 0, null, 31);
+        refused("no whole number from 1 to 32", List.of(), false, false, 33, "Forwarded", 64);
+        refused("no whole number from 1 to 32", List.of(), false, false, -1, "Forwarded", 64);
+        refused("no whole number from 32 to 128", List.of(), false, false, 0, null, 31);
     }
 
     private static void refused(

@@ -83,7 +83,7 @@ class HttpSettingsTest {
                         limiter.http.x-ratelimit-reset = soon
                         """));
         assertEquals(
-                List.of("line 1", "line 2", "line 3", "line 3"),
+                List.of("line 1", "line 2", "line 3"),
                 mistakes.problems().stream()
                         .map(line -> line.substring(0, line.indexOf(':')))
                         .toList());

@@ -60,7 +60,7 @@ class LimiterConfigTest {
         LimiterConfig config = parse(WHOLE);
         assertEquals(BackendKind.REDIS, config.backend());
         assertEquals(
-                new LimiterConfig.RedisSettings(
+                new RedisSettings(
                         RedisMode.SINGLE,
                         List.of("redis://127.0.0.1:6379"),
                         null,
@@ -157,7 +157,7 @@ class LimiterConfigTest {
                 "limiter.redis.config = redisson.yaml | write classpath:redisson.yaml",
                 "limiter.backend = redis | add limiter.redis.address",
                 "limiter.policies.p.on-failure = deny | add limiter.policies.p.limits = 3/10s",
-                "limiter.policies.a b.limits = 3/s | can't name a policy",
+                "limiter.policies.a\\ b.limits = 3/s | can't name a policy",
                 "limiter.rules.a.path = x | start it with /",
                 "limiter.rules.a.path = /a//b | empty segment",
                 "limiter.rules.a.path = /a/*/b | can't be matched at '*'",
@@ -172,7 +172,7 @@ class LimiterConfigTest {
                 "limiter.rules.a.key = ip+user | write parts with spaces between",
                 "limiter.rules.a.key = path:id | has no variable {id}",
                 "limiter.rules.a.policy = nobody | there is no such policy",
-                "just words | 'just ...' has no '='; write key = value"
+                "just words | just = words: unknown key; remove it, or write one of limiter.backend"
             })
     void aMistakeIsToldWithItsRemedy(String line, String words) {
         String path = line.contains(".path") ? "" : "limiter.rules.a.path = /x\n";
@@ -362,10 +362,10 @@ class LimiterConfigTest {
     }
 
     @Test
-    void propertiesTextHasTheUsualEscapes() {
+    void propertiesTextHasTheUsualEscapes() throws IOException {
         Problems problems = new Problems();
-        List<ConfigEntry> entries =
-                PropertiesText.parse("f", "a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n", problems);
+        List<ConfigEntry> entries = PropertiesText.read(
+                "f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"), problems);
         problems.throwIfAny();
         assertEquals(
                 List.of(
@@ -373,7 +373,7 @@ class LimiterConfigTest {
                         new ConfigEntry("f", 5, "x", "y = z"),
                         new ConfigEntry("f", 6, "empty", "")),
                 entries);
-        PropertiesText.parse("f", "a = \\u00zz", problems);
+        PropertiesText.read("f", new StringReader("a = \\u00zz"), problems);
         assertThrows(ConfigException.class, problems::throwIfAny);
     }
 

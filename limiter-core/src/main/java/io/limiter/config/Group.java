@@ -1,0 +1,78 @@
+package io.limiter.config;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
+enum Group {
+    POLICIES("limiter.policies.", "limits", "on-failure", "deadline"),
+    RULES("limiter.rules.", "path", "methods", "key", "policy", "limits", "on-failure", "deadline", "ipv6-prefix");
+
+    /** What all of its keys begin with. */
+    final String start;
+
+    /** What stands behind the name; the first is what a policy or rule can't be without. */
+    final List<String> properties;
+
+    Group(String start, String... properties) {
+        this.start = start;
+        this.properties = List.of(properties);
+    }
+
+    /** Whether a key is in one of the groups. */
+    static boolean isKey(String key) {
+        return POLICIES.name(key) != null || RULES.name(key) != null;
+    }
+
+    /** The name in a key of this group; null in another key. */
+    @Nullable
+    String name(String key) {
+        int dot = key.lastIndexOf('.');
+        return key.startsWith(start) && dot > start.length() && properties.contains(key.substring(dot + 1))
+                ? key.substring(start.length(), dot)
+                : null;
+    }
+
+    /** The names in all of these entries. */
+    Set<String> names(List<ConfigEntry> entries) {
+        return entries.stream()
+                .map(entry -> name(entry.key()))
+                .filter(Objects::nonNull)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** All keys of a name. */
+    List<String> keys(String name) {
+        return properties.stream()
+                .map(property -> start + name + "." + property)
+                .toList();
+    }
+
+    /** What to write instead of an unknown key that begins like those of this group. */
+    String instead(String key) {
+        String rest = key.substring(start.length());
+        String property = rest.substring(rest.lastIndexOf('.') + 1);
+        if (property.length() == rest.length()) {
+            return "; write " + start
+                    + (properties.contains(rest) ? "<name>." + rest : rest + "." + properties.get(0)) + " (or "
+                    + String.join(", ", properties.subList(1, properties.size())) + ")";
+        }
+        String mode = meantMode(property);
+        return "; '" + property + "' is none of " + String.join(", ", properties)
+                + (mode == null ? Suggestion.of(property, properties) : "; did you mean on-failure = " + mode + "?");
+    }
+
+    /** The failure mode that other libraries call like this, or null. */
+    static @Nullable String meantMode(String word) {
+        return switch (word.toLowerCase(Locale.ROOT).replaceAll("[_-]", "")) {
+            case "failopen", "open" -> "allow";
+            case "failclosed", "failclose", "closed" -> "deny";
+            default -> null;
+        };
+    }
+}
