@@ -12,4 +12,21 @@ final class BootKeys {
     static final List<String> ALL = List.of(ENABLED, FILTER_ENABLED, FILTER_ORDER, USER_FILTER_ORDER);
 
     private BootKeys() {}
+
+    /** Whether it is on or off; the others are whole numbers. */
+    static boolean isSwitch(String key) {
+        return key.endsWith("enabled");
+    }
+
+    static boolean fits(String key, String text) {
+        if (isSwitch(key)) {
+            return text.equals("true") || text.equals("false");
+        }
+        try {
+            Integer.parseInt(text);
+            return true;
+        } catch (NumberFormatException none) {
+            return false;
+        }
+    }
 }

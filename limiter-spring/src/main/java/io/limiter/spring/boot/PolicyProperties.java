@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands below {@code limiter.policies.<name>}. Never made: the parser of limiter-core reads the text. It is here
+ * What stands below {@code limiter.policies.<name>}, and below a rule with limits of its own. Never made: the parser of limiter-core reads the text. It is here
  * for IDEs, which complete what stands below a name by the type that the metadata gives.
  */
-final class PolicyProperties {
+class PolicyProperties {
     private @Nullable List<String> limits;
     private @Nullable FailureMode onFailure;
     private @Nullable Duration deadline;

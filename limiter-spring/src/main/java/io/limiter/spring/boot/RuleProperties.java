@@ -1,7 +1,5 @@
 package io.limiter.spring.boot;
 
-import io.limiter.FailureMode;
-import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -9,14 +7,11 @@ import org.jspecify.annotations.Nullable;
  * What stands below {@code limiter.rules.<name>}. Never made: the parser of limiter-core reads the text. It is here
  * for IDEs, which complete what stands below a name by the type that the metadata gives.
  */
-final class RuleProperties {
+final class RuleProperties extends PolicyProperties {
     private @Nullable List<String> path;
     private @Nullable List<String> methods;
     private @Nullable String key;
     private @Nullable String policy;
-    private @Nullable List<String> limits;
-    private @Nullable FailureMode onFailure;
-    private @Nullable Duration deadline;
     private @Nullable Integer ipv6Prefix;
 
     /** For which paths: {@code /login}, {@code /api/*}, {@code /users/{id}}; every path is {@code /*}. */
@@ -53,33 +48,6 @@ final class RuleProperties {
 
     public void setPolicy(String policy) {
         this.policy = policy;
-    }
-
-    /** Limits of its own, instead of a policy. */
-    public @Nullable List<String> getLimits() {
-        return limits;
-    }
-
-    public void setLimits(List<String> limits) {
-        this.limits = limits;
-    }
-
-    /** With limits of its own: what answers while Redis can't; {@code local} unless set. */
-    public @Nullable FailureMode getOnFailure() {
-        return onFailure;
-    }
-
-    public void setOnFailure(FailureMode onFailure) {
-        this.onFailure = onFailure;
-    }
-
-    /** With limits of its own: the longest that a decision waits for Redis. */
-    public @Nullable Duration getDeadline() {
-        return deadline;
-    }
-
-    public void setDeadline(Duration deadline) {
-        this.deadline = deadline;
     }
 
     /** The bits of an IPv6 address that tell clients apart; {@code limiter.client-ip.ipv6-prefix} unless set. */

@@ -44,7 +44,11 @@ public final class LimiterMetrics implements MeterBinder {
                 bind(policy, counters, registry);
             }
         };
-        limiter.config().policies().keySet().forEach(once);
+        // Again for each configuration that replaces this one.
+        limiter.derive(config -> {
+            config.policies().keySet().forEach(once);
+            return bound;
+        });
         annotated.all().forEach(one -> once.accept(one.policy().name()));
         counters.onPolicy(once);
     }
