@@ -132,11 +132,12 @@ public class LimiterAutoConfiguration {
             return "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
                     + " in-process would leave it alone)";
         }
-        return config.backend() == BackendKind.REDIS
-                ? "the limits are shared in Redis, by a connection of limiter.redis.*"
-                : "the limits are of this JVM alone: "
-                        + (text.saysBackend()
-                                ? "limiter.backend says so"
-                                : "there is neither a bean of type RedissonClient nor limiter.redis.address");
+        if (config.backend() == BackendKind.REDIS) {
+            return "the limits are shared in Redis, by a connection of limiter.redis.*";
+        }
+        return "the limits are of this JVM alone: "
+                + (text.saysBackend()
+                        ? "limiter.backend says so"
+                        : "there is neither a bean of type RedissonClient nor limiter.redis.address");
     }
 }

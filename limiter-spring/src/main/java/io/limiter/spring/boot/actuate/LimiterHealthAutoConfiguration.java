@@ -52,7 +52,7 @@ public class LimiterHealthAutoConfiguration {
                     ? null
                     : () -> {
                         RedisHealth redis = RedisHealth.of(limiter);
-                        return (redis.isDown() ? Health.down() : Health.up())
+                        return Health.status(redis.status())
                                 .withDetails(redis.details())
                                 .build();
                     };
@@ -76,9 +76,7 @@ public class LimiterHealthAutoConfiguration {
                     ? null
                     : () -> {
                         RedisHealth redis = RedisHealth.of(limiter);
-                        return (redis.isDown()
-                                        ? org.springframework.boot.health.contributor.Health.down()
-                                        : org.springframework.boot.health.contributor.Health.up())
+                        return org.springframework.boot.health.contributor.Health.status(redis.status())
                                 .withDetails(redis.details())
                                 .build();
                     };

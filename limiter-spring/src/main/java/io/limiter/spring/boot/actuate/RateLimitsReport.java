@@ -70,7 +70,7 @@ public record RateLimitsReport(
      * @param failures how often there was no decision, by reason
      */
     public record Backend(String kind, Map<String, String> servers, List<String> findings, Map<String, Long> failures) {
-        private static Backend of(RateLimiter limiter) {
+        static Backend of(RateLimiter limiter) {
             BackendHealth health = limiter.health();
             Map<String, String> servers = new TreeMap<>();
             health.servers().forEach((name, state) -> servers.put(name, RateLimitsEndpoint.text(state)));

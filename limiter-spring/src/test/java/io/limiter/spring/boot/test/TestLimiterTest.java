@@ -15,7 +15,6 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
