@@ -19,14 +19,6 @@ final class BootKeys {
     }
 
     static boolean fits(String key, String text) {
-        if (isSwitch(key)) {
-            return text.equals("true") || text.equals("false");
-        }
-        try {
-            Integer.parseInt(text);
-            return true;
-        } catch (NumberFormatException none) {
-            return false;
-        }
+        return text.matches(isSwitch(key) ? "true|false" : "[+-]?[0-9]{1,10}");
     }
 }
