@@ -2,56 +2,39 @@ package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
-import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
  * What an application's environment says below {@code limiter.}, each value with its place, in the precedence and with the
  * spellings of Spring Boot. The parser is that of limiter-core: here are no types and no defaults. Not thread-safe.
  */
 final class ApplicationText {
-    private static final String RL_104 = "RL-104 ";
-
     private final ConfigurableEnvironment environment;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Map<String, String> variables = new TreeMap<>();
-    private final List<Mistake> mistakes = new ArrayList<>();
+    private final Set<Mistake> mistakes = new LinkedHashSet<>();
 
-    /** A value that stands somewhere. */
-    record Entry(Place place, KnownKeys.Key key, String value) {}
+    /** What a key says, and where. Of a list, the place of its first item, and all items. */
+    private record Entry(WrittenProperty property, String key, String value) {}
 
-    private record Mistake(Place place, String key, String text) {}
+    private record Mistake(WrittenProperty property, String key, String text) {}
 
-    private ApplicationText(ConfigurableEnvironment environment) {
+    ApplicationText(ConfigurableEnvironment environment) {
         this.environment = environment;
-    }
-
-    static ApplicationText of(ConfigurableEnvironment environment) {
-        ApplicationText text = new ApplicationText(environment);
-        List<PropertySource<?>> sources = new ArrayList<>();
-        for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
-            if (source.getUnderlyingSource() instanceof PropertySource<?> underlying) {
-                sources.add(underlying);
-            }
-        }
+        List<PropertySource<?>> sources = new ArrayList<>(WrittenProperty.sources(environment));
         // From the last to the first, so that what goes over a value takes its place, and the order is that of the
         // files.
-        for (int i = sources.size() - 1; i >= 0; i--) {
-            text.read(sources.get(i));
-        }
-        return text;
+        Collections.reverse(sources);
+        sources.forEach(this::read);
     }
 
     /**
@@ -61,21 +44,18 @@ final class ApplicationText {
      * @throws io.limiter.config.ConfigException if the text has mistakes: one message lists them all
      */
     LimiterConfig config(boolean hasClient) {
-        yes(BootKeys.ENABLED);
-        yes(BootKeys.FILTER_ENABLED);
-        whole(BootKeys.FILTER_ORDER, 0);
-        whole(BootKeys.USER_FILTER_ORDER, 0);
+        BootKeys.ALL.forEach(this::check);
         LimiterConfig.Builder builder =
                 LimiterConfig.builder().findBackend(hasClient).otherKeys(BootKeys.ALL);
         for (Entry entry : entries.values()) {
-            String value = resolved(entry);
-            builder.property(
-                    entry.place().source(), entry.place().line(), entry.key().text(), value);
+            WrittenProperty property = entry.property();
+            builder.property(property.place(), property.line(), entry.key(), resolved(entry));
         }
         Map<String, String> environmentText = new LinkedHashMap<>();
         // What can't be resolved stays as it is: a variable may be meant for somebody else.
         variables.forEach((name, value) -> environmentText.put(name, environment.resolvePlaceholders(value)));
-        tell(builder);
+        mistakes.forEach(mistake ->
+                builder.mistake(mistake.property().place(), mistake.property().line(), mistake.key(), mistake.text()));
         return builder.environment(environmentText).build();
     }
 
@@ -84,163 +64,104 @@ final class ApplicationText {
         return entries.containsKey("limiter.backend") || variables.containsKey("LIMITER_BACKEND");
     }
 
-    /** A whole number; the fallback where there is none, or another text, which is noted. */
-    int whole(String key, int fallback) {
-        return value(key, fallback, text -> {
-            try {
-                return Integer.parseInt(text);
-            } catch (NumberFormatException none) {
-                return null;
-            }
-        });
-    }
-
-    private void yes(String key) {
-        value(key, true, text -> switch (text) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> null;
-        });
-    }
-
-    private <T> T value(String key, T fallback, Function<String, @Nullable T> parser) {
+    /** A key of Spring Boot applications alone, which limiter-core does not read. */
+    private void check(String key) {
         Entry entry = entries.get(KnownKeys.uniform(key));
-        if (entry == null) {
-            return fallback;
-        }
-        String text = resolved(entry);
-        T value = parser.apply(text);
-        if (value == null) {
+        String text = entry == null ? "" : resolved(entry);
+        if (entry != null && !BootKeys.fits(key, text)) {
             note(
-                    entry.place(),
+                    entry.property(),
                     key,
-                    RL_104 + key + " = " + text
-                            + (fallback instanceof Integer
-                                    ? ": no whole number; write one such as 0 or -50"
-                                    : ": neither yes nor no; write true or false"));
+                    "RL-104 " + key + " = " + text
+                            + (BootKeys.isSwitch(key)
+                                    ? ": neither yes nor no; write true or false"
+                                    : ": no whole number; write one such as 0 or -50"));
         }
-        return value == null ? fallback : value;
-    }
-
-    /**
-     * Throws what {@link #config} would throw, where that is not asked.
-     *
-     * @throws io.limiter.config.ConfigException if the keys of the application alone have mistakes
-     */
-    void throwIfAny() {
-        LimiterConfig.Builder builder = LimiterConfig.builder();
-        tell(builder);
-        builder.build();
-    }
-
-    private void tell(LimiterConfig.Builder builder) {
-        mistakes.forEach(mistake ->
-                builder.mistake(mistake.place().source(), mistake.place().line(), mistake.key(), mistake.text()));
     }
 
     private void read(PropertySource<?> source) {
-        if (source instanceof SystemEnvironmentPropertySource variablesOfProcess) {
-            readVariables(variablesOfProcess);
-            return;
-        }
-        String[] names = source instanceof EnumerablePropertySource<?> enumerable
-                ? enumerable.getPropertyNames()
-                : KnownKeys.single();
         Map<String, Entry> here = new LinkedHashMap<>();
-        Map<String, SortedMap<Integer, String>> lists = new LinkedHashMap<>();
-        for (String name : names) {
-            Object value = name.regionMatches(true, 0, "limiter", 0, 7) ? source.getProperty(name) : null;
-            if (value != null) {
-                read(name, String.valueOf(value), Place.of(source, name), here, lists);
+        Map<String, SortedMap<Integer, String>> lists = new TreeMap<>();
+        WrittenProperty.of(source).forEach(property -> {
+            String value = property.name().regionMatches(true, 0, "limiter", 0, 7) ? property.value() : null;
+            if (value != null && property.isVariable()) {
+                readVariable(property, value, lists);
+            } else if (value != null) {
+                read(property, value, here, lists);
             }
-        }
-        lists.forEach((uniform, items) -> here.computeIfPresent(
-                uniform, (u, first) -> new Entry(first.place(), first.key(), String.join(", ", items.values()))));
+        });
+        lists.forEach((name, items) -> {
+            String joined = String.join(", ", items.values());
+            if (here.computeIfPresent(name, (n, first) -> new Entry(first.property(), first.key(), joined)) == null) {
+                variables.putIfAbsent(name, joined);
+            }
+        });
         here.forEach(this::put);
     }
 
     private void read(
-            String name,
+            WrittenProperty property,
             String value,
-            Place place,
             Map<String, Entry> here,
             Map<String, SortedMap<Integer, String>> lists) {
-        KnownKeys.Indexed indexed = KnownKeys.Indexed.of(name);
-        KnownKeys.Key key = KnownKeys.find(indexed.name());
-        if (key == null || (key.isSection() && value.isBlank())) {
+        KnownKeys.Key key = KnownKeys.find(property.name());
+        if (key == null || (value.isBlank() && key.isSection())) {
             return;
         }
-        Entry same = here.putIfAbsent(key.uniform(), new Entry(place, key, value));
-        if (indexed.index() >= 0) {
-            lists.computeIfAbsent(key.uniform(), k -> new TreeMap<>()).put(indexed.index(), value);
+        Entry same = here.putIfAbsent(key.uniform(), new Entry(property, key.text(), value));
+        if (key.index() >= 0) {
+            lists.computeIfAbsent(key.uniform(), k -> new TreeMap<>()).put(key.index(), value);
         } else if (same != null) {
-            String where = same.place().line() > 0 ? " in line " + same.place().line() : "";
+            int line = same.property().line();
             note(
-                    place,
-                    name,
-                    "RL-102 " + name + " and " + same.key().text() + where
+                    property,
+                    property.name(),
+                    "RL-102 " + property.name() + " and " + same.key() + (line > 0 ? " in line " + line : "")
                             + " are one key to Spring Boot, which ignores case, - and _; remove one, or rename it");
         }
     }
 
     private void put(String uniform, Entry entry) {
-        Entry below = entries.get(uniform);
         // A name keeps the spelling of the file that brought it in, whatever a profile or a switch calls it.
-        entries.put(uniform, below == null ? entry : new Entry(entry.place(), below.key(), entry.value()));
+        entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.value()));
         variables.keySet().removeIf(variable -> KnownKeys.letters(variable).equals(KnownKeys.letters(uniform)));
     }
 
-    private void readVariables(SystemEnvironmentPropertySource source) {
-        Map<String, SortedMap<Integer, String>> lists = new TreeMap<>();
-        for (String name : source.getPropertyNames()) {
-            if (!name.regionMatches(true, 0, "limiter", 0, 7)) {
-                continue;
-            }
-            String variable = name.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
-            String value = variable.startsWith("LIMITER_") ? String.valueOf(source.getProperty(name)) : "";
-            if (value.isBlank()) {
-                continue;
-            }
-            variables.put(variable, value);
-            int last = variable.lastIndexOf('_');
-            if (variable.substring(last + 1).matches("[0-9]{1,4}")) {
-                lists.computeIfAbsent(variable.substring(0, last), v -> new TreeMap<>())
-                        .put(Integer.valueOf(variable.substring(last + 1)), value);
-            }
-            for (String key : BootKeys.ALL) {
-                if (KnownKeys.letters(variable).equals(KnownKeys.letters(key))) {
-                    entries.put(
-                            KnownKeys.uniform(key),
-                            new Entry(new Place("environment variable " + variable, 0), KnownKeys.of(key), value));
-                }
+    /** The names of these are told apart by limiter-core; one that it does not know may be meant for somebody else. */
+    private void readVariable(WrittenProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
+        String variable = property.variable();
+        if (!variable.startsWith("LIMITER_") || value.isBlank()) {
+            return;
+        }
+        variables.put(variable, value);
+        int last = variable.lastIndexOf('_');
+        if (variable.substring(last + 1).matches("[0-9]{1,4}")) {
+            lists.computeIfAbsent(variable.substring(0, last), v -> new TreeMap<>())
+                    .put(Integer.valueOf(variable.substring(last + 1)), value);
+        }
+        for (String key : BootKeys.ALL) {
+            if (KnownKeys.letters(variable).equals(KnownKeys.letters(key))) {
+                entries.put(KnownKeys.uniform(key), new Entry(property, key, value));
             }
         }
-        lists.forEach((variable, items) -> variables.putIfAbsent(variable, String.join(", ", items.values())));
     }
 
     private String resolved(Entry entry) {
-        return resolved(entry.value(), entry.place(), entry.key().text()).strip();
-    }
-
-    private String resolved(String value, Place place, String what) {
         try {
-            return environment.resolveRequiredPlaceholders(value);
+            return environment.resolveRequiredPlaceholders(entry.value()).strip();
         } catch (IllegalArgumentException unresolved) {
             // Not the whole message: it shows the value, which may be a password.
             String message = String.valueOf(unresolved.getMessage()).split(" in value ", 2)[0];
             note(
-                    place,
-                    what,
-                    RL_104 + what + ": " + message
+                    entry.property(),
+                    entry.key(),
+                    "RL-104 " + entry.key() + ": " + message
                             + "; define that property or variable, or give a default: ${name:default}");
-            return value;
+            return entry.value().strip();
         }
     }
 
-    private void note(Place place, String key, String text) {
-        Mistake mistake = new Mistake(place, key, text);
-        if (!mistakes.contains(mistake)) {
-            mistakes.add(mistake);
-        }
+    private void note(WrittenProperty property, String key, String text) {
+        mistakes.add(new Mistake(property, key, text));
     }
 }

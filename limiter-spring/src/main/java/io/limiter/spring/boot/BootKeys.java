@@ -12,4 +12,13 @@ final class BootKeys {
     static final List<String> ALL = List.of(ENABLED, FILTER_ENABLED, FILTER_ORDER, USER_FILTER_ORDER);
 
     private BootKeys() {}
+
+    /** Whether it is on or off; the others are whole numbers. */
+    static boolean isSwitch(String key) {
+        return key.endsWith("enabled");
+    }
+
+    static boolean fits(String key, String text) {
+        return text.matches(isSwitch(key) ? "true|false" : "[+-]?[0-9]{1,10}");
+    }
 }

@@ -1,106 +1,84 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Finds what key a property means, when case, hyphens and underscores say nothing, as everywhere in Spring Boot. The name of a
- * policy or a rule keeps the spelling that it has.
+ * Finds what key of the limiter a property means, as Spring Boot reads names: case, hyphens and underscores say nothing. The name
+ * of a policy or a rule keeps the spelling that it has.
  */
 final class KnownKeys {
-    private static final String ROOT = "limiter";
     private static final String NAME = "<name>";
-    private static final Pattern INDEX = Pattern.compile("(?<name>.+)\\[(?<index>[0-9]{1,4})]");
+    private static final Set<String> GROUPS = Set.of("policies", "rules");
 
-    private static final Pattern OTHERS = Pattern.compile("[^a-z0-9]");
-
-    /** The spelling of limiter-core by the uniform one. Of a group the properties of its members. */
-    private static final Map<String, String> SINGLE = new LinkedHashMap<>();
-
-    private static final Map<String, Map<String, String>> GROUPS = new LinkedHashMap<>();
+    /** All keys as limiter-core writes them, by their uniform spelling. */
+    private static final Map<String, String> ALL = new LinkedHashMap<>();
 
     static {
-        List<String> all = new ArrayList<>(LimiterConfig.keys());
-        all.addAll(BootKeys.ALL);
-        for (String key : all) {
-            int name = key.indexOf(NAME);
-            if (name < 0) {
-                SINGLE.put(uniform(key), key);
-            } else {
-                String property = key.substring(name + NAME.length() + 1);
-                GROUPS.computeIfAbsent(key.substring(0, name - 1), group -> new LinkedHashMap<>())
-                        .put(uniform(property), property);
-            }
-        }
+        Stream.concat(LimiterConfig.keys().stream(), BootKeys.ALL.stream()).forEach(key -> ALL.put(uniform(key), key));
     }
 
     private KnownKeys() {}
 
     /**
-     * A key as limiter-core writes it, or as it was written where it is unknown.
+     * A key of ours, or one that would be of ours if it were known.
      *
-     * @param uniform the same for all spellings
-     * @param isSection whether it is a known section and no key
+     * @param text as limiter-core writes it, or as it was written where it is unknown
+     * @param owner the policy or rule that it is of, such as {@code rules.api}; empty where it is of none
+     * @param isKnown whether there is such a key
+     * @param index which item of a list it is; -1 where it is none
      */
-    record Key(String text, String uniform, boolean isSection) {}
+    record Key(String text, String owner, boolean isKnown, int index) {
+        String uniform() {
+            return KnownKeys.uniform(text);
+        }
 
-    /**
-     * A property that may be an item of a list.
-     *
-     * @param index -1 where it is none
-     */
-    record Indexed(String name, int index) {
-        static Indexed of(String property) {
-            Matcher matcher = INDEX.matcher(property);
-            return matcher.matches()
-                    ? new Indexed(matcher.group("name"), Integer.parseInt(matcher.group("index")))
-                    : new Indexed(property, -1);
+        /** Whether there are keys below it: a file may have such a line without a value. */
+        boolean isSection() {
+            return ALL.keySet().stream().anyMatch(key -> key.startsWith(uniform() + "."));
         }
     }
 
     /** The key that a property means; null when it is none of ours. */
     static @Nullable Key find(String property) {
-        List<String> parts = parts(property);
-        if (parts.size() < 2 || !uniform(parts.get(0)).equals(ROOT)) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
+        int index = -1;
+        if (name.isLastElementIndexed() && name.getLastElement(Form.ORIGINAL).matches("[0-9]{1,4}")) {
+            index = Integer.parseInt(name.getLastElement(Form.ORIGINAL));
+            name = name.getParent();
+        }
+        int last = name.getNumberOfElements() - 1;
+        if (last < 1 || !name.getElement(0, Form.UNIFORM).equals("limiter")) {
             return null;
         }
-        String written = String.join(".", parts);
-        String single = SINGLE.get(uniform(written));
-        if (single != null) {
-            return of(single);
-        }
-        for (Map.Entry<String, Map<String, String>> group : GROUPS.entrySet()) {
-            if (parts.size() > 3 && uniform(parts.get(0) + "." + parts.get(1)).equals(group.getKey())) {
-                String last = parts.get(parts.size() - 1);
-                return of(group.getKey() + "." + String.join(".", parts.subList(2, parts.size() - 1)) + "."
-                        + group.getValue().getOrDefault(uniform(last), last));
-            }
-        }
-        String start = uniform(written) + ".";
-        boolean isSection =
-                SINGLE.keySet().stream().anyMatch(key -> key.startsWith(start)) || GROUPS.containsKey(uniform(written));
-        return new Key(ROOT + written.substring(parts.get(0).length()), uniform(written), isSection);
+        String group = name.getElement(1, Form.UNIFORM);
+        boolean isOfOne = last > 2 && GROUPS.contains(group);
+        String owner = isOfOne ? group + "." + elements(name, 2, last) : "";
+        String start = isOfOne ? "limiter." + owner + "." : "limiter.";
+        String rest = elements(name, isOfOne ? last : 1, last + 1);
+        String known = ALL.get(uniform(isOfOne ? "limiter." + group + "." + NAME + "." + rest : start + rest));
+        String text = known == null ? start + rest : known.replace(group + "." + NAME, owner);
+        return new Key(text, owner, known != null, index);
+    }
+
+    private static String elements(ConfigurationPropertyName name, int from, int to) {
+        return IntStream.range(from, to)
+                .mapToObj(i -> name.getElement(i, Form.ORIGINAL))
+                .collect(Collectors.joining("."));
     }
 
     /** Those that have no name in them, for sources that can be asked and can't be listed. */
-    static String[] single() {
-        return SINGLE.values().toArray(String[]::new);
-    }
-
-    /** Whether it is known, and has no name in it. */
-    static boolean isSingle(Key key) {
-        return SINGLE.containsKey(key.uniform());
-    }
-
-    static Key of(String key) {
-        return new Key(key, uniform(key), false);
+    static Stream<String> single() {
+        return ALL.values().stream().filter(key -> !key.contains(NAME));
     }
 
     /** Without what Spring Boot ignores in names. */
@@ -110,30 +88,6 @@ final class KnownKeys {
 
     /** Letters and digits alone: what a key and a variable of the environment have in common. */
     static String letters(String key) {
-        return OTHERS.matcher(key.toLowerCase(Locale.ROOT)).replaceAll("");
-    }
-
-    /** Between dots; what stands in brackets is one part, whatever is in it. */
-    private static List<String> parts(String property) {
-        List<String> parts = new ArrayList<>();
-        StringBuilder part = new StringBuilder();
-        boolean inBrackets = false;
-        for (int i = 0; i < property.length(); i++) {
-            char c = property.charAt(i);
-            boolean ends = inBrackets ? c == ']' : c == '.' || c == '[';
-            if (!ends) {
-                part.append(c);
-                continue;
-            }
-            if (!part.isEmpty()) {
-                parts.add(part.toString());
-                part.setLength(0);
-            }
-            inBrackets = c == '[';
-        }
-        if (!part.isEmpty()) {
-            parts.add(part.toString());
-        }
-        return parts;
+        return key.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
     }
 }

@@ -55,7 +55,7 @@ public class LimiterAutoConfiguration {
                 ConfigurableEnvironment environment,
                 ApplicationContext application,
                 ObjectProvider<RateLimiter> ownRateLimiter) {
-            ApplicationText text = ApplicationText.of(environment);
+            ApplicationText text = new ApplicationText(environment);
             RateLimiter own = ownRateLimiter.getIfAvailable();
             if (own == null && application.containsBean(TEST)) {
                 LOG.info("the limits are of this test, by @AutoConfigureTestLimiter");
@@ -64,20 +64,14 @@ public class LimiterAutoConfiguration {
             return own == null ? start(text, application) : Limiter.of(text.config(hasClient(application)), own);
         }
 
-        @Bean("io.limiter.spring.noticeOfNothing")
+        @Bean("io.limiter.spring.noEffect")
         @ConditionalOnBean(name = LIMITER)
-        NoticeOfNothing noticeOfNothing(
+        NoEffect noEffect(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
                 ConfigurableListableBeanFactory beans,
                 ConfigurableEnvironment environment) {
-            return new NoticeOfNothing(limiter, annotations, beans, environment);
-        }
-
-        @Bean("io.limiter.spring.misplacedKeys")
-        @ConditionalOnBean(name = LIMITER)
-        MisplacedKeys misplacedKeys(Limiter limiter, ConfigurableEnvironment environment) {
-            return new MisplacedKeys(environment, limiter.config().policies().keySet());
+            return new NoEffect(limiter, annotations, beans, environment);
         }
 
         // One in each context: a post processor of a parent sees no bean of its children.
@@ -105,7 +99,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
-            LimiterConfig config = ApplicationText.of(environment).config(hasClient(application));
+            LimiterConfig config = new ApplicationText(environment).config(hasClient(application));
             LOG.warn("RL-118 nothing is limited, because {} = false; remove it to limit again", BootKeys.ENABLED);
             return Limiter.of(config, RateLimiter.on(new NothingLimited()));
         }
@@ -138,11 +132,12 @@ public class LimiterAutoConfiguration {
             return "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
                     + " in-process would leave it alone)";
         }
-        return config.backend() == BackendKind.REDIS
-                ? "the limits are shared in Redis, by a connection of limiter.redis.*"
-                : "the limits are of this JVM alone: "
-                        + (text.saysBackend()
-                                ? "limiter.backend says so"
-                                : "there is neither a bean of type RedissonClient nor limiter.redis.address");
+        if (config.backend() == BackendKind.REDIS) {
+            return "the limits are shared in Redis, by a connection of limiter.redis.*";
+        }
+        return "the limits are of this JVM alone: "
+                + (text.saysBackend()
+                        ? "limiter.backend says so"
+                        : "there is neither a bean of type RedissonClient nor limiter.redis.address");
     }
 }

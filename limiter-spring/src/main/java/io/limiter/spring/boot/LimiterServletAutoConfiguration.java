@@ -14,7 +14,6 @@ import jakarta.servlet.Filter;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -22,6 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -47,14 +47,14 @@ public class LimiterServletAutoConfiguration {
     @Bean("io.limiter.spring.callerSource")
     @ConditionalOnMissingBean(CallerSource.class)
     RequestCallers callerSource(Limiter limiter) {
-        return new RequestCallers(limiter.config().clientIp());
+        return RequestCallers.of(limiter);
     }
 
     @Bean("io.limiter.spring.rateLimitExceededAdvice")
     @ConditionalOnMissingBean
     @Conditional(DenialsNotAnswered.class)
-    RateLimitExceededAdvice rateLimitExceededAdvice(Limiter limiter, ObjectProvider<RejectionHandler> ownHandler) {
-        return RateLimitExceededAdvice.of(limiter, ownHandler.getIfAvailable());
+    RateLimitExceededAdvice rateLimitExceededAdvice(Limiter limiter, ObjectProvider<RejectionHandler> handler) {
+        return RateLimitExceededAdvice.of(limiter, handler);
     }
 
     /** The rules, in two filters, unless the application has registered one. */
@@ -65,50 +65,51 @@ public class LimiterServletAutoConfiguration {
         private static final String FILTER = "io.limiter.spring.rateLimitFilter";
         private static final String USER_FILTER = "io.limiter.spring.rateLimitUserFilter";
 
+        /**
+         * After the filters that every answer needs (encoding, observation, a session of Spring Session), and before those that
+         * read bodies: HiddenHttpMethodFilter at -10000, FormContentFilter at -9900.
+         */
+        static final int FIRST = -10_100;
+
+        /** The default of {@code spring.security.filter.order}. */
+        static final int OF_SECURITY = -100;
+
         @Bean(FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
                 Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
-            return registration(
-                    FILTER,
-                    FilterOrders.of(environment).first(),
-                    limiter,
-                    handler.getIfAvailable(),
-                    rule -> !isByUser(rule));
+            int security = orderOfSecurity(environment);
+            int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
+            return registration(FILTER, order, limiter, handler, rule -> !isByUser(rule));
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
                 Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
-            return registration(
-                    USER_FILTER,
-                    FilterOrders.of(environment).ofUsers(),
-                    limiter,
-                    handler.getIfAvailable(),
-                    Filters::isByUser);
+            int order = order(BootKeys.USER_FILTER_ORDER, orderOfSecurity(environment) + 1, environment);
+            return registration(USER_FILTER, order, limiter, handler, Filters::isByUser);
+        }
+
+        private static int orderOfSecurity(ConfigurableEnvironment environment) {
+            return order("spring.security.filter.order", OF_SECURITY, environment);
+        }
+
+        private static int order(String key, int otherwise, ConfigurableEnvironment environment) {
+            return Binder.get(environment).bind(key, Integer.class).orElse(otherwise);
         }
 
         private static boolean isByUser(RuleDefinition rule) {
             return rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
         }
 
+        /** Also without rules: a configuration that replaces this one may bring some. */
         private static FilterRegistrationBean<RateLimitFilter> registration(
                 String name,
                 int order,
                 Limiter limiter,
-                @Nullable RejectionHandler handler,
+                ObjectProvider<RejectionHandler> handler,
                 Predicate<RuleDefinition> which) {
-            List<String> rules = limiter.config().rules().stream()
-                    .filter(which)
-                    .map(RuleDefinition::name)
-                    .toList();
             FilterRegistrationBean<RateLimitFilter> registration =
-                    new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler, which)) {
-                        /** In the line that says why nothing was registered. */
-                        @Override
-                        protected String getDescription() {
-                            return "filter " + name + (rules.isEmpty() ? ", for which limiter.rules has no rule," : "");
-                        }
-                    };
+                    new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler.getIfAvailable(), which));
             // A short name is likely to be that of a filter of the application.
             registration.setName(name);
             registration.setOrder(order);
@@ -116,7 +117,10 @@ public class LimiterServletAutoConfiguration {
             registration.addUrlPatterns("/*");
             registration.setDispatcherTypes(
                     EnumSet.of(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC));
-            registration.setEnabled(!rules.isEmpty());
+            List<String> rules = limiter.config().rules().stream()
+                    .filter(which)
+                    .map(RuleDefinition::name)
+                    .toList();
             if (!rules.isEmpty()) {
                 LOG.info("filter '{}' at order {} limits by the rules {}", name, order, rules);
             }

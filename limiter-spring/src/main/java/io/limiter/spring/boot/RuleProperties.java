@@ -1,93 +1,31 @@
 package io.limiter.spring.boot;
 
-import io.limiter.FailureMode;
-import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
-/**
- * What stands below {@code limiter.rules.<name>}. Never made: the parser of limiter-core reads the text. It is here
- * for IDEs, which complete what stands below a name by the type that the metadata gives.
- */
-final class RuleProperties {
-    private @Nullable List<String> path;
-    private @Nullable List<String> methods;
-    private @Nullable String key;
-    private @Nullable String policy;
-    private @Nullable List<String> limits;
-    private @Nullable FailureMode onFailure;
-    private @Nullable Duration deadline;
-    private @Nullable Integer ipv6Prefix;
-
+/** What stands below {@code limiter.rules.<name>}: a policy's properties for limits of its own, and these. */
+abstract class RuleProperties extends PolicyProperties {
     /** For which paths: {@code /login}, {@code /api/*}, {@code /users/{id}}; every path is {@code /*}. */
-    public @Nullable List<String> getPath() {
-        return path;
-    }
+    public abstract List<String> getPath();
 
-    public void setPath(List<String> path) {
-        this.path = path;
-    }
+    public abstract void setPath(List<String> path);
 
     /** For which HTTP methods; all unless set. */
-    public @Nullable List<String> getMethods() {
-        return methods;
-    }
+    public abstract List<String> getMethods();
 
-    public void setMethods(List<String> methods) {
-        this.methods = methods;
-    }
+    public abstract void setMethods(List<String> methods);
 
     /** Whose quota: {@code ip} (unless set), {@code user}, {@code session}, {@code header:Name}, {@code cookie:name}, {@code path:variable}, joined by {@code " + "}, or {@code global}. */
-    public @Nullable String getKey() {
-        return key;
-    }
+    public abstract String getKey();
 
-    public void setKey(String key) {
-        this.key = key;
-    }
+    public abstract void setKey(String key);
 
     /** The policy that it charges; instead of limits of its own. */
-    public @Nullable String getPolicy() {
-        return policy;
-    }
+    public abstract String getPolicy();
 
-    public void setPolicy(String policy) {
-        this.policy = policy;
-    }
-
-    /** Limits of its own, instead of a policy. */
-    public @Nullable List<String> getLimits() {
-        return limits;
-    }
-
-    public void setLimits(List<String> limits) {
-        this.limits = limits;
-    }
-
-    /** With limits of its own: what answers while Redis can't; {@code local} unless set. */
-    public @Nullable FailureMode getOnFailure() {
-        return onFailure;
-    }
-
-    public void setOnFailure(FailureMode onFailure) {
-        this.onFailure = onFailure;
-    }
-
-    /** With limits of its own: the longest that a decision waits for Redis. */
-    public @Nullable Duration getDeadline() {
-        return deadline;
-    }
-
-    public void setDeadline(Duration deadline) {
-        this.deadline = deadline;
-    }
+    public abstract void setPolicy(String policy);
 
     /** The bits of an IPv6 address that tell clients apart; {@code limiter.client-ip.ipv6-prefix} unless set. */
-    public @Nullable Integer getIpv6Prefix() {
-        return ipv6Prefix;
-    }
+    public abstract Integer getIpv6Prefix();
 
-    public void setIpv6Prefix(Integer ipv6Prefix) {
-        this.ipv6Prefix = ipv6Prefix;
-    }
+    public abstract void setIpv6Prefix(Integer ipv6Prefix);
 }

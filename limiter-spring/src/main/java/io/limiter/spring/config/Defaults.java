@@ -5,6 +5,8 @@ import io.limiter.Limiter;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
+import io.limiter.spring.webflux.RateLimitExceededWebHandler;
+import io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -23,6 +25,7 @@ import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
+import org.springframework.web.server.WebHandler;
 
 /** Defines the beans that the application did not define, when all of its definitions are known. */
 final class Defaults
@@ -66,12 +69,14 @@ final class Defaults
                     + registry.getClass().getName() + ") is not supported; use a GenericApplicationContext");
         }
         if (isMissing(Limiter.class, factory)) {
-            define(DefaultBeans.class, "limiter", Limiter.class, registry, location);
+            RootBeanDefinition limiter = define("limiter", LimiterOfFile.class, "start", registry);
+            limiter.getConstructorArgumentValues().addIndexedArgumentValue(0, location);
         } else if (registry.containsBeanDefinition(LIMITER_OF_BOOT)) {
             warnOfAFileThatNobodyReads();
         }
-        if (WEBFLUX && ReactiveDefaults.areFor(factory)) {
-            ReactiveDefaults.define(registry, factory);
+        // A program may have WebFlux for its client alone.
+        if (WEBFLUX && factory.getBeanNamesForType(WebHandler.class, true, false).length > 0) {
+            defineReactive(registry, factory);
         } else if (WEB) {
             defineWeb(registry, factory);
         }
@@ -91,10 +96,19 @@ final class Defaults
 
     private static void defineWeb(BeanDefinitionRegistry registry, ConfigurableListableBeanFactory factory) {
         if (isMissing(CallerSource.class, factory)) {
-            define(DefaultBeans.class, "callerSource", RequestCallers.class, registry);
+            define("callerSource", RequestCallers.class, "of", registry);
         }
         if (isMissing(RateLimitExceededAdvice.class, factory) && !RateLimitExceededAdvice.isReplaced(factory)) {
-            define(DefaultBeans.class, "rateLimitExceededAdvice", RateLimitExceededAdvice.class, registry);
+            define("rateLimitExceededAdvice", RateLimitExceededAdvice.class, "of", registry);
+        }
+    }
+
+    private static void defineReactive(BeanDefinitionRegistry registry, ConfigurableListableBeanFactory factory) {
+        if (isMissing(RateLimitExceededWebHandler.class, factory)) {
+            define("rateLimitExceededWebHandler", RateLimitExceededWebHandler.class, null, registry);
+        }
+        if (isMissing(ReactiveRateLimitExceededAdvice.class, factory) && !RateLimitExceededAdvice.isReplaced(factory)) {
+            define("reactiveRateLimitExceededAdvice", ReactiveRateLimitExceededAdvice.class, null, registry);
         }
     }
 
@@ -117,24 +131,23 @@ final class Defaults
     }
 
     /**
-     * A bean that the method of its name in a class such as {@link DefaultBeans} makes. By a name and no lambda, so that an application can be
-     * built ahead of time.
+     * A bean that a constructor or a method makes of other beans. By a name and no lambda, so that an application can be built ahead
+     * of time.
+     *
+     * @param method a static one of the maker; null for its constructor
      */
-    static void define(
-            Class<?> maker, String name, Class<?> type, BeanDefinitionRegistry registry, Object... arguments) {
+    private static RootBeanDefinition define(
+            String name, Class<?> maker, @Nullable String method, BeanDefinitionRegistry registry) {
         RootBeanDefinition definition = RateLimitingRegistrar.infrastructure(maker);
-        definition.setTargetType(type);
-        definition.setFactoryMethodName(name);
+        definition.setFactoryMethodName(method);
         definition.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR);
-        for (int i = 0; i < arguments.length; i++) {
-            definition.getConstructorArgumentValues().addIndexedArgumentValue(i, arguments[i]);
-        }
         // The name may be that of another bean of the application, which must not be lost.
         registry.registerBeanDefinition(
                 registry.containsBeanDefinition(name) ? "io.limiter.spring." + name : name, definition);
+        return definition;
     }
 
-    static boolean isMissing(Class<?> type, ConfigurableListableBeanFactory factory) {
+    private static boolean isMissing(Class<?> type, ConfigurableListableBeanFactory factory) {
         return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, type, true, false).length == 0;
     }
 

@@ -10,9 +10,10 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -34,17 +35,25 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 @ControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE - 100)
 public class RateLimitExceededAdvice {
-    private final Rejections rejections;
+    private final Supplier<Rejections> rejections;
 
-    /** With these answers. */
-    public RateLimitExceededAdvice(Rejections rejections) {
+    private RateLimitExceededAdvice(Supplier<Rejections> rejections) {
         this.rejections = rejections;
     }
 
-    /** With the answers that a limiter's configuration says, or those of a handler where there is one. */
-    public static RateLimitExceededAdvice of(Limiter limiter, @Nullable RejectionHandler handler) {
-        return new RateLimitExceededAdvice(
-                handler == null ? Rejections.of(limiter.config()) : Rejections.of(limiter.config(), handler));
+    /** With these answers. */
+    public RateLimitExceededAdvice(Rejections rejections) {
+        this(() -> rejections);
+    }
+
+    /**
+     * With the answers that the present configuration of a limiter says, or those of a handler where there is a bean of that
+     * type.
+     */
+    public static RateLimitExceededAdvice of(Limiter limiter, ObjectProvider<RejectionHandler> handlers) {
+        RejectionHandler handler = handlers.getIfAvailable();
+        return new RateLimitExceededAdvice(limiter.<Rejections>derive(
+                config -> handler == null ? Rejections.of(config) : Rejections.of(config, handler))::get);
     }
 
     /**
@@ -87,6 +96,6 @@ public class RateLimitExceededAdvice {
             // The client has half an answer; the container must not end it as if it were whole.
             throw exception;
         }
-        rejections.write(exception.decision(), request, response);
+        rejections.get().write(exception.decision(), request, response);
     }
 }

@@ -1,11 +1,13 @@
 package io.limiter.spring.web;
 
+import io.limiter.Limiter;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.aop.Caller;
 import io.limiter.spring.aop.CallerSource;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
@@ -16,18 +18,28 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  * address is the filter's ({@link ClientAddressResolver}). Thread-safe.
  */
 public final class RequestCallers implements CallerSource {
-    private final ClientAddressResolver addresses;
+    private final Supplier<ClientAddressResolver> addresses;
+
+    private RequestCallers(Supplier<ClientAddressResolver> addresses) {
+        this.addresses = addresses;
+    }
 
     /** With addresses as configured: {@code limiter.client-ip}. */
     public RequestCallers(ClientIpSettings settings) {
-        this.addresses = ClientAddressResolver.of(settings);
+        ClientAddressResolver resolver = ClientAddressResolver.of(settings);
+        this.addresses = () -> resolver;
+    }
+
+    /** With addresses as the present configuration of a limiter says. */
+    public static RequestCallers of(Limiter limiter) {
+        return new RequestCallers(limiter.derive(config -> ClientAddressResolver.of(config.clientIp()))::get);
     }
 
     @Override
     public @Nullable Caller current() {
         RequestAttributes attributes = RequestContextHolder.getRequestAttributes();
         return attributes instanceof ServletRequestAttributes ofServlet
-                ? new Requester(ofServlet.getRequest(), addresses)
+                ? new Requester(ofServlet.getRequest(), addresses.get())
                 : null;
     }
 

@@ -2,9 +2,14 @@ package io.limiter.spring.webflux;
 
 import io.limiter.Decision;
 import io.limiter.Limiter;
+import io.limiter.servlet.DenialAnswer;
 import io.limiter.spring.RateLimitExceededException;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
@@ -21,11 +26,11 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
     /** A cause of a cause: no failure is wrapped more often, and a ring of causes ends. */
     private static final int MOST_CAUSES = 10;
 
-    private final ReactiveRejections rejections;
+    private final Limiter limiter;
 
-    /** With the fields that a limiter's configuration says ({@code limiter.http.headers}). */
+    /** With the fields that the present configuration of a limiter says ({@code limiter.http.headers}). */
     public RateLimitExceededWebHandler(Limiter limiter) {
-        this.rejections = new ReactiveRejections(limiter.config());
+        this.limiter = limiter;
     }
 
     @Override
@@ -39,7 +44,22 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
         Decision denial = denial(failure);
         return denial == null || exchange.getResponse().isCommitted()
                 ? Mono.error(failure)
-                : rejections.write(denial, exchange);
+                : write(DenialAnswer.of(limiter.config(), denial), exchange.getResponse());
+    }
+
+    private static Mono<Void> write(DenialAnswer answer, ServerHttpResponse response) {
+        response.setStatusCode(HttpStatusCode.valueOf(answer.status()));
+        HttpHeaders headers = response.getHeaders();
+        headers.clearContentHeaders();
+        answer.fields().forEach(headers::set);
+        if (!answer.exposedFields().isEmpty()) {
+            headers.add("Access-Control-Expose-Headers", answer.exposedFields());
+        }
+        byte[] body = answer.problem().getBytes(StandardCharsets.US_ASCII);
+        headers.set("Content-Type", "application/problem+json");
+        headers.setContentLength(body.length);
+        return response.writeWith(
+                Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
     }
 
     private static @Nullable Decision denial(Throwable failure) {

@@ -155,7 +155,7 @@ class ApplicationTextTest {
             }
         });
         assertEquals(
-                "asked", ApplicationText.of(environment).config(false).redis().prefix());
+                "asked", new ApplicationText(environment).config(false).redis().prefix());
     }
 
     @Test

@@ -103,9 +103,11 @@ class MetadataTest {
         });
         assertEquals(true, properties().get(BootKeys.ENABLED).get("defaultValue"));
         assertEquals(true, properties().get(BootKeys.FILTER_ENABLED).get("defaultValue"));
-        assertEquals(FilterOrders.FIRST, properties().get(BootKeys.FILTER_ORDER).get("defaultValue"));
         assertEquals(
-                FilterOrders.OF_SECURITY + 1,
+                LimiterServletAutoConfiguration.Filters.FIRST,
+                properties().get(BootKeys.FILTER_ORDER).get("defaultValue"));
+        assertEquals(
+                LimiterServletAutoConfiguration.Filters.OF_SECURITY + 1,
                 properties().get(BootKeys.USER_FILTER_ORDER).get("defaultValue"));
     }
 

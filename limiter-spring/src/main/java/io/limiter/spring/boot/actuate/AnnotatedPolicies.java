@@ -6,13 +6,7 @@ import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 
 /** What the annotations of an application say, as far as their beans exist when it is asked. Thread-safe. */
-final class AnnotatedPolicies {
-    private final ObjectProvider<RateLimitedPostProcessor> processors;
-
-    AnnotatedPolicies(ObjectProvider<RateLimitedPostProcessor> processors) {
-        this.processors = processors;
-    }
-
+record AnnotatedPolicies(ObjectProvider<RateLimitedPostProcessor> processors) {
     List<AnnotatedPolicy> all() {
         return processors.stream()
                 .flatMap(processor -> processor.policies().stream())

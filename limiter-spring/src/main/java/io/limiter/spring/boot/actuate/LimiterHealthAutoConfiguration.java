@@ -4,6 +4,7 @@ import io.limiter.Limiter;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -47,7 +48,14 @@ public class LimiterHealthAutoConfiguration {
         @ConditionalOnMissingBean(name = BEAN)
         @Nullable
         HealthIndicator ratelimitsHealthIndicator(Limiter limiter) {
-            return needsNobody(limiter) ? null : new HealthOfActuator(limiter);
+            return needsNobody(limiter)
+                    ? null
+                    : () -> {
+                        RedisHealth redis = RedisHealth.of(limiter);
+                        return Health.status(redis.status())
+                                .withDetails(redis.details())
+                                .build();
+                    };
         }
     }
 
@@ -64,7 +72,14 @@ public class LimiterHealthAutoConfiguration {
         @ConditionalOnMissingBean(name = BEAN)
         org.springframework.boot.health.contributor.@Nullable HealthIndicator ratelimitsHealthIndicator(
                 Limiter limiter) {
-            return needsNobody(limiter) ? null : new HealthOfModule(limiter);
+            return needsNobody(limiter)
+                    ? null
+                    : () -> {
+                        RedisHealth redis = RedisHealth.of(limiter);
+                        return org.springframework.boot.health.contributor.Health.status(redis.status())
+                                .withDetails(redis.details())
+                                .build();
+                    };
         }
     }
 }

@@ -44,7 +44,11 @@ public final class LimiterMetrics implements MeterBinder {
                 bind(policy, counters, registry);
             }
         };
-        limiter.config().policies().keySet().forEach(once);
+        // Again for each configuration that replaces this one.
+        limiter.derive(config -> {
+            config.policies().keySet().forEach(once);
+            return bound;
+        });
         annotated.all().forEach(one -> once.accept(one.policy().name()));
         counters.onPolicy(once);
     }
@@ -53,27 +57,25 @@ public final class LimiterMetrics implements MeterBinder {
         for (Decision.Source source : Decision.Source.values()) {
             // These two say in their name what came of it, and a denial that is remembered is one.
             if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
-                bind(policy, source, "allowed", all -> all.allowed(policy, source), counters, registry);
+                decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source))
+                        .register(registry);
             }
             if (source != Decision.Source.FAILED_OPEN) {
-                bind(policy, source, "denied", all -> all.denied(policy, source), counters, registry);
+                decisions(policy, "denied", source, counters, all -> all.denied(policy, source))
+                        .register(registry);
             }
         }
     }
 
-    private static void bind(
+    private static FunctionCounter.Builder<Counters> decisions(
             String policy,
-            Decision.Source source,
             String outcome,
-            ToDoubleFunction<Counters> count,
+            Decision.Source source,
             Counters counters,
-            MeterRegistry registry) {
-        FunctionCounter.builder("limiter.decisions", counters, count)
-                .tag("policy", policy)
-                .tag("outcome", outcome)
-                .tag("source", RateLimitsEndpoint.text(source))
+            ToDoubleFunction<Counters> count) {
+        return FunctionCounter.builder("limiter.decisions", counters, count)
+                .tags("policy", policy, "outcome", outcome, "source", RateLimitsEndpoint.text(source))
                 .description("Calls that a policy allowed or denied, by who decided")
-                .baseUnit("decisions")
-                .register(registry);
+                .baseUnit("decisions");
     }
 }

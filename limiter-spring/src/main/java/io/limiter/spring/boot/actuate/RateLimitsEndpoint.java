@@ -10,6 +10,9 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.RuleDefinition;
+import io.limiter.rule.KeyForm;
+import io.limiter.servlet.RuleKeyForm;
+import io.limiter.spring.aop.AnnotatedPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,6 +21,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -42,7 +47,7 @@ public class RateLimitsEndpoint {
     /** What is limited, and how it has gone since the start. */
     @ReadOperation
     public RateLimitsReport ratelimits() {
-        return new Survey(limiter, annotated.all()).report();
+        return RateLimitsReport.of(limiter, annotated.all());
     }
 
     /**
@@ -99,15 +104,14 @@ public class RateLimitsEndpoint {
     }
 
     private Map<String, Policy> policies() {
-        Map<String, Policy> all = new LinkedHashMap<>(limiter.config().policies());
+        Map<String, Policy> all = new LinkedHashMap<>(limiter.policies());
         annotated.all().forEach(one -> all.putIfAbsent(one.policy().name(), one.policy()));
         return all;
     }
 
     private PartitionKey read(Policy policy, String key) {
         // Where the rules of one policy differ, a prefix that is written says which is meant.
-        int bits = limiter.config().rules().stream()
-                .filter(rule -> rule.policy().name().equals(policy.name()))
+        int bits = rulesOf(policy)
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
                 .orElse(limiter.config().clientIp().ipv6PrefixBits());
@@ -140,8 +144,31 @@ public class RateLimitsEndpoint {
                 whole && call.source().isExact() ? form(policy, key) : note(call.source()));
     }
 
+    /**
+     * The note about a key that no rule and no annotation makes for the policy; null when one does, or that is not known. Such a key
+     * has its whole quota, since no client has it, and an operator must not take that for the quota of a client.
+     */
     private @Nullable String form(Policy policy, PartitionKey key) {
-        return KeyForms.note(policy.name(), key, limiter.config(), annotated.all());
+        String name = policy.name();
+        List<KeyForm> forms = Stream.concat(
+                        rulesOf(policy).map(RuleKeyForm::of),
+                        annotated.all().stream()
+                                .filter(one -> one.policy().name().equals(name))
+                                .map(AnnotatedPolicy::keyForm))
+                .toList();
+        return forms.isEmpty() || forms.stream().anyMatch(form -> form.fits(key))
+                ? null
+                : "no rule and no annotation makes such a key for '" + name + "'; theirs look like "
+                        + forms.stream()
+                                .map(KeyForm::toString)
+                                .distinct()
+                                .sorted()
+                                .collect(Collectors.joining(" or "));
+    }
+
+    private Stream<RuleDefinition> rulesOf(Policy policy) {
+        return limiter.config().rules().stream()
+                .filter(rule -> rule.policy().name().equals(policy.name()));
     }
 
     private String note(Decision.Source source) {

@@ -1,7 +1,22 @@
 package io.limiter.spring.boot.actuate;
 
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.Counters;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.Limiter;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.RuleDefinition;
+import io.limiter.spring.aop.AnnotatedPolicy;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +29,38 @@ import org.jspecify.annotations.Nullable;
  */
 public record RateLimitsReport(
         Backend backend, Map<String, PolicyReport> policies, List<Rule> rules, List<LimitedMethod> methods) {
+    /** What a limiter, its present configuration and the annotations say at this moment. */
+    static RateLimitsReport of(Limiter limiter, List<AnnotatedPolicy> annotated) {
+        LimiterConfig config = limiter.config();
+        return new RateLimitsReport(
+                Backend.of(limiter.rateLimiter()),
+                policies(limiter, config, annotated),
+                config.rules().stream().map(Rule::of).toList(),
+                annotated.stream().map(LimitedMethod::of).toList());
+    }
+
+    private static Map<String, PolicyReport> policies(
+            Limiter limiter, LimiterConfig config, List<AnnotatedPolicy> annotated) {
+        Counters counters = limiter.rateLimiter().counters();
+        Map<String, String> methods = new HashMap<>();
+        Map<String, Policy> known = new LinkedHashMap<>(limiter.policies());
+        for (AnnotatedPolicy one : annotated) {
+            String name = one.policy().name();
+            known.putIfAbsent(name, one.policy());
+            methods.putIfAbsent(name, one.method());
+        }
+        Map<String, PolicyReport> all = new LinkedHashMap<>();
+        known.forEach((name, policy) -> {
+            String definedBy =
+                    config.policies().containsKey(name) ? "configuration" : methods.getOrDefault(name, "code");
+            all.put(name, PolicyReport.of(policy, definedBy, counters));
+        });
+        for (String name : counters.policies()) {
+            all.putIfAbsent(name, new PolicyReport(List.of(), null, null, "code", Decisions.of(name, counters)));
+        }
+        return all;
+    }
+
     /**
      * Where the state is.
      *
@@ -22,8 +69,18 @@ public record RateLimitsReport(
      * @param findings what is to be said of them now, each beginning with a code
      * @param failures how often there was no decision, by reason
      */
-    public record Backend(
-            String kind, Map<String, String> servers, List<String> findings, Map<String, Long> failures) {}
+    public record Backend(String kind, Map<String, String> servers, List<String> findings, Map<String, Long> failures) {
+        static Backend of(RateLimiter limiter) {
+            BackendHealth health = limiter.health();
+            Map<String, String> servers = new TreeMap<>();
+            health.servers().forEach((name, state) -> servers.put(name, RateLimitsEndpoint.text(state)));
+            Map<String, Long> failures = new LinkedHashMap<>();
+            for (BackendException.Kind kind : BackendException.Kind.values()) {
+                failures.put(RateLimitsEndpoint.text(kind), limiter.counters().failures(kind));
+            }
+            return new Backend(servers.isEmpty() ? "in-process" : "redis", servers, health.findings(), failures);
+        }
+    }
 
     /**
      * A policy.
@@ -39,7 +96,16 @@ public record RateLimitsReport(
             @Nullable String onFailure,
             @Nullable String deadline,
             String definedBy,
-            Map<String, Decisions> decisions) {}
+            Map<String, Decisions> decisions) {
+        private static PolicyReport of(Policy policy, String definedBy, Counters counters) {
+            return new PolicyReport(
+                    policy.limits().stream().map(Limit::toString).toList(),
+                    policy.onFailure().text(),
+                    policy.deadline() == null ? null : policy.deadline().toString(),
+                    definedBy,
+                    Decisions.of(policy.name(), counters));
+        }
+    }
 
     /**
      * How many calls a policy decided.
@@ -47,7 +113,19 @@ public record RateLimitsReport(
      * @param allowed that it let pass
      * @param denied that it did not, or where it only shadows would not have
      */
-    public record Decisions(long allowed, long denied) {}
+    public record Decisions(long allowed, long denied) {
+        private static Map<String, Decisions> of(String policy, Counters counters) {
+            Map<String, Decisions> decisions = new LinkedHashMap<>();
+            for (Decision.Source source : Decision.Source.values()) {
+                long allowed = counters.allowed(policy, source);
+                long denied = counters.denied(policy, source);
+                if (allowed + denied > 0) {
+                    decisions.put(RateLimitsEndpoint.text(source), new Decisions(allowed, denied));
+                }
+            }
+            return decisions;
+        }
+    }
 
     /**
      * A rule of the filter.
@@ -55,7 +133,19 @@ public record RateLimitsReport(
      * @param methods empty for all
      * @param key whose quota, as it is written in the configuration
      */
-    public record Rule(String name, List<String> paths, List<String> methods, String key, String policy) {}
+    public record Rule(String name, List<String> paths, List<String> methods, String key, String policy) {
+        private static Rule of(RuleDefinition rule) {
+            String key = rule.key().stream()
+                    .map(part -> part.kind().text() + (part.name() == null ? "" : ":" + part.name()))
+                    .collect(Collectors.joining(" + "));
+            return new Rule(
+                    rule.name(),
+                    rule.paths(),
+                    rule.methods().stream().sorted().toList(),
+                    key.isEmpty() ? "global" : key,
+                    rule.policy().name());
+        }
+    }
 
     /**
      * An annotation on a method.
@@ -70,5 +160,15 @@ public record RateLimitsReport(
             String key,
             String permits,
             @Nullable String condition,
-            boolean shadow) {}
+            boolean shadow) {
+        private static LimitedMethod of(AnnotatedPolicy annotated) {
+            return new LimitedMethod(
+                    annotated.method(),
+                    annotated.policy().name(),
+                    annotated.key().isBlank() ? "ip" : annotated.key(),
+                    annotated.permits(),
+                    annotated.condition().isBlank() ? null : annotated.condition(),
+                    annotated.shadow());
+        }
+    }
 }

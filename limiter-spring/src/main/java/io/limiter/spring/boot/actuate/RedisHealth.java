@@ -7,32 +7,29 @@ import io.limiter.Policy;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * What health says of the Redis of a limiter. Down only while it is away and policies deny then, because somebody said so: all
  * others go on without it.
  *
- * @param isDown whether calls are refused that would pass if Redis answered
+ * @param status {@code DOWN} where calls are refused that would pass if Redis answered, else {@code UP}
  * @param details for who may see them
  */
-record RedisHealth(boolean isDown, Map<String, Object> details) {
+record RedisHealth(String status, Map<String, Object> details) {
     static RedisHealth of(Limiter limiter) {
         BackendHealth health = limiter.rateLimiter().health();
-        List<String> denying = limiter.config().policies().values().stream()
+        List<String> denying = limiter.policies().values().stream()
                 .filter(policy -> policy.onFailure() == FailureMode.DENY)
                 .map(Policy::name)
                 .toList();
-        boolean isDown = !health.isDeciding() && !denying.isEmpty();
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("redis", text(health, denying));
-        Map<String, String> servers = new TreeMap<>();
-        health.servers().forEach((name, state) -> servers.put(name, RateLimitsEndpoint.text(state)));
-        details.put("servers", servers);
+        details.put(
+                "servers", RateLimitsReport.Backend.of(limiter.rateLimiter()).servers());
         if (!health.findings().isEmpty()) {
             details.put("findings", health.findings());
         }
-        return new RedisHealth(isDown, details);
+        return new RedisHealth(health.isDeciding() || denying.isEmpty() ? "UP" : "DOWN", details);
     }
 
     /** What callers get, by the worst that a server does. */

@@ -7,6 +7,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.test.context.TestPropertySource;
 
 /**
  * Puts a limiter in this JVM in the place of the application's: with its policies and rules, wherever it keeps its state, and at a
@@ -41,4 +42,5 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 @Inherited
 @Documented
 @ImportAutoConfiguration
+@TestPropertySource(properties = {"limiter.backend=in-process", "limiter.enabled=true"})
 public @interface AutoConfigureTestLimiter {}

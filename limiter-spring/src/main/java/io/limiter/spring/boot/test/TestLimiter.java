@@ -1,19 +1,16 @@
 package io.limiter.spring.boot.test;
 
 import io.limiter.Backend;
-import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.Limiter;
 import io.limiter.ManualTime;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimiterConfig;
+import io.limiter.config.LimiterConfig.InProcessSettings;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -27,10 +24,13 @@ import org.springframework.core.PriorityOrdered;
 final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
     private final ObjectProvider<ManualTime> times;
     private final ListableBeanFactory beans;
-    private final List<Fresh> all = new CopyOnWriteArrayList<>();
+    private final List<Replaced> all = new CopyOnWriteArrayList<>();
     private volatile @Nullable Start start;
 
     private record Start(ManualTime time, long micros) {}
+
+    /** A limiter that was put in the place of another, and what is behind it. */
+    private record Replaced(Limiter limiter, HotSwappableTargetSource backend) {}
 
     /** The time is asked for when there is a limiter: what is needed for a post processor is made before everything else. */
     TestLimiter(ObjectProvider<ManualTime> times, ListableBeanFactory beans) {
@@ -48,19 +48,18 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
         if (!(bean instanceof Limiter limiter)) {
             return bean;
         }
-        LimiterConfig config = limiter.config();
         if (beans.getBeanNamesForType(RateLimiter.class, true, false).length == 0) {
             // Of the application's own rate limiter its context is the owner.
             limiter.close();
         }
-        ManualTime time = times.getObject();
         if (start == null) {
+            ManualTime time = times.getObject();
             start = new Start(time, time.nowMicros());
         }
-        Fresh backend = new Fresh(
-                time, config.inProcess().maxEntries(), config.inProcess().maxStamps());
-        all.add(backend);
-        return Limiter.of(config, RateLimiter.on(backend));
+        HotSwappableTargetSource backend = new HotSwappableTargetSource(fresh(limiter));
+        Limiter replaced = Limiter.of(limiter.config(), RateLimiter.on(ProxyFactory.getProxy(Backend.class, backend)));
+        all.add(new Replaced(replaced, backend));
+        return replaced;
     }
 
     /** Nothing is used, and it is the time of the beginning. */
@@ -69,53 +68,17 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
         if (first != null) {
             first.time().setMicros(first.micros());
         }
-        all.forEach(Fresh::beginAnew);
+        all.forEach(one -> one.backend().swap(fresh(one.limiter())));
     }
 
-    /** A backend that can forget everything. */
-    private static final class Fresh implements Backend {
-        private final ManualTime time;
-        private final int maxEntries;
-        private final long maxStamps;
-        private volatile InProcessBackend now;
-
-        Fresh(ManualTime time, int maxEntries, long maxStamps) {
-            this.time = time;
-            this.maxEntries = maxEntries;
-            this.maxStamps = maxStamps;
-            this.now = make(time, maxEntries, maxStamps);
-        }
-
-        void beginAnew() {
-            now = make(time, maxEntries, maxStamps);
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            return now.decide(charges, mode);
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return now.refund(decision);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return now.reset(policy, key);
-        }
-
-        @Override
-        public void close() {
-            now.close();
-        }
-    }
-
-    private static InProcessBackend make(ManualTime time, int maxEntries, long maxStamps) {
-        return InProcessBackend.builder()
-                .timeSource(time)
-                .maxEntries(maxEntries)
-                .maxStamps(maxStamps)
+    private Backend fresh(Limiter limiter) {
+        InProcessSettings bounds = limiter.config().inProcess();
+        Backend backend = InProcessBackend.builder()
+                .timeSource(times.getObject())
+                .maxEntries(bounds.maxEntries())
+                .maxStamps(bounds.maxStamps())
                 .build();
+        limiter.policies().values().forEach(backend::announce);
+        return backend;
     }
 }

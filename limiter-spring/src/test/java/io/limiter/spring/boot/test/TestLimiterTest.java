@@ -15,7 +15,6 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
@@ -30,6 +29,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.test.context.TestContextManager;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
@@ -164,15 +164,20 @@ class TestLimiterTest {
         }
     }
 
-    @Nested
-    class TestsWithEqualAnnotations {
-        @Test
-        void shareTheirContext() {
-            TestLimiterCustomizerFactory factory = new TestLimiterCustomizerFactory();
-            assertEquals(
-                    factory.createContextCustomizer(WithBoot.class, List.of()),
-                    factory.createContextCustomizer(OfSomeBeans.class, List.of()));
-            assertSame(null, factory.createContextCustomizer(TestLimiterTest.class, List.of()));
-        }
+    @SpringJUnitConfig(Votes.class)
+    @TestPropertySource(properties = "limiter.policies.vote.limits=1/1h")
+    @AutoConfigureTestLimiter
+    static class One {}
+
+    @SpringJUnitConfig(Votes.class)
+    @TestPropertySource(properties = "limiter.policies.vote.limits=1/1h")
+    @AutoConfigureTestLimiter
+    static class Other {}
+
+    @Test
+    void testsWithEqualAnnotationsShareTheirContext() {
+        assertSame(
+                new TestContextManager(One.class).getTestContext().getApplicationContext(),
+                new TestContextManager(Other.class).getTestContext().getApplicationContext());
     }
 }

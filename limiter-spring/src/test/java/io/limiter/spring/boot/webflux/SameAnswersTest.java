@@ -110,6 +110,18 @@ class SameAnswersTest {
     }
 
     @Test
+    void theyAreThoseOfTheConfigurationThatIsInForce() {
+        LimiterConfig before = App.config(POLICIES);
+        LimiterConfig after = App.config(POLICIES + "limiter.http.headers = draft-6");
+        Decision denial = denials(before).get(0);
+        try (Limiter limiter = Limiter.of(before, RateLimiter.on(InProcessBackend.create()))) {
+            RateLimitExceededWebHandler handler = new RateLimitExceededWebHandler(limiter);
+            limiter.replace(after);
+            assertEquals(webFlux(after, denial), webFlux(handler, denial));
+        }
+    }
+
+    @Test
     void aCallThatCanNeverPassIsPromisedNothing() {
         for (String headers : List.of("draft-10", "draft-7", "draft-6", "x-ratelimit", "none")) {
             LimiterConfig config = App.config(POLICIES + "limiter.http.headers = " + headers);
@@ -139,12 +151,14 @@ class SameAnswersTest {
     }
 
     private static Map<String, String> webFlux(LimiterConfig config, Decision denial) {
-        MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"));
         try (Limiter limiter = Limiter.of(config, RateLimiter.on(InProcessBackend.create()))) {
-            new RateLimitExceededWebHandler(limiter)
-                    .handle(exchange, new RateLimitExceededException(denial))
-                    .block(Duration.ofSeconds(10));
+            return webFlux(new RateLimitExceededWebHandler(limiter), denial);
         }
+    }
+
+    private static Map<String, String> webFlux(RateLimitExceededWebHandler handler, Decision denial) {
+        MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"));
+        handler.handle(exchange, new RateLimitExceededException(denial)).block(Duration.ofSeconds(10));
         Map<String, String> answer = new TreeMap<>();
         exchange.getResponse()
                 .getHeaders()

@@ -1,0 +1,164 @@
+package io.limiter.spring.boot;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.Limiter;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimitText;
+import io.limiter.config.LimiterConfig;
+import io.limiter.spring.aop.RateLimitedPostProcessor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.env.ConfigurableEnvironment;
+
+/**
+ * Reports at the start what has no effect, because of a slip of the indentation in a YAML file for instance; nobody would see it before
+ * the flood. That nothing is limited: the application has the library and neither a policy, nor a rule, nor an annotation, nor
+ * code that has the limiter injected. And keys of the limiter that are not below {@code limiter}, which nothing reads: an
+ * application may have {@code rules} or {@code policies} of its own, so that only those count whose values are ours too.
+ */
+final class NoEffect implements SmartInitializingSingleton {
+    private static final Logger LOG = DiagnosticLog.of(NoEffect.class);
+    private static final int MOST_NEAR = 5;
+    private static final int MOST_SHOWN = 6;
+
+    /** Keys that were perhaps meant to be ours. */
+    private static final Pattern NEAR = Pattern.compile(
+            "(?i)(?!limiter[.])(?:(?:rate[-_.]?)?lim{1,2}i?t{1,2}(?:er|or|re|r|s|ers|ing)?|rules|policies)[.\\[].+");
+
+    /** Of policies and rules, and those whose keys no other library is likely to have. */
+    private static final Pattern SECTIONS =
+            Pattern.compile("(?i)(?:rules|policies|client[-_]?ip|in[-_]?process)[.\\[].+");
+
+    private final Limiter limiter;
+    private final ObjectProvider<RateLimitedPostProcessor> annotations;
+    private final ConfigurableListableBeanFactory beans;
+    private final ConfigurableEnvironment environment;
+
+    NoEffect(
+            Limiter limiter,
+            ObjectProvider<RateLimitedPostProcessor> annotations,
+            ConfigurableListableBeanFactory beans,
+            ConfigurableEnvironment environment) {
+        this.limiter = limiter;
+        this.annotations = annotations;
+        this.beans = beans;
+        this.environment = environment;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        LimiterConfig config = limiter.config();
+        // A variable of the environment has no dots; a cluster may put RULES_... there.
+        List<WrittenProperty> written = WrittenProperty.sources(environment).stream()
+                .flatMap(WrittenProperty::of)
+                .filter(property -> !property.isVariable())
+                .toList();
+        if (config.policies().isEmpty()
+                && config.rules().isEmpty()
+                && annotations.stream().allMatch(one -> one.policies().isEmpty())
+                && !environment.getProperty("spring.main.lazy-initialization", Boolean.class, false)
+                && !isUsedByCode()) {
+            warnOfNothing(written);
+        }
+        warnOfMisplacedKeys(written, config);
+    }
+
+    private static void warnOfNothing(List<WrittenProperty> written) {
+        List<String> near = written.stream()
+                .map(WrittenProperty::name)
+                .filter(name -> NEAR.matcher(name).matches())
+                .distinct()
+                .limit(MOST_NEAR)
+                .toList();
+        LOG.warn(
+                "RL-138 nothing is limited: below limiter there is neither a policy nor a rule, and no bean has @RateLimited;"
+                        + " add limiter.rules.api.path = /api/* and limiter.rules.api.limits = 100/1m, or remove the library{}",
+                near.isEmpty()
+                        ? ""
+                        : ". Perhaps these were meant, and their spelling or indentation is not right: "
+                                + String.join(", ", near));
+    }
+
+    /** Whether a bean of the application, or of another library, decides by policies of its own. */
+    private boolean isUsedByCode() {
+        return beans.getBeanNamesForType(RateLimiter.class, true, false).length > 0
+                || !Arrays.stream(beans.getDependentBeans(LimiterAutoConfiguration.LIMITER))
+                        .allMatch(this::isOurs);
+    }
+
+    private boolean isOurs(String bean) {
+        Class<?> type = beans.getType(bean, false);
+        // Health has a type of Spring Boot, or is null where the state is in this JVM.
+        return bean.startsWith("io.limiter.")
+                || bean.equals("ratelimitsHealthIndicator")
+                || (type != null && type.getPackageName().equals("io.limiter.spring.boot.actuate"));
+    }
+
+    /** A key that would be ours if it were below {@code limiter}. */
+    private record Misplaced(WrittenProperty property, KnownKeys.Key key, String value) {
+        boolean isOf(String name) {
+            return key.text().endsWith("." + name);
+        }
+
+        @Override
+        public String toString() {
+            int line = property.line();
+            return property.name() + " (" + property.place() + (line > 0 ? ", line " + line : "") + ")";
+        }
+    }
+
+    private void warnOfMisplacedKeys(List<WrittenProperty> written, LimiterConfig config) {
+        Map<String, List<Misplaced>> byOwner = new LinkedHashMap<>();
+        for (WrittenProperty property : written) {
+            KnownKeys.Key key =
+                    SECTIONS.matcher(property.name()).matches() ? KnownKeys.find("limiter." + property.name()) : null;
+            if (key != null && (key.isKnown() || !key.owner().isEmpty())) {
+                String value = environment.resolvePlaceholders(String.valueOf(property.value()));
+                byOwner.computeIfAbsent(key.owner(), none -> new ArrayList<>())
+                        .add(new Misplaced(property, key, value));
+            }
+        }
+        Set<String> policies = new TreeSet<>(config.policies().keySet());
+        byOwner.keySet().stream()
+                .filter(owner -> owner.startsWith("policies."))
+                .forEach(owner -> policies.add(owner.substring("policies.".length())));
+        List<Misplaced> ours = byOwner.entrySet().stream()
+                .filter(group -> group.getKey().isEmpty() || areOurs(group.getValue(), policies))
+                .flatMap(group -> group.getValue().stream())
+                .toList();
+        if (!ours.isEmpty()) {
+            LOG.warn(
+                    "RL-141 {} keys look like the limiter's, are not below limiter, and are not read: {}; indent their lines below"
+                            + " limiter, or write limiter.{}",
+                    ours.size(),
+                    ours.subList(0, Math.min(ours.size(), MOST_SHOWN)),
+                    ours.get(0).property().name());
+        }
+    }
+
+    /** A rule or a policy has limits in our grammar, or leads a path to a policy that there is. */
+    private static boolean areOurs(List<Misplaced> group, Set<String> policies) {
+        return group.stream().anyMatch(one -> one.isOf("limits") && isLimits(one.value()))
+                || (group.stream().anyMatch(one -> one.isOf("path"))
+                        && group.stream().anyMatch(one -> one.isOf("policy") && policies.contains(one.value())));
+    }
+
+    private static boolean isLimits(String text) {
+        try {
+            LimitText.parseAll(text);
+            return true;
+        } catch (IllegalArgumentException noLimits) {
+            return false;
+        }
+    }
+}

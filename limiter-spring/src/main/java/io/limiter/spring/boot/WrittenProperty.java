@@ -1,0 +1,78 @@
+package io.limiter.spring.boot;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.OriginLookup;
+import org.springframework.boot.origin.TextResourceOrigin;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+/** A property as it stands somewhere in an application's environment. */
+record WrittenProperty(PropertySource<?> source, String name) {
+    private static final Map<String, String> PLACES = Map.of(
+            "commandLineArgs", "the command line",
+            "systemProperties", "the system properties",
+            "spring.application.json", "SPRING_APPLICATION_JSON");
+
+    /** The sources that Spring Boot reads, each before those that it goes over. */
+    static List<PropertySource<?>> sources(ConfigurableEnvironment environment) {
+        return StreamSupport.stream(
+                        ConfigurationPropertySources.from(environment.getPropertySources())
+                                .spliterator(),
+                        false)
+                .<PropertySource<?>>map(source -> (PropertySource<?>) source.getUnderlyingSource())
+                .toList();
+    }
+
+    /** All of a source, in their order there; of one that can't list them, those that may be ours. */
+    static Stream<WrittenProperty> of(PropertySource<?> source) {
+        Stream<String> names = source instanceof EnumerablePropertySource<?> listed
+                ? Arrays.stream(listed.getPropertyNames())
+                : KnownKeys.single();
+        return names.map(name -> new WrittenProperty(source, name));
+    }
+
+    /** Its text, with its placeholders; null where the source has no such property. */
+    @Nullable
+    String value() {
+        Object value = source.getProperty(name);
+        return value == null ? null : value.toString();
+    }
+
+    boolean isVariable() {
+        return source instanceof SystemEnvironmentPropertySource;
+    }
+
+    /** The name as a variable of the environment has it. */
+    String variable() {
+        return name.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
+    }
+
+    /** The file, or what else it is in. */
+    String place() {
+        Origin origin = OriginLookup.getOrigin(source, name);
+        if (origin instanceof TextResourceOrigin text) {
+            return text.toString().replace(" - " + text.getLocation(), "");
+        }
+        if (isVariable()) {
+            return "environment variable " + variable();
+        }
+        return origin == null ? PLACES.getOrDefault(source.getName(), source.getName()) : origin.toString();
+    }
+
+    /** The line there, from 1; 0 where there are no lines. */
+    int line() {
+        return OriginLookup.getOrigin(source, name) instanceof TextResourceOrigin text && text.getLocation() != null
+                ? text.getLocation().getLine() + 1
+                : 0;
+    }
+}
