@@ -3,6 +3,9 @@ package io.limiter.redis;
 import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
 import io.limiter.BackendHealth;
+import io.limiter.TimeSource;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +31,24 @@ final class Breaker {
         OPEN
     }
 
+    /** What its listener has to do something about. */
+    enum Event {
+        /** Somebody should find out how the master is, until it answers; then {@link #endProbing}. */
+        PROBE,
+        /** It is away. */
+        AWAY,
+        /** It answers in time again. */
+        BACK,
+        /** It refuses a call: somebody should find out whether it refuses all; then {@link #noteTested}. */
+        REFUSAL
+    }
+
     private final String name;
+    private final TimeSource time;
+    private final Consumer<Event> listener;
+    /** Whether somebody is finding out how the master is. */
+    private final AtomicBoolean probing = new AtomicBoolean();
+
     private volatile int silences;
     private volatile State state = State.CLOSED;
     private long suspectSinceMicros;
@@ -38,8 +58,10 @@ final class Breaker {
     private volatile @Nullable BackendException refusal;
 
     /** @param name how messages call the master */
-    Breaker(String name) {
+    Breaker(String name, TimeSource time, Consumer<Event> listener) {
         this.name = name;
+        this.time = time;
+        this.listener = listener;
     }
 
     boolean isClosed() {
@@ -81,13 +103,12 @@ final class Breaker {
                 : whyNotDeciding();
     }
 
-    /** It answers a call with an error. Returns whether that may be news: whether it refuses all is for a test to say. */
-    boolean noteRefusal(BackendException error) {
-        boolean news = refusal == null && RedisFailure.isRefusal(error);
-        if (news) {
+    /** It answers a call with an error. Whether it refuses all of them is for a test to say. */
+    void noteError(BackendException error) {
+        if (refusal == null && RedisFailure.isRefusal(error)) {
             refusal = error;
+            listener.accept(Event.REFUSAL);
         }
-        return news;
     }
 
     /** What a test found: why it decides no calls, or null when it does. */
@@ -101,41 +122,62 @@ final class Breaker {
         if (state == State.CLOSED && silences == 0) {
             return false;
         }
+        boolean news;
         synchronized (this) {
-            boolean news = state != State.CLOSED;
+            news = state != State.CLOSED;
             silences = 0;
             state = State.CLOSED;
-            return news;
         }
+        if (news) {
+            listener.accept(Event.BACK);
+        }
+        return news;
     }
 
     /** An answer came that its caller waited for, but later than a master that is well answers: it is not silent. */
     void noteSlowAnswer() {
-        if (silences > 0 && state == State.CLOSED) {
+        if (silences > 0) {
             synchronized (this) {
-                if (state == State.CLOSED) {
-                    silences = 0;
-                }
+                silences = state == State.CLOSED ? 0 : silences;
             }
         }
     }
 
     /** No answer came in time. Returns whether that makes the master suspect, which it was not before. */
-    synchronized boolean noteSilence(long nowMicros) {
-        silences = Math.min(SILENCES, silences + 1);
-        return silences == SILENCES && suspect(nowMicros);
+    boolean noteSilence() {
+        synchronized (this) {
+            silences = Math.min(SILENCES, silences + 1);
+        }
+        return silences == SILENCES && suspect();
     }
 
     /** Nobody knows how the master is. Returns whether that is news. */
-    synchronized boolean suspect(long nowMicros) {
-        if (state != State.CLOSED) {
-            return false;
+    boolean suspect() {
+        synchronized (this) {
+            if (state != State.CLOSED) {
+                return false;
+            }
+            silences = SILENCES;
+            state = State.SUSPECT;
+            suspectSinceMicros = time.nowMicros();
+            slowMicros = Long.MAX_VALUE;
         }
-        silences = SILENCES;
-        state = State.SUSPECT;
-        suspectSinceMicros = nowMicros;
-        slowMicros = Long.MAX_VALUE;
+        beginProbing();
         return true;
+    }
+
+    private void beginProbing() {
+        if (probing.compareAndSet(false, true)) {
+            listener.accept(Event.PROBE);
+        }
+    }
+
+    /** It answers, so the probing ends; it begins anew if the answer was the last for now. */
+    void endProbing() {
+        probing.set(false);
+        if (!isClosed()) {
+            beginProbing();
+        }
     }
 
     /** A probe was answered, but so late. */
@@ -146,17 +188,16 @@ final class Breaker {
         }
     }
 
-    /** A probe had no answer. Returns whether the master is away, which was not known before. */
-    synchronized boolean noteLostProbe(long nowMicros) {
-        if (state == State.CLOSED) {
-            return false;
+    /** A probe had no answer. */
+    void noteLostProbe() {
+        synchronized (this) {
+            slowMicros = Long.MAX_VALUE;
+            // A connection that breaks and is made anew is no outage.
+            if (state != State.SUSPECT || time.nowMicros() - suspectSinceMicros < AWAY_AFTER_MICROS) {
+                return;
+            }
+            state = State.OPEN;
         }
-        slowMicros = Long.MAX_VALUE;
-        // A connection that breaks and is made anew is no outage.
-        if (state == State.OPEN || nowMicros - suspectSinceMicros < AWAY_AFTER_MICROS) {
-            return false;
-        }
-        state = State.OPEN;
-        return true;
+        listener.accept(Event.AWAY);
     }
 }

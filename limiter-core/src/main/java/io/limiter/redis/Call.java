@@ -47,9 +47,14 @@ final class Call {
     /** What is asked of one state. */
     record Part(String key, Charge charge, Limit limit, String mode) {}
 
-    private final List<Part> parts;
-    private final Duration longest;
-    private final long dueMicros;
+    final List<Part> parts;
+    /** How long its caller waits in all. */
+    final Duration longest;
+
+    final long longestMicros;
+    /** Until when its caller waits. */
+    final long dueMicros;
+
     private final @Nullable Thread thread;
     private final @Nullable CompletableFuture<List<LimitOutcome>> future;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
@@ -69,6 +74,7 @@ final class Call {
     Call(List<Part> parts, Duration longest, long nowMicros, long dueMicros, boolean blocking) {
         this.parts = parts;
         this.longest = longest;
+        this.longestMicros = longest.toNanos() / 1_000;
         this.sinceMicros = nowMicros;
         this.dueMicros = dueMicros;
         this.thread = blocking ? Thread.currentThread() : null;
@@ -96,24 +102,6 @@ final class Call {
                     .add(new Part(key, charge, outcome.limit(), "back:" + outcome.stampMicros()));
         }
         return byCharge.values();
-    }
-
-    List<Part> parts() {
-        return parts;
-    }
-
-    /** How long its caller waits in all. */
-    Duration longest() {
-        return longest;
-    }
-
-    long longestMicros() {
-        return longest.toNanos() / 1_000;
-    }
-
-    /** Until when its caller waits. */
-    long dueMicros() {
-        return dueMicros;
     }
 
     /** When it was sent, or before that when it came. */

@@ -2,17 +2,32 @@ package io.limiter.redis;
 
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 
 /**
  * One command to Redis: a script, its keys and its arguments. Several calls can share one, as requests of the batch script.
  * A lone limit takes the script of its algorithm; both speak of a limit in the same six numbers.
+ *
+ * @param longest how long anybody waits for it
+ * @param isWanted whether anybody waits still
  */
-record Command(Script script, List<Object> keys, List<Object> arguments) {
+record Command(Script script, List<Object> keys, List<Object> arguments, Duration longest, BooleanSupplier isWanted) {
+    /** Who gets the reply, or why there is none. */
+    interface Receiver {
+        void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
+    }
+
+    /** For somebody who waits for it, whatever happens. */
+    Command(Script script, List<Object> keys, List<Object> arguments, Duration longest) {
+        this(script, keys, arguments, longest, () -> true);
+    }
+
     /**
      * The command of some calls.
      *
@@ -21,7 +36,7 @@ record Command(Script script, List<Object> keys, List<Object> arguments) {
     static Command of(List<Call> calls, @Nullable TimeSource time) {
         List<Object> keys = new ArrayList<>();
         for (Call call : calls) {
-            for (Call.Part part : call.parts()) {
+            for (Call.Part part : call.parts) {
                 keys.add(part.key());
             }
         }
@@ -31,50 +46,46 @@ record Command(Script script, List<Object> keys, List<Object> arguments) {
         if (script == Script.BATCH) {
             arguments.add(now);
             for (Call call : calls) {
-                arguments.add(Integer.toString(call.parts().size()));
-                for (Call.Part part : call.parts()) {
+                arguments.add(Integer.toString(call.parts.size()));
+                for (Call.Part part : call.parts) {
                     arguments.add(part.limit().algorithm().text());
                     addNumbers(arguments, part);
                     addIdAndMode(arguments, part);
                 }
             }
         } else if (script != Script.RESET) {
-            Call.Part lone = calls.get(0).parts().get(0);
+            Call.Part lone = calls.get(0).parts.get(0);
             addNumbers(arguments, lone);
             arguments.add(now);
             addIdAndMode(arguments, lone);
         }
-        return new Command(script, keys, arguments);
+        BooleanSupplier isWanted = () -> calls.stream().anyMatch(call -> !call.isDone());
+        return new Command(script, keys, arguments, calls.get(0).longest, isWanted);
     }
 
-    /**
-     * What is whose of the reply: a list of numbers for each call, or the error that kept that call from a decision.
-     *
-     * @throws io.limiter.BackendException if it is no reply of these scripts
-     */
+    /** What is whose of the reply: a list of numbers for each call, or the error that kept that call from a decision. */
     List<?> replies(@Nullable List<Object> reply, int calls) {
-        if (reply == null) {
-            throw RedisFailure.misread("Redis replied with nothing");
+        if (reply == null || (script == Script.BATCH && reply.size() != calls)) {
+            return Collections.nCopies(calls, RedisFailure.misread("a script did not reply to each request"));
         }
-        if (script != Script.BATCH) {
-            return Collections.singletonList(reply);
-        }
-        if (reply.size() != calls || !reply.stream().allMatch(List.class::isInstance)) {
-            throw RedisFailure.misread("the batch script's reply is not that of its requests");
-        }
-        return reply.stream().map(Command::withoutError).toList();
+        return script == Script.BATCH
+                ? reply.stream().map(Command::withoutError).toList()
+                : List.of(reply);
     }
 
     /** The batch script replies the error of a request as its text. */
     private static Object withoutError(Object request) {
-        return request instanceof List<?> list && list.size() == 1 && list.get(0) instanceof String error
+        if (!(request instanceof List<?> list)) {
+            return RedisFailure.misread("the batch script's reply is not that of its requests");
+        }
+        return list.size() == 1 && list.get(0) instanceof String error
                 ? new RedisException(RedisFailure.code(error).isEmpty() ? "ERR " + error : error)
-                : request;
+                : list;
     }
 
     /** The script of one algorithm is enough for a lone limit. It does not know how to see without taking. */
     private static Script script(List<Call> calls) {
-        List<Call.Part> parts = calls.get(0).parts();
+        List<Call.Part> parts = calls.get(0).parts;
         String mode = parts.get(0).mode();
         if (mode.equals(Call.RESET)) {
             return Script.RESET;

@@ -120,7 +120,7 @@ final class Connection implements AutoCloseable {
         if (now == null) {
             throw notConnected();
         }
-        return now.of(call.parts().get(0).key());
+        return now.of(call.parts.get(0).key());
     }
 
     /** Runs a task that does not wait after some time, unless this is closed by then. */
@@ -162,7 +162,7 @@ final class Connection implements AutoCloseable {
                 used = clients.make();
                 client = used;
             }
-            Senders fresh = new Senders(used, keys, decisionTime, deadline, timer, watch);
+            Senders fresh = new Senders(used, keys, decisionTime, deadline, this::after, watch);
             fresh.testAll();
             if (closed) {
                 return;
@@ -174,8 +174,6 @@ final class Connection implements AutoCloseable {
                     () -> lookAgain(fresh), LOOK_AGAIN_SECONDS, LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);
         } catch (LinkageError e) {
             LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
         } catch (Exception e) {
             if (closed) {
                 return;

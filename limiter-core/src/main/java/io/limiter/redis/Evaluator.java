@@ -4,9 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
-import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
@@ -38,44 +35,33 @@ final class Evaluator implements Sender.Transport {
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
     @Override
-    public void run(
-            Command command,
-            Duration longest,
-            BooleanSupplier isWanted,
-            BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
-        run(handle(longest), command, isWanted, then, LOADS);
+    public void run(Command command, Command.Receiver receiver) {
+        run(handle(command.longest()), command, receiver, LOADS);
     }
 
-    private static void run(
-            RScript handle,
-            Command command,
-            BooleanSupplier isWanted,
-            BiConsumer<@Nullable List<Object>, @Nullable Throwable> then,
-            int loads) {
+    private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
         Script script = command.script();
+        Object[] arguments = command.arguments().toArray();
         handle.<List<Object>>evalShaAsync(
-                        RScript.Mode.READ_WRITE,
-                        script.sha(),
-                        RScript.ReturnType.LIST,
-                        command.keys(),
-                        command.arguments().toArray())
+                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, command.keys(), arguments)
                 .whenComplete((reply, failure) -> {
-                    if (failure == null
-                            || loads == 0
-                            || !RedisFailure.isNoScript(failure)
-                            || !isWanted.getAsBoolean()) {
-                        then.accept(reply, failure);
+                    if (failure == null || loads == 0 || !isToBeLoaded(command, failure)) {
+                        receiver.accept(reply, failure);
                         return;
                     }
                     handle.scriptLoadAsync((String) command.keys().get(0), script.text())
                             .whenComplete((sha, notLoaded) -> {
-                                if (notLoaded != null || !isWanted.getAsBoolean()) {
-                                    then.accept(null, notLoaded == null ? failure : notLoaded);
+                                if (notLoaded != null || !isToBeLoaded(command, failure)) {
+                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
                                 } else {
-                                    run(handle, command, isWanted, then, loads - 1);
+                                    run(handle, command, receiver, loads - 1);
                                 }
                             });
                 });
+    }
+
+    private static boolean isToBeLoaded(Command command, Throwable failure) {
+        return RedisFailure.isNoScript(failure) && command.isWanted().getAsBoolean();
     }
 
     private RScript handle(Duration longest) {

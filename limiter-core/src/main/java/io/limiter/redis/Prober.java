@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -18,15 +17,15 @@ import org.jspecify.annotations.Nullable;
  * read it got to run: otherwise this JVM is short of processors, which is no outage of Redis. Thread-safe.
  */
 final class Prober {
-    private static final Duration HOP = Duration.ofMillis(1);
+    private static final long HOP_MICROS = 1_000;
 
     private final Masters masters;
     private final Evaluator evaluator;
     private final RedisKeys keys;
-    private final ScheduledExecutorService timer;
+    private final Timer timer;
     private final TimeSource time;
 
-    Prober(Masters masters, Evaluator evaluator, RedisKeys keys, ScheduledExecutorService timer, TimeSource time) {
+    Prober(Masters masters, Evaluator evaluator, RedisKeys keys, Timer timer, TimeSource time) {
         this.masters = masters;
         this.evaluator = evaluator;
         this.keys = keys;
@@ -56,16 +55,16 @@ final class Prober {
                                 : failure,
                         false,
                         time.nowMicros() - sentMicros)));
-        evaluator.run(SelfTest.probe(masters, keys, master), patience, () -> true, (reply, failure) -> {
-            BackendException error = failure == null ? null : RedisFailure.of(failure);
-            if (error != null && !RedisFailure.isAnswer(failure)) {
-                noAnswer.accept(error);
-            } else {
-                result.complete(new Result(error, true, time.nowMicros() - sentMicros));
+        evaluator.run(SelfTest.probe(masters, keys, master, patience), (reply, failure) -> {
+            if (failure != null && !RedisFailure.isAnswer(failure)) {
+                noAnswer.accept(RedisFailure.of(failure));
+                return;
             }
+            BackendException error = failure == null ? null : RedisFailure.of(failure);
+            result.complete(new Result(error, true, time.nowMicros() - sentMicros));
         });
         BackendException late = RedisFailure.late(BackendException.Kind.LATE, patience.toMillis());
-        after(patience, () -> {
+        timer.after(patience.toNanos() / 1_000, () -> {
             if (!result.isDone()) {
                 noAnswer.accept(late);
             }
@@ -87,7 +86,7 @@ final class Prober {
             CompletableFuture<Void> ran = new CompletableFuture<>();
             all.add(ran);
             try {
-                loop.execute(() -> loop.schedule(() -> ran.complete(null), HOP.toNanos(), TimeUnit.NANOSECONDS));
+                loop.execute(() -> loop.schedule(() -> ran.complete(null), HOP_MICROS, TimeUnit.MICROSECONDS));
             } catch (RejectedExecutionException closed) {
                 ran.complete(null);
             }
@@ -95,16 +94,12 @@ final class Prober {
         if (all.isEmpty()) {
             CompletableFuture<Void> ran = new CompletableFuture<>();
             all.add(ran);
-            after(HOP, () -> ran.complete(null));
+            timer.after(HOP_MICROS, () -> ran.complete(null));
         }
         CompletableFuture<Long> lateness = new CompletableFuture<>();
         CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenRun(() -> lateness.complete(time.nowMicros() - startMicros - HOP.toNanos() / 1_000));
-        after(longest, () -> lateness.complete(longest.toNanos() / 1_000));
+                .thenRun(() -> lateness.complete(time.nowMicros() - startMicros - HOP_MICROS));
+        timer.after(longest.toNanos() / 1_000, () -> lateness.complete(longest.toNanos() / 1_000));
         return lateness;
-    }
-
-    private void after(Duration pause, Runnable task) {
-        timer.schedule(task, pause.toNanos(), TimeUnit.NANOSECONDS);
     }
 }

@@ -46,60 +46,36 @@ final class RedisFailure {
     private static final int LONGEST_WORDS = 120;
 
     /**
-     * What is known of an error that Redis replies.
-     *
-     * @param text what is told; {@code %s} stands for the code
-     * @param signs codes (in capitals), or words that only an error of Redis has
+     * What is told of an error that Redis replies: its kind; its code, or words that only an error of Redis has, or several of
+     * them; the text, where {@code %s} stands for the code.
      */
-    private record Known(Kind kind, String text, String... signs) {
-        private static final String LOGIN = "RL-202 Redis refuses the login: check user and password";
+    private static final String TABLE = """
+            FAULT | WRONGTYPE, LIMITERSTATE | RL-222 Redis said %s: a key of the limiter holds something else; delete it, \
+            or use another prefix
+            FAULT | NOPERM | RL-209 Redis said %s: the user may not run the scripts or their commands on the limiter's keys
+            FAULT | WRONGPASS, invalid username-password, invalid password | RL-202 Redis refuses the login: check user and \
+            password
+            FAULT | NOAUTH | RL-202 Redis wants a login, and none is configured
+            FAULT | without any password configured | RL-202 a password is configured, and Redis has none
+            FAULT | MOVED, CROSSSLOT | RL-207 Redis said %s: it is a cluster, and was not addressed as one
+            FAULT | cluster support disabled | RL-207 it is no cluster, and was addressed as one
+            FAULT | DB index is out of range | RL-201 Redis has no database of that number
+            UNAVAILABLE | max number of clients | RL-201 Redis has as many clients as it may have (maxclients)
+            UNAVAILABLE | DENIED | RL-201 Redis is in protected mode: it takes connections from its own machine only
+            UNAVAILABLE | READONLY | RL-203 Redis said %s: it is a replica and takes no calls
+            UNAVAILABLE | OOM | RL-204 Redis said %s: its memory is full
+            UNAVAILABLE | LOADING, BUSY, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, NOREPLICAS, MISCONF, NOSCRIPT, ASK \
+            | RL-224 Redis can't decide for now: it said %s
+            """;
+
+    private record Known(Kind kind, List<String> signs, String text) {
+        static Known of(String line) {
+            String[] parts = line.split(" \\| ", 3);
+            return new Known(Kind.valueOf(parts[0]), List.of(parts[1].split(", ")), parts[2]);
+        }
     }
 
-    private static final List<Known> TABLE = List.of(
-            new Known(
-                    Kind.FAULT,
-                    "RL-222 Redis said %s: a key of the limiter holds something else; delete it, or use another prefix",
-                    "WRONGTYPE",
-                    "LIMITERSTATE"),
-            new Known(
-                    Kind.FAULT,
-                    "RL-209 Redis said %s: the user may not run the scripts or their commands on the limiter's keys",
-                    "NOPERM"),
-            new Known(Kind.FAULT, Known.LOGIN, "WRONGPASS", "invalid username-password", "invalid password"),
-            new Known(Kind.FAULT, "RL-202 Redis wants a login, and none is configured", "NOAUTH"),
-            new Known(
-                    Kind.FAULT,
-                    "RL-202 a password is configured, and Redis has none",
-                    "without any password configured"),
-            new Known(
-                    Kind.FAULT,
-                    "RL-207 Redis said %s: it is a cluster, and was not addressed as one",
-                    "MOVED",
-                    "CROSSSLOT"),
-            new Known(Kind.FAULT, "RL-207 it is no cluster, and was addressed as one", "cluster support disabled"),
-            new Known(Kind.FAULT, "RL-201 Redis has no database of that number", "DB index is out of range"),
-            new Known(
-                    Kind.UNAVAILABLE,
-                    "RL-201 Redis has as many clients as it may have (maxclients)",
-                    "max number of clients"),
-            new Known(
-                    Kind.UNAVAILABLE,
-                    "RL-201 Redis is in protected mode: it takes connections from its own machine only",
-                    "DENIED"),
-            new Known(Kind.UNAVAILABLE, "RL-203 Redis said %s: it is a replica and takes no calls", "READONLY"),
-            new Known(Kind.UNAVAILABLE, "RL-204 Redis said %s: its memory is full", "OOM"),
-            new Known(
-                    Kind.UNAVAILABLE,
-                    "RL-224 Redis can't decide for now: it said %s",
-                    "LOADING",
-                    "BUSY",
-                    "CLUSTERDOWN",
-                    "MASTERDOWN",
-                    "TRYAGAIN",
-                    "NOREPLICAS",
-                    "MISCONF",
-                    "NOSCRIPT",
-                    "ASK"));
+    private static final List<Known> ALL_KNOWN = TABLE.lines().map(Known::of).toList();
 
     private static final int DEEPEST_CAUSE = 10;
 
@@ -214,7 +190,7 @@ final class RedisFailure {
     }
 
     private static @Nullable Known known(String code, String words) {
-        for (Known known : TABLE) {
+        for (Known known : ALL_KNOWN) {
             for (String sign : known.signs) {
                 if (sign.equals(code) || (sign.contains(" ") && words.contains(sign))) {
                     return known;

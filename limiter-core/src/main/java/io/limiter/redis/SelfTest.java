@@ -134,14 +134,14 @@ final class SelfTest {
         }
         policies.add(policy(Algorithm.values()));
         for (Policy policy : policies) {
-            Command command = command(keys, policy, nobody, Call.TAKE);
+            Command command = command(keys, policy, nobody, Call.TAKE, PATIENCE);
             Object answer = ask(command, found);
             refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
         }
-        List<Object> names =
-                command(keys, policy(Algorithm.FIXED_WINDOW), nobody, Call.TAKE).keys();
-        ask(new Command(Script.RESET, names, List.of()), found);
-        if (ask(new Command(Script.SELF_TEST, names, List.of()), found) instanceof List<?> reply
+        List<Object> names = command(keys, policy(Algorithm.FIXED_WINDOW), nobody, Call.TAKE, PATIENCE)
+                .keys();
+        ask(new Command(Script.RESET, names, List.of(), PATIENCE), found);
+        if (ask(new Command(Script.SELF_TEST, names, List.of(), PATIENCE), found) instanceof List<?> reply
                 && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, clock, masters.areCluster()));
         }
@@ -155,8 +155,8 @@ final class SelfTest {
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */
-    static Command probe(Masters masters, RedisKeys keys, Object master) {
-        return command(keys, policy(Algorithm.FIXED_WINDOW), keyOn(master, masters, keys), Call.LOOK);
+    static Command probe(Masters masters, RedisKeys keys, Object master, Duration patience) {
+        return command(keys, policy(Algorithm.FIXED_WINDOW), keyOn(master, masters, keys), Call.LOOK, patience);
     }
 
     /**
@@ -186,7 +186,7 @@ final class SelfTest {
     /** What the master said: a reply, or an error, which is a finding. */
     private Object ask(Command command, Map<String, String> found) throws InterruptedException {
         CompletableFuture<List<Object>> reply = new CompletableFuture<>();
-        evaluator.run(command, PATIENCE, () -> true, (said, failure) -> {
+        evaluator.run(command, (said, failure) -> {
             if (failure == null) {
                 reply.complete(said);
             } else {
@@ -226,9 +226,9 @@ final class SelfTest {
         return key;
     }
 
-    private static Command command(RedisKeys keys, Policy policy, PartitionKey nobody, String mode) {
+    private static Command command(RedisKeys keys, Policy policy, PartitionKey nobody, String mode, Duration patience) {
         List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode);
-        return Command.of(List.of(new Call(parts, PATIENCE, 0, 0, true)), null);
+        return Command.of(List.of(new Call(parts, patience, 0, 0, true)), null);
     }
 
     private static Policy policy(Algorithm... algorithms) {

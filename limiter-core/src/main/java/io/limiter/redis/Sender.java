@@ -8,11 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
-import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,63 +23,30 @@ final class Sender {
     /** What ends so late says that this JVM stood still: a long collection, or processors that are taken. */
     static final long STALL_MICROS = 25_000;
 
-    /** Between the beginning of a wait and the sending of its call; and between two sweeps. */
+    /** Between the beginning of a wait and the sending of its call. */
     private static final long HARDLY_MICROS = 1_000;
-    /** So long at most calls that are done are kept in the list of those with a deadline. */
-    private static final long MOST_BETWEEN_SWEEPS_MICROS = 100_000;
 
     /** Sends commands. */
+    @FunctionalInterface
     interface Transport {
-        /**
-         * Sends a command, on the master that has its first key, unless nobody wants it any more.
-         *
-         * @param then gets the reply or why there is none, on any thread, also on this one
-         */
-        void run(
-                Command command,
-                Duration longest,
-                BooleanSupplier isWanted,
-                BiConsumer<@Nullable List<Object>, @Nullable Throwable> then);
+        /** Sends a command, on the master that has its first key. The receiver may be called on any thread, also on this. */
+        void run(Command command, Command.Receiver receiver);
     }
 
-    /** Who is told how the master is. */
-    interface Watch {
-        /** Somebody should find out how it is, until it answers; then {@link #endProbing}. */
-        void suspect(Sender sender);
-
-        /** It is away. */
-        void away(Sender sender);
-
-        /** It answers in time again. */
-        void back(Sender sender);
-
-        /** It refuses a call: somebody should find out whether it refuses all. */
-        void refuses(Sender sender);
-
-        /** Runs a task after some time. */
-        void after(long micros, Runnable task);
-    }
-
-    private final Object master;
     private final String name;
     private final TimeSource time;
     private final @Nullable TimeSource decisionTime;
     private final long deadlineMicros;
     private final Transport transport;
-    private final Watch watch;
+    private final Timer timer;
     private final Breaker breaker;
     private final Window window;
+    private final Deadlines deadlines;
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCount = new AtomicInteger();
     private final AtomicInteger inFlight = new AtomicInteger();
-    /** How many times the queue is to be looked at again by the thread that does so now. */
+    /** How many times the queue is to be looked at by the thread that does so now. */
     private final AtomicInteger looks = new AtomicInteger();
-    /** The calls of futures, which somebody has to end at their deadline. */
-    private final Queue<Call> withDeadline = new ConcurrentLinkedQueue<>();
-
-    private final AtomicLong nextSweepMicros = new AtomicLong(Long.MAX_VALUE);
-    /** Whether somebody is finding out how the master is. */
-    private final AtomicBoolean probing = new AtomicBoolean();
     /** In time or late. */
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
@@ -92,37 +56,29 @@ final class Sender {
     /**
      * A sender.
      *
-     * @param master as {@link Masters} knows it
-     * @param name how messages call it
+     * @param name how messages call the master
      * @param time a monotonic clock
      * @param decisionTime where scripts read the time; null for the server's
      * @param deadline within which a master that is well answers
+     * @param listener is told how the master is
      */
     Sender(
-            Object master,
             String name,
             TimeSource time,
             @Nullable TimeSource decisionTime,
             Duration deadline,
             Transport transport,
-            Watch watch) {
-        this.master = master;
+            Timer timer,
+            Consumer<Breaker.Event> listener) {
         this.name = name;
         this.time = time;
         this.decisionTime = decisionTime;
         this.deadlineMicros = deadline.toNanos() / 1_000;
         this.transport = transport;
-        this.watch = watch;
-        this.breaker = new Breaker(name);
+        this.timer = timer;
+        this.breaker = new Breaker(name, time, listener);
         this.window = new Window(deadlineMicros);
-    }
-
-    Object master() {
-        return master;
-    }
-
-    String name() {
-        return name;
+        this.deadlines = new Deadlines(time, timer, this::expire);
     }
 
     Breaker breaker() {
@@ -141,7 +97,7 @@ final class Sender {
 
     /** Sends a call, now or in its turn. Fails it at once when the master is not asked, or too many wait. */
     void send(Call call) {
-        BackendException refusal = breaker.whyNotAsked(call.longestMicros());
+        BackendException refusal = breaker.whyNotAsked(call.longestMicros);
         if (refusal == null && waitingCount.get() >= LONGEST_QUEUE) {
             refusal = RedisFailure.overloaded(LONGEST_QUEUE + " calls wait already to be sent to " + name);
         }
@@ -149,8 +105,8 @@ final class Sender {
             call.tryFail(Call.State.WAITING, refusal);
             return;
         }
-        if (call.longestMicros() > longestMicros) {
-            longestMicros = call.longestMicros();
+        if (call.longestMicros > longestMicros) {
+            longestMicros = call.longestMicros;
         }
         if (waiting.isEmpty() && tryTakePlace()) {
             transmit(call);
@@ -160,8 +116,7 @@ final class Sender {
             sendWaiting();
         }
         if (!call.isBlocking() && !call.isDone()) {
-            withDeadline.add(call);
-            sweepAt(call.dueMicros());
+            deadlines.add(call);
         }
     }
 
@@ -195,19 +150,16 @@ final class Sender {
     /** Fails all futures: nobody will end them any more. */
     void close(BackendException failure) {
         failWaiting(failure);
-        withDeadline.forEach(call -> call.tryFail(Call.State.SENT, failure));
+        deadlines.close(call -> call.tryFail(Call.State.SENT, failure));
     }
 
     private boolean tryTakePlace() {
-        while (true) {
-            int taken = inFlight.get();
-            if (taken >= window.size()) {
-                return false;
-            }
-            if (inFlight.compareAndSet(taken, taken + 1)) {
-                return true;
-            }
+        // Who gets none looks at the queue once more afterwards, so nobody is forgotten for a place taken for a moment.
+        if (inFlight.incrementAndGet() <= window.size()) {
+            return true;
         }
+        inFlight.decrementAndGet();
+        return false;
     }
 
     /**
@@ -239,7 +191,7 @@ final class Sender {
      */
     private void transmit(Call call) {
         long now = time.nowMicros();
-        if (now - call.sinceMicros() > call.longestMicros() / 2) {
+        if (now - call.sinceMicros() > call.longestMicros / 2) {
             call.tryFail(Call.State.WAITING, RedisFailure.overloaded("a call was not sent in time"));
         }
         if (!call.trySend(now)) {
@@ -249,11 +201,7 @@ final class Sender {
         List<Call> calls = List.of(call);
         try {
             Command command = Command.of(calls, decisionTime);
-            transport.run(
-                    command,
-                    call.longest(),
-                    () -> !call.isDone(),
-                    (reply, failure) -> received(calls, command, reply, failure));
+            transport.run(command, (reply, failure) -> received(calls, command, reply, failure));
         } catch (Throwable e) {
             // Also an Error: its place in flight must be free again.
             end(call, e);
@@ -262,15 +210,9 @@ final class Sender {
 
     private void received(
             List<Call> calls, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
-        List<?> replies = List.of();
-        Throwable why = failure;
-        try {
-            replies = why == null ? command.replies(reply, calls.size()) : replies;
-        } catch (BackendException misread) {
-            why = misread;
-        }
+        List<?> replies = failure == null ? command.replies(reply, calls.size()) : List.of();
         for (int i = 0; i < calls.size(); i++) {
-            end(calls.get(i), why == null ? replies.get(i) : why);
+            end(calls.get(i), failure == null ? replies.get(i) : failure);
         }
         sendWaiting();
     }
@@ -282,26 +224,20 @@ final class Sender {
         if (waitedFor) {
             inFlight.decrementAndGet();
         }
-        long now = time.nowMicros();
-        long tookMicros = now - call.sinceMicros();
+        long tookMicros = time.nowMicros() - call.sinceMicros();
         // Who ends it at its deadline may be late too, when this JVM stands still.
-        long lateMicros = tookMicros - call.longestMicros();
-        Object answer = replyOrFailure;
-        if (answer instanceof Throwable failure) {
-            BackendException told = RedisFailure.of(failure);
-            answer = told;
-            if (RedisFailure.isAnswer(failure)) {
-                if (breaker.noteRefusal(told)) {
-                    watch.refuses(this);
-                }
-                answered(now, tookMicros, waitedFor && lateMicros <= 0);
-            } else if (waitedFor && lateMicros > STALL_MICROS) {
-                answer = RedisFailure.overloaded("this JVM stood still");
-            } else if (waitedFor) {
-                silence();
+        long lateMicros = tookMicros - call.longestMicros;
+        Throwable failure = replyOrFailure instanceof Throwable thrown ? thrown : null;
+        Object answer = failure == null ? replyOrFailure : RedisFailure.of(failure);
+        if (failure == null || RedisFailure.isAnswer(failure)) {
+            answered(tookMicros, waitedFor && lateMicros <= 0);
+            if (answer instanceof BackendException error) {
+                breaker.noteError(error);
             }
-        } else {
-            answered(now, tookMicros, waitedFor && lateMicros <= 0);
+        } else if (waitedFor && lateMicros > STALL_MICROS) {
+            answer = RedisFailure.overloaded("this JVM stood still");
+        } else if (waitedFor) {
+            silence();
         }
         if (waitedFor) {
             call.tell(answer);
@@ -310,7 +246,8 @@ final class Sender {
         }
     }
 
-    private void answered(long nowMicros, long tookMicros, boolean inTime) {
+    private void answered(long tookMicros, boolean inTime) {
+        long nowMicros = time.nowMicros();
         lastAnswerMicros = nowMicros;
         if (!inTime) {
             return;
@@ -321,7 +258,7 @@ final class Sender {
         } else {
             lastInTimeMicros = nowMicros;
             if (breaker.noteAnswer()) {
-                back();
+                window.reset();
             }
         }
         window.answered(nowMicros, tookMicros, !waiting.isEmpty());
@@ -343,9 +280,9 @@ final class Sender {
         } else {
             return false;
         }
-        boolean stalled = time.nowMicros() - call.dueMicros() > STALL_MICROS;
+        boolean stalled = time.nowMicros() - call.dueMicros > STALL_MICROS;
         Kind kind = stalled ? Kind.OVERLOADED : missed(call, unsent);
-        call.tell(RedisFailure.late(kind, call.longest().toMillis()));
+        call.tell(RedisFailure.late(kind, call.longest.toMillis()));
         sendWaiting();
         return true;
     }
@@ -364,7 +301,7 @@ final class Sender {
         if (leftMicros <= HARDLY_MICROS) {
             late(!others);
         } else if (!unsent) {
-            watch.after(leftMicros, () -> {
+            timer.after(leftMicros, () -> {
                 if (!call.isReplied()) {
                     late(!others);
                 }
@@ -380,84 +317,37 @@ final class Sender {
         }
     }
 
-    private void sweepAt(long micros) {
-        long now = time.nowMicros();
-        long due = Math.max(now + HARDLY_MICROS, Math.min(micros, now + MOST_BETWEEN_SWEEPS_MICROS));
-        if (due < nextSweepMicros.getAndAccumulate(due, Math::min)) {
-            watch.after(due - now, this::sweep);
-        }
-    }
-
-    /** Ends those whose deadline has passed, and forgets those that are done. */
-    private void sweep() {
-        nextSweepMicros.set(Long.MAX_VALUE);
-        long now = time.nowMicros();
-        long[] next = {Long.MAX_VALUE};
-        withDeadline.removeIf(call -> {
-            if (call.dueMicros() > now && !call.isDone()) {
-                next[0] = Math.min(next[0], call.dueMicros());
-                return false;
-            }
-            expire(call);
-            return true;
-        });
-        if (next[0] != Long.MAX_VALUE) {
-            sweepAt(next[0]);
-        }
-    }
-
     /** The master gave no answer to a test; probes find out whether it is away. */
     void suspect() {
-        if (breaker.suspect(time.nowMicros())) {
-            beginSuspecting();
-        }
+        failWaitingIf(breaker.suspect());
     }
 
     private void silence() {
-        if (breaker.noteSilence(time.nowMicros())) {
-            beginSuspecting();
-        }
+        failWaitingIf(breaker.noteSilence());
     }
 
-    private void beginSuspecting() {
+    private void failWaitingIf(boolean isSuspectNow) {
         BackendException why = breaker.whyNotDeciding();
-        if (why != null) {
+        if (isSuspectNow && why != null) {
             failWaiting(why);
         }
-        beginProbing();
     }
 
-    private void beginProbing() {
-        if (probing.compareAndSet(false, true)) {
-            watch.suspect(this);
-        }
-    }
-
-    /** It answers, so the probing ends; it begins anew if the answer was the last for now. */
-    void endProbing() {
-        probing.set(false);
-        if (!breaker.isClosed()) {
-            beginProbing();
-        }
-    }
-
-    /** What came of a probe: no failure, or an error, is an answer. */
+    /**
+     * What came of a probe.
+     *
+     * @param failure null for a reply
+     * @param isAnswer whether Redis answered, perhaps with an error
+     */
     void probed(@Nullable BackendException failure, boolean isAnswer, long tookMicros) {
-        if (isAnswer) {
-            if (tookMicros > deadlineMicros) {
-                breaker.noteSlowProbe(tookMicros);
-            } else if (breaker.noteAnswer()) {
-                back();
+        if (isAnswer && tookMicros > deadlineMicros) {
+            breaker.noteSlowProbe(tookMicros);
+        } else if (isAnswer) {
+            if (breaker.noteAnswer()) {
+                window.reset();
             }
         } else if (failure == null || failure.kind() != Kind.OVERLOADED) {
-            if (breaker.noteLostProbe(time.nowMicros())) {
-                watch.away(this);
-            }
+            breaker.noteLostProbe();
         }
-    }
-
-    private void back() {
-        window.reset();
-        watch.back(this);
     }
 }

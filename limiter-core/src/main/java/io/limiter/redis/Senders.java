@@ -12,12 +12,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
@@ -26,7 +23,7 @@ import org.slf4j.Logger;
  * The senders to the masters behind a client: each is tested when it appears and when it is back, probed while it does not
  * answer, and forgotten when its master is none any more. Thread-safe.
  */
-final class Senders implements Sender.Watch {
+final class Senders {
     private static final Logger LOG = DiagnosticLog.of(Senders.class);
     private static final long PROBE_PAUSE_MICROS = 100_000;
     /** Longer than callers wait: what answers by then is slow, and not away. */
@@ -39,18 +36,12 @@ final class Senders implements Sender.Watch {
     private final Evaluator evaluator;
     private final Duration deadline;
     private final @Nullable TimeSource decisionTime;
-    private final ScheduledExecutorService timer;
+    private final Timer timer;
     private final Executor watch;
     private final SelfTest selfTest;
     private final Prober prober;
     private final TimeSource monotonic = TimeSource.system();
-    private final Map<Object, Sender> byMaster = new ConcurrentHashMap<>();
-    private final Map<String, MasterLog> logs = new ConcurrentHashMap<>();
-    /** Errors that come and go must not keep Redis busy with tests. */
-    private final Map<Sender, Throttle> tests = new ConcurrentHashMap<>();
-    /** Those whose last test had no answer. */
-    private final Set<Sender> untested = ConcurrentHashMap.newKeySet();
-
+    private final Map<Object, Watched> byMaster = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
     /**
@@ -66,7 +57,7 @@ final class Senders implements Sender.Watch {
             RedisKeys keys,
             @Nullable TimeSource decisionTime,
             Duration deadline,
-            ScheduledExecutorService timer,
+            Timer timer,
             Executor watch) {
         this.masters = new Masters(client);
         this.evaluator = new Evaluator(client);
@@ -86,20 +77,21 @@ final class Senders implements Sender.Watch {
     /** The sender to the master that has a key. */
     Sender of(String key) {
         Object master = masters.of(key);
-        Sender sender = byMaster.get(master);
-        return sender != null
-                ? sender
-                : byMaster.computeIfAbsent(master, found -> {
-                    Sender fresh = made(found);
-                    watch.execute(() -> test(fresh));
-                    return fresh;
-                });
+        Watched watched = byMaster.get(master);
+        return (watched != null
+                        ? watched
+                        : byMaster.computeIfAbsent(master, found -> {
+                            Watched fresh = new Watched(found);
+                            watch.execute(fresh::test);
+                            return fresh;
+                        }))
+                .sender;
     }
 
     /** What the tests found, as it stands now. */
     List<String> findings() {
-        return logs.values().stream()
-                .flatMap(log -> log.findings().stream())
+        return byMaster.values().stream()
+                .flatMap(watched -> watched.log.findings().stream())
                 .sorted()
                 .toList();
     }
@@ -107,12 +99,15 @@ final class Senders implements Sender.Watch {
     BackendHealth health() {
         Map<String, BackendHealth.State> states = new TreeMap<>();
         List<String> all = new ArrayList<>(findings());
-        for (Sender sender : byMaster.values()) {
-            Breaker breaker = sender.breaker();
+        for (Watched watched : byMaster.values()) {
+            Breaker breaker = watched.sender.breaker();
             BackendException reason = breaker.whyNotDeciding();
             // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
-            states.merge(sender.name(), breaker.health(), (one, other) -> one.compareTo(other) > 0 ? one : other);
-            if (reason != null && (!breaker.isClosed() || log(sender).findings().isEmpty())) {
+            states.merge(
+                    Masters.name(watched.master),
+                    breaker.health(),
+                    (one, other) -> one.compareTo(other) > 0 ? one : other);
+            if (reason != null && (!breaker.isClosed() || watched.log.findings().isEmpty())) {
                 all.add(String.valueOf(reason.getMessage()));
             }
         }
@@ -125,37 +120,30 @@ final class Senders implements Sender.Watch {
      *
      * @throws BackendException if none of them answers
      */
-    void testAll() throws InterruptedException {
-        BackendException silence = null;
-        List<Sender> silent = new ArrayList<>();
-        Collection<Object> all = masters.all();
-        for (Object master : all) {
-            Sender sender = byMaster.computeIfAbsent(master, this::made);
-            try {
-                note(sender, selfTest.of(master));
-            } catch (BackendException e) {
-                silence = e;
-                silent.add(sender);
-            }
-        }
-        if (silence != null && silent.size() == all.size()) {
-            throw silence;
+    void testAll() {
+        masters.all().forEach(master -> byMaster.computeIfAbsent(master, Watched::new));
+        byMaster.values().forEach(Watched::test);
+        Collection<Watched> silent = byMaster.values().stream()
+                .filter(watched -> watched.silence != null)
+                .toList();
+        if (silent.size() == byMaster.size()) {
+            throw silent.stream().map(watched -> watched.silence).findFirst().orElseGet(RedisFailure::closed);
         }
         // Others answer, so those that need them get an answer; who needs these is not kept waiting.
-        silent.forEach(Sender::suspect);
+        silent.forEach(watched -> watched.sender.suspect());
     }
 
     /** What was found may be so no more, and who was master, neither. To be called on the watch once in a while. */
     void lookAgain() {
-        logs.values().forEach(MasterLog::write);
         Collection<Object> all = masters.all();
-        for (Sender sender : byMaster.values()) {
-            if (!all.contains(sender.master())) {
-                forget(sender);
-            } else if (untested.contains(sender)
-                    || !log(sender).findings().isEmpty()
-                    || sender.breaker().whyNotDeciding() != null) {
-                test(sender);
+        for (Watched watched : byMaster.values()) {
+            watched.log.write();
+            if (!all.contains(watched.master)) {
+                watched.forget();
+            } else if (watched.silence != null
+                    || !watched.log.findings().isEmpty()
+                    || watched.sender.breaker().whyNotDeciding() != null) {
+                watched.test();
             }
         }
     }
@@ -166,114 +154,107 @@ final class Senders implements Sender.Watch {
         long endMicros = monotonic.nowMicros() + deadline.toNanos() / 1_000;
         try {
             while (monotonic.nowMicros() < endMicros
-                    && !byMaster.values().stream().allMatch(Sender::isIdle)) {
+                    && !byMaster.values().stream().allMatch(watched -> watched.sender.isIdle())) {
                 Thread.sleep(1);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        byMaster.values().forEach(sender -> sender.close(RedisFailure.closed()));
+        byMaster.values().forEach(watched -> watched.sender.close(RedisFailure.closed()));
     }
 
-    private Sender made(Object master) {
-        return new Sender(master, Masters.name(master), monotonic, decisionTime, deadline, evaluator, this);
-    }
+    /** A master, and what is done about it. */
+    private final class Watched {
+        private final Object master;
+        private final Sender sender;
+        private final MasterLog log;
+        /** Errors that come and go must not keep Redis busy with tests. Who does not pass is tested at the next look. */
+        private final Throttle tests = new Throttle(monotonic, TEST_PAUSE_MICROS);
+        /** Why its last test had no answer. */
+        private volatile @Nullable BackendException silence;
 
-    private MasterLog log(Sender sender) {
-        return logs.computeIfAbsent(sender.name(), name -> new MasterLog(name, monotonic));
-    }
-
-    private void forget(Sender sender) {
-        byMaster.remove(sender.master(), sender);
-        untested.remove(sender);
-        tests.remove(sender);
-        MasterLog log = logs.remove(sender.name());
-        if (log != null) {
-            watch.execute(log::end);
+        Watched(Object master) {
+            String name = Masters.name(master);
+            this.master = master;
+            this.log = new MasterLog(name, monotonic);
+            this.sender = new Sender(name, monotonic, decisionTime, deadline, evaluator, timer, this::on);
         }
-    }
 
-    private void test(Sender sender) {
-        if (closed || !sender.breaker().isClosed()) {
-            return;
-        }
-        untested.remove(sender);
-        try {
-            note(sender, selfTest.of(sender.master()));
-        } catch (BackendException silent) {
-            untested.add(sender);
-            LOG.debug("{} does not answer its self-test", sender.name(), silent);
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void note(Sender sender, SelfTest.Found found) {
-        log(sender).setFindings(found.findings());
-        sender.breaker().noteTested(found.refusal());
-    }
-
-    @Override
-    public void away(Sender sender) {
-        watch.execute(() -> log(sender).setAway(true));
-    }
-
-    @Override
-    public void back(Sender sender) {
-        watch.execute(() -> {
-            if (log(sender).setAway(false)) {
-                test(sender);
+        private void on(Breaker.Event event) {
+            switch (event) {
+                case PROBE -> probe();
+                case AWAY -> watch.execute(() -> log.setAway(true));
+                case BACK ->
+                    watch.execute(() -> {
+                        if (log.setAway(false)) {
+                            test();
+                        }
+                    });
+                case REFUSAL -> {
+                    if (tests.tryPass()) {
+                        watch.execute(this::test);
+                    }
+                }
             }
-        });
-    }
-
-    @Override
-    public void refuses(Sender sender) {
-        // Who does not pass is tested when all are looked at again.
-        if (tests.computeIfAbsent(sender, first -> new Throttle(monotonic, TEST_PAUSE_MICROS))
-                .tryPass()) {
-            watch.execute(() -> test(sender));
         }
-    }
 
-    @Override
-    public void after(long micros, Runnable task) {
-        timer.schedule(task, micros, TimeUnit.MICROSECONDS);
-    }
-
-    /** Asks a master that does not answer, one probe at a time, until it does or is no master any more. */
-    @Override
-    public void suspect(Sender sender) {
-        if (closed) {
-            return;
-        }
-        if (sender.breaker().isClosed()) {
-            sender.endProbing();
-            return;
-        }
-        try {
-            if (!masters.all().contains(sender.master())) {
-                forget(sender);
+        void test() {
+            if (closed || !sender.breaker().isClosed()) {
                 return;
             }
-            prober.ask(sender.master(), patience(sender)).thenAccept(result -> {
-                if (!closed) {
-                    sender.probed(result.failure(), result.isAnswer(), result.tookMicros());
-                }
-                after(PROBE_PAUSE_MICROS, () -> suspect(sender));
-            });
-        } catch (RuntimeException e) {
-            // Whatever it is (a client that somebody shut down, say): without a next probe the breaker would stay open
-            // for
-            // ever.
-            LOG.debug("a probe could not be sent to {}", sender.name(), e);
-            after(PROBE_PAUSE_MICROS, () -> suspect(sender));
+            try {
+                SelfTest.Found found = selfTest.of(master);
+                log.setFindings(found.findings());
+                sender.breaker().noteTested(found.refusal());
+                silence = null;
+            } catch (BackendException silent) {
+                silence = silent;
+                LOG.debug("{} does not answer its self-test", Masters.name(master), silent);
+            } catch (InterruptedException closing) {
+                silence = RedisFailure.closed();
+                Thread.currentThread().interrupt();
+            }
         }
-    }
 
-    /** As long as anybody would wait: whom it answers in time, it is not away for. */
-    private Duration patience(Sender sender) {
-        long longest = Math.max(PROBE_PATIENCE_MICROS, Math.max(sender.longestMicros(), deadline.toNanos() / 1_000));
-        return Duration.of(Math.min(LONGEST_PROBE_MICROS, longest), ChronoUnit.MICROS);
+        void forget() {
+            byMaster.remove(master, this);
+            watch.execute(log::end);
+        }
+
+        /** Asks a master that does not answer, one probe at a time, until it does or is no master any more. */
+        private void probe() {
+            if (closed) {
+                return;
+            }
+            if (sender.breaker().isClosed()) {
+                sender.breaker().endProbing();
+                return;
+            }
+            try {
+                if (!masters.all().contains(master)) {
+                    forget();
+                    return;
+                }
+                prober.ask(master, patience()).thenAccept(result -> {
+                    if (!closed) {
+                        sender.probed(result.failure(), result.isAnswer(), result.tookMicros());
+                    }
+                    timer.after(PROBE_PAUSE_MICROS, this::probe);
+                });
+            } catch (RuntimeException e) {
+                // Whatever it is (a client that somebody shut down, say): without a next probe the breaker would stay
+                // open
+                // for ever.
+                LOG.debug("a probe could not be sent to {}", Masters.name(master), e);
+                timer.after(PROBE_PAUSE_MICROS, this::probe);
+            }
+        }
+
+        /** As long as anybody would wait: whom it answers in time, it is not away for. */
+        private Duration patience() {
+            long longest = Math.max(sender.longestMicros(), deadline.toNanos() / 1_000);
+            return Duration.of(
+                    Math.min(LONGEST_PROBE_MICROS, Math.max(PROBE_PATIENCE_MICROS, longest)), ChronoUnit.MICROS);
+        }
     }
 }

@@ -19,8 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.BiConsumer;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisConnectionException;
@@ -33,36 +31,15 @@ class SenderTest {
 
     private final ManualTime time = new ManualTime();
     private final List<String> events = new ArrayList<>();
-    private final List<BiConsumer<@Nullable List<Object>, @Nullable Throwable>> sent = new ArrayList<>();
+    private final List<Command.Receiver> sent = new ArrayList<>();
     private @Nullable Throwable failing;
     private final List<Later> later = new ArrayList<>();
-    private final Sender.Watch watch = new Sender.Watch() {
-        @Override
-        public void suspect(Sender sender) {
-            events.add("probe");
-        }
+    private final Timer timer = (micros, task) -> later.add(new Later(time.nowMicros() + micros, task));
+    private final Sender sender = sender(time);
 
-        @Override
-        public void away(Sender sender) {
-            events.add("away");
-        }
-
-        @Override
-        public void back(Sender sender) {
-            events.add("back");
-        }
-
-        @Override
-        public void refuses(Sender sender) {
-            events.add("refuses");
-        }
-
-        @Override
-        public void after(long micros, Runnable task) {
-            later.add(new Later(time.nowMicros() + micros, task));
-        }
-    };
-    private final Sender sender = new Sender("m", "Redis", time, null, DEADLINE, this::transport, watch);
+    private Sender sender(TimeSource clock) {
+        return new Sender("Redis", clock, null, DEADLINE, this::transport, timer, event -> events.add(event.name()));
+    }
 
     private record Later(long dueMicros, Runnable task) {}
 
@@ -99,11 +76,7 @@ class SenderTest {
         return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
     }
 
-    private void transport(
-            Command command,
-            Duration longest,
-            BooleanSupplier isWanted,
-            BiConsumer<@Nullable List<Object>, @Nullable Throwable> then) {
+    private void transport(Command command, Command.Receiver then) {
         assertEquals(List.of("p:{p:k}:10000000:fixed1"), command.keys());
         sent.add(then);
         if (failing instanceof Error error) {
@@ -136,7 +109,7 @@ class SenderTest {
             time.advance(DEADLINE);
             assertEquals(Kind.LATE, asker.giveUp());
         }
-        assertEquals(List.of("probe"), events);
+        assertEquals(List.of("PROBE"), events);
         Asker next = new Asker();
         assertEquals(Kind.LATE, next.failure(), "whether it is away is not known yet");
         assertEquals(3, sent.size());
@@ -155,7 +128,7 @@ class SenderTest {
         sender.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), false, 250_000);
         assertEquals(Kind.LATE, new Asker().failure(), "nobody knows what Redis did meanwhile");
         sender.probed(null, true, 50_000);
-        assertEquals(List.of("probe", "away", "back"), events);
+        assertEquals(List.of("PROBE", "AWAY", "BACK"), events);
         Asker asker = new Asker();
         answer(3);
         assertTrue(asker.answer.isDone());
@@ -211,11 +184,11 @@ class SenderTest {
             time.advance(DEADLINE);
             asker.giveUp();
         }
-        assertEquals(List.of("probe", "back"), events, "the first still probes");
-        sender.endProbing();
-        assertEquals(List.of("probe", "back", "probe"), events);
+        assertEquals(List.of("PROBE", "BACK"), events, "the first still probes");
+        sender.breaker().endProbing();
+        assertEquals(List.of("PROBE", "BACK", "PROBE"), events);
         sender.probed(null, true, 1_000);
-        sender.endProbing();
+        sender.breaker().endProbing();
         assertEquals(4, events.size(), events.toString());
     }
 
@@ -405,8 +378,8 @@ class SenderTest {
 
     @Test
     void aThreadGetsItsAnswerOrTheEndOfItsTime() throws Exception {
-        Sender real = new Sender("m", "Redis", TimeSource.system(), null, DEADLINE, this::transport, watch);
-        Call answered = call(TimeSource.system().nowMicros(), DEADLINE, true);
+        Sender real = sender(TimeSource.system());
+        Call answered = call(TimeSource.system().nowMicros(), Duration.ofSeconds(30), true);
         real.send(answered);
         new Thread(() -> answer(0)).start();
         assertEquals(2, real.await(answered).get(0).remaining());
