@@ -68,7 +68,7 @@ final class Call {
      * A call.
      *
      * @param longest how long its caller waits in all
-     * @param dueMicros until when; earlier than that long from now where it is a later step of a decision
+     * @param dueMicros until when: that long from now, or sooner where it is a later step of a decision
      * @param blocking whether the thread that makes it waits for it, and not a future
      */
     Call(List<Part> parts, Duration longest, long nowMicros, long dueMicros, boolean blocking) {

@@ -94,8 +94,8 @@ final class Connection implements AutoCloseable {
         try {
             sender(call).send(call);
             return call.future();
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(RedisFailure.of(e));
+        } catch (BackendException e) {
+            return CompletableFuture.failedFuture(e);
         }
     }
 
@@ -105,13 +105,8 @@ final class Connection implements AutoCloseable {
      * @throws BackendException if there is no answer within its deadline
      */
     List<LimitOutcome> sendAndWait(Call call) {
-        Sender sender;
-        try {
-            sender = sender(call);
-            sender.send(call);
-        } catch (RuntimeException e) {
-            throw RedisFailure.of(e);
-        }
+        Sender sender = sender(call);
+        sender.send(call);
         return sender.await(call);
     }
 
@@ -120,7 +115,11 @@ final class Connection implements AutoCloseable {
         if (now == null) {
             throw notConnected();
         }
-        return now.of(call.parts.get(0).key());
+        try {
+            return now.of(call.parts.get(0).key());
+        } catch (RuntimeException e) {
+            throw RedisFailure.of(e);
+        }
     }
 
     /** Runs a task that does not wait after some time, unless this is closed by then. */

@@ -1,6 +1,5 @@
 package io.limiter.redis;
 
-import io.limiter.DiagnosticLog;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
 import java.util.List;
@@ -19,14 +18,12 @@ import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
-import org.slf4j.Logger;
 
 /**
  * Which Redis, and how a Redisson client for it is made. Ours are small: few threads, few connections, masters only. One that
  * is made connects when it is first used, so that a Redis which is not there yet costs no new client each time.
  */
 final class RedisClients {
-    private static final Logger LOG = DiagnosticLog.of(RedisClients.class);
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;
@@ -166,7 +163,7 @@ final class RedisClients {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } catch (IllegalStateException neverStarted) {
-                LOG.debug("nothing to wait for", neverStarted);
+                // Nothing to wait for.
             }
         }
     }

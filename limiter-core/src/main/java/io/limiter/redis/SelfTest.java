@@ -14,7 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -134,8 +136,7 @@ final class SelfTest {
         }
         policies.add(policy(Algorithm.values()));
         for (Policy policy : policies) {
-            Command command = command(keys, policy, nobody, Call.TAKE, PATIENCE);
-            Object answer = ask(command, found);
+            Object answer = ask(command(keys, policy, nobody, Call.TAKE, PATIENCE), found);
             refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
         }
         List<Object> names = command(keys, policy(Algorithm.FIXED_WINDOW), nobody, Call.TAKE, PATIENCE)
@@ -185,32 +186,28 @@ final class SelfTest {
 
     /** What the master said: a reply, or an error, which is a finding. */
     private Object ask(Command command, Map<String, String> found) throws InterruptedException {
-        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
-        evaluator.run(command, (said, failure) -> {
-            if (failure == null) {
-                reply.complete(said);
-            } else {
-                reply.completeExceptionally(failure);
-            }
-        });
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        evaluator.run(
+                command,
+                (reply, failure) -> answer.complete(
+                        failure == null ? command.replies(reply, 1).get(0) : failure));
+        Object said;
         try {
-            List<Object> said = reply.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-            if (command.replies(said, 1).get(0) instanceof Throwable error) {
-                throw error;
-            }
-            return said;
-        } catch (InterruptedException e) {
-            throw e;
-        } catch (Throwable e) {
-            BackendException failure = RedisFailure.of(e);
-            if (!RedisFailure.isAnswer(e)) {
-                throw failure;
-            }
-            String[] message = String.valueOf(failure.getMessage()).split(" ", 2);
-            found.putIfAbsent(
-                    message[0], message[1] + " (script " + command.script().name() + ")");
-            return failure;
+            said = answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw RedisFailure.of(e);
         }
+        if (!(said instanceof Throwable error)) {
+            return said;
+        }
+        BackendException failure = RedisFailure.of(error);
+        if (!RedisFailure.isAnswer(error)) {
+            throw failure;
+        }
+        String[] message = String.valueOf(failure.getMessage()).split(" ", 2);
+        found.putIfAbsent(
+                message[0], message[1] + " (script " + command.script().name() + ")");
+        return failure;
     }
 
     /** A key of nobody's that lies on the master. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -130,7 +131,7 @@ final class Sender {
         while (!call.isTold()) {
             if (!expire(call)) {
                 // Its answer is being handed over.
-                Thread.onSpinWait();
+                LockSupport.parkNanos(this, 100_000);
             }
         }
         if (interrupted) {

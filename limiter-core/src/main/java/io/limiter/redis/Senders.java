@@ -78,14 +78,11 @@ final class Senders {
     Sender of(String key) {
         Object master = masters.of(key);
         Watched watched = byMaster.get(master);
-        return (watched != null
-                        ? watched
-                        : byMaster.computeIfAbsent(master, found -> {
-                            Watched fresh = new Watched(found);
-                            watch.execute(fresh::test);
-                            return fresh;
-                        }))
-                .sender;
+        if (watched == null) {
+            watched = byMaster.computeIfAbsent(master, Watched::new);
+            watch.execute(watched::test);
+        }
+        return watched.sender;
     }
 
     /** What the tests found, as it stands now. */
@@ -182,7 +179,7 @@ final class Senders {
 
         private void on(Breaker.Event event) {
             switch (event) {
-                case PROBE -> probe();
+                case PROBE -> timer.after(0, this::probe);
                 case AWAY -> watch.execute(() -> log.setAway(true));
                 case BACK ->
                     watch.execute(() -> {

@@ -33,12 +33,14 @@ final class SlotsDecision {
     }
 
     CompletableFuture<Decision> decide(Mode mode) {
-        return askEach(0, mode == Mode.TAKE ? Call.ASK : Call.SEE)
-                .thenCompose(seen -> seen.isDenied() || seen.failure != null
-                        ? seen.asDecision()
-                        : mode == Mode.TAKE
-                                ? take(0, List.of())
-                                : askEach(0, Call.LOOK).thenCompose(Answers::asDecision));
+        return askEach(0, mode == Mode.TAKE ? Call.ASK : Call.SEE).thenCompose(seen -> {
+            if (seen.isDenied() || seen.failure != null) {
+                return seen.asDecision();
+            }
+            return mode == Mode.TAKE
+                    ? take(0, List.of())
+                    : askEach(0, Call.LOOK).thenCompose(Answers::asDecision);
+        });
     }
 
     /** Takes the charges from the i-th on, after what was taken before them. */
