@@ -53,10 +53,11 @@ class ConnectionTest {
             assertEquals(1, clientsMade(), clients.toString());
             assertEquals(threads, redissonThreads(), "no thread for each attempt");
             List<String> told = attempts.of(Level.WARN, "RL-201");
-            assertEquals(1, told.size(), attempts.toString());
-            assertTrue(
-                    told.get(0).matches("RL-201 ConnectException: .*(127.0.0.1|localhost).*:" + port + ";.*"),
-                    told.get(0));
+            String refused = "RL-201 ConnectException: .*(127.0.0.1|localhost).*:" + port + ";.*";
+            // The first use of everything may take longer than a connection may, which is another reason, told once
+            // too.
+            assertEquals(1, told.stream().filter(line -> line.matches(refused)).count(), attempts.toString());
+            assertTrue(told.size() <= 2, attempts.toString());
             assertEquals("", redisson.toString(), "nor has Redisson more to say");
             assertTrue(backend.findings().isEmpty());
         }
