@@ -334,12 +334,7 @@ final class Sender {
         }
     }
 
-    /**
-     * What came of a probe.
-     *
-     * @param failure null for a reply
-     * @param isAnswer whether Redis answered, perhaps with an error
-     */
+    /** What came of a probe: no failure, or one that may be an answer of Redis all the same. */
     void probed(@Nullable BackendException failure, boolean isAnswer, long tookMicros) {
         if (isAnswer && tookMicros > deadlineMicros) {
             breaker.noteSlowProbe(tookMicros);
