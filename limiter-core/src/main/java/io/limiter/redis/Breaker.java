@@ -1,14 +1,25 @@
 package io.limiter.redis;
 
+import io.limiter.BackendException;
+import io.limiter.BackendException.Kind;
+import io.limiter.BackendHealth;
+import io.limiter.TimeSource;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
 /**
- * Whether it is worth asking a master. Closed while it answers; {@value #SILENCES} calls in a row without an answer in time
- * make it suspect: then nobody is kept waiting, and one probe at a time, more patient than the callers, finds out what is
- * the matter. No answer to that either is an outage; an answer that is late is not, and one in time closes the breaker. An
- * error that Redis replies is an answer: it comes at once, so it costs nobody time. Thread-safe.
+ * The circuit breaker of one master: whether it is worth asking. Closed while it answers; {@value #SILENCES} calls in a row
+ * without an answer in time make it suspect: then nobody is kept waiting, and one probe at a time, more patient than the
+ * callers, finds out what is the matter. No answer to that either is an outage; an answer that is late is not, and one in
+ * time closes the breaker. An error that Redis replies is an answer: it comes at once, so it costs nobody time. Thread-safe.
  */
 final class Breaker {
     /** One may be lost by chance; three in a row cost a caller the deadline, three times. */
     static final int SILENCES = 3;
+
+    /** For so long no probe must be answered before a master is taken for away. */
+    private static final long AWAY_AFTER_MICROS = 250_000;
 
     /** What is known of the master. */
     enum State {
@@ -20,82 +31,173 @@ final class Breaker {
         OPEN
     }
 
-    private volatile int silences;
-    private volatile State state = State.CLOSED;
-
-    State state() {
-        return state;
+    /** What its listener has to do something about. */
+    enum Event {
+        /** Somebody should find out how the master is, until it answers; then {@link #endProbing}. */
+        PROBE,
+        /** It is away. */
+        AWAY,
+        /** It answers in time again. */
+        BACK,
+        /** It refuses a call: somebody should find out whether it refuses all; then {@link #noteTested}. */
+        REFUSAL
     }
 
-    /**
-     * An answer came in time.
-     *
-     * @return the state before
-     */
-    State answered() {
+    private final String name;
+    private final TimeSource time;
+    private final Consumer<Event> listener;
+    /** Whether somebody is finding out how the master is. */
+    private final AtomicBoolean probing = new AtomicBoolean();
+
+    private volatile int silences;
+    private volatile State state = State.CLOSED;
+    private long suspectSinceMicros;
+    /** How long a master that is too slow took to answer; for ever, when it did not. */
+    private volatile long slowMicros = Long.MAX_VALUE;
+    /** The error with which it refuses to decide, as far as is known. */
+    private volatile @Nullable BackendException refusal;
+
+    /** @param name how messages call the master */
+    Breaker(String name, TimeSource time, Consumer<Event> listener) {
+        this.name = name;
+        this.time = time;
+        this.listener = listener;
+    }
+
+    boolean isClosed() {
+        return state == State.CLOSED;
+    }
+
+    /** How the master is, as far as is known. */
+    BackendHealth.State health() {
+        return switch (state) {
+            case CLOSED -> refusal == null ? BackendHealth.State.ANSWERS : BackendHealth.State.REFUSES;
+            case SUSPECT -> BackendHealth.State.SUSPECT;
+            case OPEN -> BackendHealth.State.AWAY;
+        };
+    }
+
+    /** Why it decides no calls; null while it does. */
+    @Nullable
+    BackendException whyNotDeciding() {
+        return switch (state) {
+            case CLOSED -> refusal;
+            case SUSPECT ->
+                new BackendException(
+                        Kind.LATE,
+                        "RL-230 " + name
+                                + " did not answer in time several times, so it is not asked until a probe finds"
+                                + " out why",
+                        null);
+            case OPEN ->
+                new BackendException(
+                        "RL-225 " + name + " does not answer, so it is not asked until a probe gets through");
+        };
+    }
+
+    /** Why it is not asked by somebody who waits so long; null when it is. Who waits long enough asks one that is slow. */
+    @Nullable
+    BackendException whyNotAsked(long longestMicros) {
+        return state == State.CLOSED || (state == State.SUSPECT && longestMicros / 2 > slowMicros)
+                ? null
+                : whyNotDeciding();
+    }
+
+    /** It answers a call with an error. Whether it refuses all of them is for a test to say. */
+    void noteError(BackendException error) {
+        if (refusal == null && RedisFailure.isRefusal(error)) {
+            refusal = error;
+            listener.accept(Event.REFUSAL);
+        }
+    }
+
+    /** What a test found: why it decides no calls, or null when it does. */
+    void noteTested(@Nullable BackendException found) {
+        refusal = found;
+    }
+
+    /** An answer came in time. Returns whether the master was not asked before. */
+    boolean noteAnswer() {
         // Read first: every answer comes here, and nearly always there is nothing to change.
         if (state == State.CLOSED && silences == 0) {
-            return State.CLOSED;
+            return false;
         }
+        boolean news;
         synchronized (this) {
-            State before = state;
+            news = state != State.CLOSED;
             silences = 0;
             state = State.CLOSED;
-            return before;
         }
+        if (news) {
+            listener.accept(Event.BACK);
+        }
+        return news;
     }
 
     /** An answer came that its caller waited for, but later than a master that is well answers: it is not silent. */
-    void answeredSlowly() {
-        if (silences > 0 && state == State.CLOSED) {
+    void noteSlowAnswer() {
+        if (silences > 0) {
             synchronized (this) {
-                if (state == State.CLOSED) {
-                    silences = 0;
-                }
+                silences = state == State.CLOSED ? 0 : silences;
             }
         }
     }
 
-    /**
-     * No answer came in time.
-     *
-     * @return whether that makes the master suspect, which it was not before
-     */
-    synchronized boolean silent() {
-        silences = Math.min(SILENCES, silences + 1);
+    /** No answer came in time. Returns whether that makes the master suspect, which it was not before. */
+    boolean noteSilence() {
+        synchronized (this) {
+            silences = Math.min(SILENCES, silences + 1);
+        }
         return silences == SILENCES && suspect();
     }
 
-    /**
-     * Nobody knows how the master is.
-     *
-     * @return whether that is news
-     */
-    synchronized boolean suspect() {
-        if (state != State.CLOSED) {
-            return false;
+    /** Nobody knows how the master is. Returns whether that is news. */
+    boolean suspect() {
+        synchronized (this) {
+            if (state != State.CLOSED) {
+                return false;
+            }
+            silences = SILENCES;
+            state = State.SUSPECT;
+            suspectSinceMicros = time.nowMicros();
+            slowMicros = Long.MAX_VALUE;
         }
-        silences = SILENCES;
-        state = State.SUSPECT;
+        beginProbing();
         return true;
     }
 
-    /**
-     * A probe found that it is away.
-     *
-     * @return whether that was not known before
-     */
-    synchronized boolean isAway() {
-        silences = SILENCES;
-        boolean news = state != State.OPEN;
-        state = State.OPEN;
-        return news;
+    private void beginProbing() {
+        if (probing.compareAndSet(false, true)) {
+            listener.accept(Event.PROBE);
+        }
     }
 
-    /** A probe was answered, but late. */
-    synchronized void isSlow() {
+    /** It answers, so the probing ends; it begins anew if the answer was the last for now. */
+    void endProbing() {
+        probing.set(false);
+        if (!isClosed()) {
+            beginProbing();
+        }
+    }
+
+    /** A probe was answered, but so late. */
+    synchronized void noteSlowProbe(long tookMicros) {
+        slowMicros = tookMicros;
         if (state == State.OPEN) {
             state = State.SUSPECT;
         }
+    }
+
+    /** A probe had no answer. */
+    void noteLostProbe() {
+        synchronized (this) {
+            slowMicros = Long.MAX_VALUE;
+            // A connection that breaks and is made anew is no outage.
+            if (state != State.SUSPECT || time.nowMicros() - suspectSinceMicros < AWAY_AFTER_MICROS) {
+                return;
+            }
+            state = State.OPEN;
+        }
+        listener.accept(Event.AWAY);
     }
 }

@@ -1,19 +1,27 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a script: its keys and arguments, and how its reply is read. A lone limit takes the script of its
- * algorithm, several limits the batch script as one request; both speak of a limit in the same six numbers.
+ * One call: what is asked of the states of one slot, who waits for it (a thread or a future) and until when, and what came
+ * of it. It waits in the queue of a {@link Sender}, is sent, and is done when its caller has an answer: that of Redis, or
+ * why there is none. Thread-safe.
  */
 final class Call {
     /** Take the permits if all limits allow it. */
@@ -24,134 +32,218 @@ final class Call {
     static final String SEE = "see";
     /** As {@link #SEE}, as the beginning of a take. Batch script only. */
     static final String ASK = "ask";
+    /** Forget the states. */
+    static final String RESET = "reset";
 
     private static final int NUMBERS = 6;
 
-    private record Part(Charge charge, Limit limit, String mode) {}
-
-    private final RedisKeys redisKeys;
-    private final List<Part> parts = new ArrayList<>();
-
-    Call(RedisKeys redisKeys) {
-        this.redisKeys = redisKeys;
+    /** Where a call is on its way. */
+    enum State {
+        WAITING,
+        SENT,
+        DONE
     }
 
-    /** Asks all limits of a charge. */
-    Call add(Charge charge, String mode) {
-        for (Limit limit : charge.policy().limits()) {
-            parts.add(new Part(charge, limit, mode));
-        }
-        return this;
-    }
+    /** What is asked of one state. */
+    record Part(String key, Charge charge, Limit limit, String mode) {}
 
-    /** Gives back what an outcome took. */
-    Call addRefund(LimitOutcome outcome) {
-        parts.add(new Part(outcome.charge(), outcome.limit(), "back:" + outcome.stampMicros()));
-        return this;
-    }
+    final List<Part> parts;
+    /** How long its caller waits in all. */
+    final Duration longest;
 
-    Script script() {
-        return isAlone() ? Script.alone(algorithm()) : Script.BATCH;
-    }
+    final long longestMicros;
+    /** Until when its caller waits. */
+    final long dueMicros;
 
-    List<Object> keys() {
-        List<Object> keys = new ArrayList<>(parts.size());
-        for (Part part : parts) {
-            keys.add(redisKeys.of(part.charge.policy(), part.charge.key(), part.limit));
-        }
-        return keys;
-    }
+    private final @Nullable Thread thread;
+    private final @Nullable CompletableFuture<List<LimitOutcome>> future;
+    private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+    private @Nullable Consumer<List<LimitOutcome>> ifLate;
+    private volatile long sinceMicros;
+    private volatile boolean replied;
+    /** The reply, or the exception; null until there is one. */
+    private volatile @Nullable Object answer;
 
     /**
-     * The arguments.
+     * A call.
      *
-     * @param time where the time is read; null for the server's
+     * @param longest how long its caller waits in all
+     * @param dueMicros until when: that long from now, or sooner where it is a later step of a decision
+     * @param blocking whether the thread that makes it waits for it, and not a future
      */
-    Object[] arguments(@Nullable TimeSource time) {
-        String now = time == null ? "" : Long.toString(time.nowMicros());
-        List<Object> arguments = new ArrayList<>(2 + 7 * parts.size());
-        if (isAlone()) {
-            addNumbers(arguments, parts.get(0));
-            arguments.add(now);
-            addIdAndMode(arguments, parts.get(0));
-        } else {
-            arguments.add(now);
-            arguments.add(Integer.toString(parts.size()));
-            for (Part part : parts) {
-                arguments.add(part.limit.algorithm().text());
-                addNumbers(arguments, part);
-                addIdAndMode(arguments, part);
+    Call(List<Part> parts, Duration longest, long nowMicros, long dueMicros, boolean blocking) {
+        this.parts = parts;
+        this.longest = longest;
+        this.longestMicros = longest.toNanos() / 1_000;
+        this.sinceMicros = nowMicros;
+        this.dueMicros = dueMicros;
+        this.thread = blocking ? Thread.currentThread() : null;
+        this.future = blocking ? null : new CompletableFuture<>();
+    }
+
+    /** Asks all limits of the charges. */
+    static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
+        List<Part> parts = new ArrayList<>(charges.size());
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                parts.add(new Part(keys.of(charge.policy(), charge.key(), limit), charge, limit, mode));
             }
         }
-        return arguments.toArray();
+        return parts;
+    }
+
+    /** Gives back what the outcomes took: a call for each charge, whose states share a slot. */
+    static Collection<List<Part>> refunds(RedisKeys keys, List<LimitOutcome> outcomes) {
+        Map<Charge, List<Part>> byCharge = new LinkedHashMap<>();
+        for (LimitOutcome outcome : outcomes) {
+            Charge charge = outcome.charge();
+            String key = keys.of(charge.policy(), charge.key(), outcome.limit());
+            byCharge.computeIfAbsent(charge, first -> new ArrayList<>())
+                    .add(new Part(key, charge, outcome.limit(), "back:" + outcome.stampMicros()));
+        }
+        return byCharge.values();
+    }
+
+    /** When it was sent, or before that when it came. */
+    long sinceMicros() {
+        return sinceMicros;
+    }
+
+    /** Whether a thread waits for it. */
+    boolean isBlocking() {
+        return thread != null;
+    }
+
+    /** Whether nobody waits any more. */
+    boolean isDone() {
+        return state.get() == State.DONE;
+    }
+
+    /** Whether Redis has replied, also when nobody waited any more. */
+    boolean isReplied() {
+        return replied;
+    }
+
+    /** The future that waits for it. Fails with {@link BackendException}. */
+    CompletableFuture<List<LimitOutcome>> future() {
+        if (future == null) {
+            throw new IllegalStateException("a thread waits for this call");
+        }
+        return future;
+    }
+
+    /** What is done with what it was granted after its caller had gone. To be said before it is sent. */
+    Call ifLate(Consumer<List<LimitOutcome>> action) {
+        ifLate = action;
+        return this;
+    }
+
+    /** It leaves the queue to be sent. Returns false when nobody waits any more. */
+    boolean trySend(long nowMicros) {
+        sinceMicros = nowMicros;
+        return state.compareAndSet(State.WAITING, State.SENT);
+    }
+
+    /** Ends it, in the state where it is supposed to be; who succeeds has to {@link #tell}. */
+    boolean tryEnd(State before) {
+        return state.compareAndSet(before, State.DONE);
+    }
+
+    /** Ends it without a reply, in the state where it is supposed to be. */
+    void tryFail(State before, BackendException failure) {
+        if (tryEnd(before)) {
+            tell(failure);
+        }
+    }
+
+    /** Redis has replied, or never will. */
+    void noteReply() {
+        replied = true;
+    }
+
+    /** Hands the answer over to who waits: the reply, or the exception instead. */
+    void tell(Object replyOrFailure) {
+        answer = replyOrFailure;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+        } else {
+            CompletableFuture<List<LimitOutcome>> waiting = future();
+            try {
+                waiting.complete(outcomes());
+            } catch (BackendException e) {
+                waiting.completeExceptionally(e);
+            }
+        }
+    }
+
+    /** The reply came when its caller had gone. */
+    void tellLate(List<?> reply) {
+        if (ifLate != null) {
+            List<LimitOutcome> outcomes = read(reply);
+            if (outcomes.stream().allMatch(LimitOutcome::allowed)) {
+                ifLate.accept(outcomes);
+            }
+        }
+    }
+
+    /** Waits until it is told, or its time is over by this clock. An interrupt does not shorten that. Returns whether there was one. */
+    boolean park(TimeSource time) {
+        boolean interrupted = false;
+        long leftMicros = dueMicros - time.nowMicros();
+        while (answer == null && leftMicros > 0) {
+            LockSupport.parkNanos(this, leftMicros * 1_000);
+            interrupted |= Thread.interrupted();
+            leftMicros = dueMicros - time.nowMicros();
+        }
+        return interrupted;
+    }
+
+    /** Whether its caller has been told. */
+    boolean isTold() {
+        return answer != null;
     }
 
     /**
-     * The outcomes in a reply.
+     * What came of it, when it is told.
      *
-     * @throws BackendException if it is no reply of these scripts
+     * @throws BackendException if there are no outcomes
      */
-    List<LimitOutcome> outcomes(List<?> reply) {
-        List<?> numbers = isAlone() ? reply : requestOf(reply);
+    List<LimitOutcome> outcomes() {
+        if (answer instanceof BackendException failure) {
+            throw failure;
+        }
+        return read((List<?>) Objects.requireNonNull(answer, "not told yet"));
+    }
+
+    private List<LimitOutcome> read(List<?> numbers) {
+        if (parts.get(0).mode.equals(RESET)) {
+            return List.of();
+        }
         if (numbers.size() != NUMBERS * parts.size()) {
-            throw misread("a script replied with " + numbers.size() + " values instead of " + NUMBERS * parts.size());
+            throw RedisFailure.misread(
+                    "a script replied with " + numbers.size() + " values instead of " + NUMBERS * parts.size());
         }
         List<LimitOutcome> outcomes = new ArrayList<>(parts.size());
-        for (int i = 0; i < parts.size(); i++) {
-            int at = i * NUMBERS;
+        int at = 0;
+        for (Part part : parts) {
             outcomes.add(new LimitOutcome(
-                    parts.get(i).charge,
-                    parts.get(i).limit,
+                    part.charge,
+                    part.limit,
                     number(numbers, at) == 1,
                     number(numbers, at + 1),
                     number(numbers, at + 2),
                     number(numbers, at + 3),
                     number(numbers, at + 4),
                     number(numbers, at + 5)));
+            at += NUMBERS;
         }
         return outcomes;
-    }
-
-    /** Whether the script of one algorithm is enough. It does not know how to see without taking. */
-    private boolean isAlone() {
-        return parts.size() == 1
-                && !parts.get(0).mode.equals(SEE)
-                && !parts.get(0).mode.equals(ASK);
-    }
-
-    private Algorithm algorithm() {
-        return parts.get(0).limit.algorithm();
-    }
-
-    private static void addNumbers(List<Object> arguments, Part part) {
-        arguments.add(Long.toString(part.charge.permits()));
-        arguments.add(Long.toString(part.limit.permits()));
-        arguments.add(Long.toString(part.limit.periodMicros()));
-        arguments.add(Long.toString(part.limit.burst()));
-    }
-
-    private static void addIdAndMode(List<Object> arguments, Part part) {
-        String id = part.charge.requestId();
-        arguments.add(id == null ? "" : PartitionKey.of(id).canonical());
-        arguments.add(part.mode);
-    }
-
-    private static List<?> requestOf(List<?> reply) {
-        if (reply.size() == 1 && reply.get(0) instanceof List<?> request) {
-            return request;
-        }
-        throw misread("the batch script's reply is not that of one request");
     }
 
     private static long number(List<?> numbers, int i) {
         if (numbers.get(i) instanceof Long number) {
             return number;
         }
-        throw misread("a script's reply holds something else than whole numbers");
-    }
-
-    private static BackendException misread(String what) {
-        return new BackendException(
-                BackendException.Kind.FAULT, "RL-228 " + what + "; is something between this JVM and Redis?", null);
+        throw RedisFailure.misread("a script's reply holds something else than whole numbers");
     }
 }

@@ -3,16 +3,14 @@ package io.limiter.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
-import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
 
-/** Runs scripts through a Redisson client, each at most once. Thread-safe. */
-final class Evaluator {
+/** Runs commands through a Redisson client, each at most once. Thread-safe. */
+final class Evaluator implements Sender.Transport {
     /** Somebody may flush the scripts again and again. */
     private static final int LOADS = 3;
     /** Deadlines come from policies, so there are few; beyond this a handle is made for each call. */
@@ -32,54 +30,49 @@ final class Evaluator {
     }
 
     /**
-     * Runs a script, on the master that has its first key. Where Redis does not know the script, which proves that
+     * Runs a command on the master that has its first key. Where Redis does not know the script, which proves that
      * nothing ran, it is loaded there and run again, unless nobody waits any more. Nothing else is ever sent twice:
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
-    CompletableFuture<List<Object>> run(Waiter waiter, Script script, List<Object> keys, Object[] arguments) {
-        return run(handle(waiter.longest()), new Run(waiter, script, keys, arguments), LOADS);
+    @Override
+    public void run(Command command, Command.Receiver receiver) {
+        run(handle(command.longest()), command, receiver, LOADS);
     }
 
-    private record Run(Waiter waiter, Script script, List<Object> keys, Object[] arguments) {}
-
-    private static CompletableFuture<List<Object>> run(RScript handle, Run run, int loads) {
-        CompletableFuture<List<Object>> reply = handle.<List<Object>>evalShaAsync(
-                        RScript.Mode.READ_WRITE, run.script.sha(), RScript.ReturnType.LIST, run.keys, run.arguments)
-                .toCompletableFuture();
-        return reply.thenCompose(Evaluator::withoutError).exceptionallyCompose(failure -> {
-            if (loads == 0 || !RedisFailure.isNoScript(failure) || run.waiter.isOver()) {
-                return CompletableFuture.failedFuture(failure);
-            }
-            return handle.scriptLoadAsync((String) run.keys.get(0), run.script.text())
-                    .toCompletableFuture()
-                    .thenCompose(sha -> run.waiter.isOver()
-                            ? CompletableFuture.failedFuture(failure)
-                            : run(handle, run, loads - 1));
-        });
+    private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
+        Script script = command.script();
+        Object[] arguments = command.arguments().toArray();
+        handle.<List<Object>>evalShaAsync(
+                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, command.keys(), arguments)
+                .whenComplete((reply, failure) -> {
+                    if (failure == null || loads == 0 || !isToBeLoaded(command, failure)) {
+                        receiver.accept(reply, failure);
+                        return;
+                    }
+                    handle.scriptLoadAsync((String) command.keys().get(0), script.text())
+                            .whenComplete((sha, notLoaded) -> {
+                                if (notLoaded != null || !isToBeLoaded(command, failure)) {
+                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                                } else {
+                                    run(handle, command, receiver, loads - 1);
+                                }
+                            });
+                });
     }
 
-    /** The batch script replies the error of a request as its text. */
-    private static CompletableFuture<List<Object>> withoutError(List<Object> reply) {
-        if (reply != null
-                && reply.size() == 1
-                && reply.get(0) instanceof List<?> request
-                && request.size() == 1
-                && request.get(0) instanceof String error) {
-            return CompletableFuture.failedFuture(
-                    new RedisException(RedisFailure.code(error).isEmpty() ? "ERR " + error : error));
-        }
-        return CompletableFuture.completedFuture(reply);
+    private static boolean isToBeLoaded(Command command, Throwable failure) {
+        return RedisFailure.isNoScript(failure) && command.isWanted().getAsBoolean();
     }
 
-    private RScript handle(Duration timeout) {
-        RScript handle = handles.get(timeout);
+    private RScript handle(Duration longest) {
+        RScript handle = handles.get(longest);
         if (handle == null) {
             handle = client.getScript(OptionalOptions.defaults()
                     .codec(StringCodec.INSTANCE)
                     .retryAttempts(0)
-                    .timeout(timeout.plus(LISTENS_LONGER)));
+                    .timeout(longest.plus(LISTENS_LONGER)));
             if (handles.size() < MOST_HANDLES) {
-                handles.put(timeout, handle);
+                handles.put(longest, handle);
             }
         }
         return handle;

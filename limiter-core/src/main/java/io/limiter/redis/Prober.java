@@ -2,9 +2,14 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.TimeSource;
+import io.netty.util.concurrent.EventExecutor;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,68 +17,89 @@ import org.jspecify.annotations.Nullable;
  * read it got to run: otherwise this JVM is short of processors, which is no outage of Redis. Thread-safe.
  */
 final class Prober {
+    private static final long HOP_MICROS = 1_000;
+
     private final Masters masters;
     private final Evaluator evaluator;
     private final RedisKeys keys;
-    private final Deadlines deadlines;
+    private final Timer timer;
     private final TimeSource time;
-    private final EventLoops loops;
 
-    Prober(Masters masters, Evaluator evaluator, RedisKeys keys, Deadlines deadlines, TimeSource time) {
+    Prober(Masters masters, Evaluator evaluator, RedisKeys keys, Timer timer, TimeSource time) {
         this.masters = masters;
         this.evaluator = evaluator;
         this.keys = keys;
-        this.deadlines = deadlines;
+        this.timer = timer;
         this.time = time;
-        this.loops = new EventLoops(masters.eventLoops(), deadlines, time);
     }
 
     /**
      * What came of a probe.
      *
      * @param failure null for a reply
+     * @param isAnswer whether Redis answered, perhaps with an error
      * @param tookMicros how long it took
      */
-    record Result(@Nullable BackendException failure, long tookMicros) {}
+    record Result(@Nullable BackendException failure, boolean isAnswer, long tookMicros) {}
 
     /** Asks once. */
     CompletableFuture<Result> ask(Object master, Duration patience) {
-        Call call = SelfTest.probe(keys, SelfTest.keyOn(master, masters, keys));
         long sentMicros = time.nowMicros();
-        CompletableFuture<Long> lateness = loops.latenessMicros(patience);
-        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
-        return deadlines
-                .bound(patience, waiter -> {
-                    evaluator
-                            .run(waiter, call.script(), call.keys(), call.arguments(null))
-                            .whenComplete((value, failure) -> {
-                                if (failure == null) {
-                                    reply.complete(value);
-                                } else {
-                                    reply.completeExceptionally(failure);
-                                }
-                            });
-                    return reply;
-                })
-                .handle((value, failure) -> {
-                    if (failure == null || RedisFailure.isAnswer(failure)) {
-                        BackendException error = failure == null ? null : RedisFailure.of(failure);
-                        return CompletableFuture.completedFuture(new Result(error, time.nowMicros() - sentMicros));
-                    }
-                    return loops.latenessMicros(patience)
-                            .thenCombine(lateness, Math::max)
-                            .thenApply(late -> judged(RedisFailure.of(failure), late, reply, sentMicros));
-                })
-                .thenCompose(result -> result);
+        CompletableFuture<Result> result = new CompletableFuture<>();
+        CompletableFuture<Long> lateness = latenessMicros(patience);
+        Consumer<BackendException> noAnswer = failure -> latenessMicros(patience)
+                .thenCombine(lateness, Math::max)
+                .thenAccept(late -> result.complete(new Result(
+                        late > Sender.STALL_MICROS
+                                ? RedisFailure.overloaded("this JVM is too busy to read the answers")
+                                : failure,
+                        false,
+                        time.nowMicros() - sentMicros)));
+        evaluator.run(SelfTest.probe(masters, keys, master, patience), (reply, failure) -> {
+            if (failure != null && !RedisFailure.isAnswer(failure)) {
+                noAnswer.accept(RedisFailure.of(failure));
+                return;
+            }
+            BackendException error = failure == null ? null : RedisFailure.of(failure);
+            result.complete(new Result(error, true, time.nowMicros() - sentMicros));
+        });
+        BackendException late = RedisFailure.late(BackendException.Kind.LATE, patience.toMillis());
+        timer.after(patience.toNanos() / 1_000, () -> {
+            if (!result.isDone()) {
+                noAnswer.accept(late);
+            }
+        });
+        return result;
     }
 
-    private Result judged(
-            BackendException failure, long lateMicros, CompletableFuture<List<Object>> reply, long sentMicros) {
-        long tookMicros = time.nowMicros() - sentMicros;
-        if (lateMicros > Deadlines.STALL_MICROS) {
-            return new Result(RedisFailure.overloaded("this JVM is too busy to read the answers"), tookMicros);
+    /**
+     * How late the latest of the threads on which answers arrive runs a task that is due now, in microseconds. By then each
+     * has read what had arrived: a loop reads its sockets before its tasks, and the task comes twice, a millisecond apart, so
+     * that a reading lies between. Where those threads are not to be seen, the timer is asked instead.
+     *
+     * @param longest after which the answer is that long, if a loop does not run at all
+     */
+    private CompletableFuture<Long> latenessMicros(Duration longest) {
+        long startMicros = time.nowMicros();
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (EventExecutor loop : masters.eventLoops()) {
+            CompletableFuture<Void> ran = new CompletableFuture<>();
+            all.add(ran);
+            try {
+                loop.execute(() -> loop.schedule(() -> ran.complete(null), HOP_MICROS, TimeUnit.MICROSECONDS));
+            } catch (RejectedExecutionException closed) {
+                ran.complete(null);
+            }
         }
-        boolean answered = reply.isDone() && !reply.isCompletedExceptionally();
-        return new Result(answered ? null : failure, tookMicros);
+        if (all.isEmpty()) {
+            CompletableFuture<Void> ran = new CompletableFuture<>();
+            all.add(ran);
+            timer.after(HOP_MICROS, () -> ran.complete(null));
+        }
+        CompletableFuture<Long> lateness = new CompletableFuture<>();
+        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenRun(() -> lateness.complete(time.nowMicros() - startMicros - HOP_MICROS));
+        timer.after(longest.toNanos() / 1_000, () -> lateness.complete(longest.toNanos() / 1_000));
+        return lateness;
     }
 }

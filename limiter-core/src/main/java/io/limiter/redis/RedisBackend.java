@@ -5,19 +5,17 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -43,20 +41,14 @@ public final class RedisBackend implements Backend {
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
     private final RedisKeys keys;
-    private final RedisLink link;
-    private final Deadlines deadlines;
+    private final Connection connection;
     private final Duration deadline;
-    private final @Nullable TimeSource time;
+    private final TimeSource monotonic = TimeSource.system();
 
-    private RedisBackend(Builder builder) {
+    private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix);
-        this.time = builder.time;
         this.deadline = builder.deadline;
-        this.deadlines = new Deadlines(TimeSource.system());
-        Function<Login, RedissonClient> connect = Objects.requireNonNull(builder.connect, "checked by build()");
-        Login login = builder.login;
-        this.link = new RedisLink(
-                builder.name, () -> connect.apply(login), builder.addresses, builder.owned, keys, deadline, deadlines);
+        this.connection = new Connection(clients, keys, builder.time, deadline);
     }
 
     /** A builder. It needs to be told which Redis. */
@@ -81,7 +73,7 @@ public final class RedisBackend implements Backend {
      */
     public boolean awaitConnected(Duration longest) {
         try {
-            return link.awaitConnected(longest);
+            return connection.awaitConnected(longest);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -93,51 +85,72 @@ public final class RedisBackend implements Backend {
      * with a code of {@code docs/diagnostics.md}. Empty when all is well, and before the first connection.
      */
     public List<String> findings() {
-        return link.findings();
+        return connection.findings();
     }
 
     /** Its masters as the calls of late found them, with {@link #findings()}, and what is to be said of the connection. */
     @Override
     public BackendHealth health() {
-        return link.health();
+        return connection.health();
     }
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        Duration longest = deadline(charges);
-        if (charges.size() > 1 && link.isCluster()) {
-            SlotsDecision decision = new SlotsDecision(charges);
-            return deadlines.bound(longest, waiter -> decision.decide(calls(waiter), mode), decision::known);
+        if (mayNeedSeveralCalls(charges)) {
+            return new SlotsDecision(connection, keys, charges, deadline(charges)).decide(mode);
         }
-        return deadlines.bound(
-                longest,
-                waiter -> Futures.map(
-                        calls(waiter).ask(charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK),
-                        outcomes -> Decision.of(Decision.Source.REDIS, charges, outcomes)));
+        CompletableFuture<Decision> decision = new CompletableFuture<>();
+        // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
+        connection.send(call(charges, mode, false)).whenComplete((outcomes, failure) -> {
+            if (failure != null) {
+                decision.completeExceptionally(failure);
+            } else {
+                decision.complete(Decision.of(Decision.Source.REDIS, charges, outcomes));
+            }
+        });
+        return decision;
+    }
+
+    @Override
+    public Decision decideNow(List<Charge> charges, Mode mode) {
+        return mayNeedSeveralCalls(charges)
+                ? Backend.super.decideNow(charges, mode)
+                : Decision.of(Decision.Source.REDIS, charges, connection.sendAndWait(call(charges, mode, true)));
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return deadlines.bound(
-                deadline(decision.charges()),
-                waiter -> calls(waiter)
-                        .refund(decision.outcomes())
-                        .thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)));
+        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
+        List<CompletableFuture<List<LimitOutcome>>> replies = Call.refunds(keys, decision.outcomes()).stream()
+                .map(parts -> connection.send(call(parts, deadline(decision.charges()), false)))
+                .toList();
+        for (CompletableFuture<List<LimitOutcome>> reply : replies) {
+            any = any.thenCombine(
+                    reply, (one, outcomes) -> one || outcomes.stream().anyMatch(LimitOutcome::allowed));
+        }
+        return any;
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        List<Object> names = new ArrayList<>();
-        for (Limit limit : policy.limits()) {
-            names.add(keys.of(policy, key, limit));
-        }
-        return deadlines.bound(
-                policy.deadline() == null ? deadline : policy.deadline(),
-                waiter -> link.run(waiter, Script.RESET, names, new Object[0]).thenApply(deleted -> null));
+        List<Charge> charges = List.of(new Charge(policy, key, 0));
+        return connection
+                .send(call(Call.parts(keys, charges, Call.RESET), deadline(charges), false))
+                .thenApply(deleted -> null);
     }
 
-    private Calls calls(Waiter waiter) {
-        return new Calls(link, keys, time, waiter);
+    private boolean mayNeedSeveralCalls(List<Charge> charges) {
+        return charges.size() > 1 && connection.isCluster();
+    }
+
+    private Call call(List<Charge> charges, Mode mode, boolean blocking) {
+        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK);
+        return call(parts, deadline(charges), blocking);
+    }
+
+    private Call call(List<Call.Part> parts, Duration longest, boolean blocking) {
+        long now = monotonic.nowMicros();
+        return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
     }
 
     /** The shortest that one of the policies says. */
@@ -159,18 +172,14 @@ public final class RedisBackend implements Backend {
      */
     @Override
     public void close() {
-        link.close();
-        deadlines.close();
+        connection.close();
     }
 
     /** Builds a {@link RedisBackend}. Not thread-safe. */
     public static final class Builder {
-        private @Nullable Function<Login, RedissonClient> connect;
-        private List<String> addresses = List.of();
-        private boolean owned;
-        private boolean takesLogin;
-        private Login login = Login.NONE;
-        private String name = "Redis";
+        private @Nullable RedisClients clients;
+        private @Nullable String username;
+        private @Nullable String password;
         private String prefix = "limiter";
         private Duration deadline = DEFAULT_DEADLINE;
         private @Nullable TimeSource time;
@@ -179,11 +188,7 @@ public final class RedisBackend implements Backend {
 
         /** Uses a client that the application has. It is never shut down from here. */
         public Builder client(RedissonClient client) {
-            Objects.requireNonNull(client, "client");
-            this.connect = login -> client;
-            this.addresses = List.of();
-            this.owned = false;
-            this.takesLogin = false;
+            this.clients = RedisClients.given(client);
             return this;
         }
 
@@ -192,28 +197,13 @@ public final class RedisBackend implements Backend {
          * redis://127.0.0.1:6379/2} for its database 2.
          */
         public Builder address(String address) {
-            Objects.requireNonNull(address, "address");
-            this.connect = login -> RedisClients.single(address, login);
-            this.addresses = List.of(address);
-            this.takesLogin = true;
-            this.name = "Redis at " + RedisClients.withoutPassword(address);
-            this.owned = true;
+            this.clients = RedisClients.single(address);
             return this;
         }
 
         /** Makes a small client of its own for a cluster, from the addresses of some of its nodes. */
         public Builder cluster(List<String> addresses) {
-            List<String> nodes = List.copyOf(addresses);
-            if (nodes.isEmpty()) {
-                throw new IllegalArgumentException("a cluster needs an address of at least one node");
-            }
-            RedisClients.refuseDatabase(nodes, "a cluster has one database; remove what follows the port");
-            this.connect = login -> RedisClients.cluster(nodes, login);
-            this.addresses = nodes;
-            this.takesLogin = true;
-            this.name = "the Redis Cluster at "
-                    + nodes.stream().map(RedisClients::withoutPassword).toList();
-            this.owned = true;
+            this.clients = RedisClients.cluster(addresses);
             return this;
         }
 
@@ -224,19 +214,7 @@ public final class RedisBackend implements Backend {
          * @param addresses of some of its sentinels
          */
         public Builder sentinel(String master, List<String> addresses) {
-            Objects.requireNonNull(master, "master");
-            List<String> sentinels = List.copyOf(addresses);
-            if (sentinels.isEmpty()) {
-                throw new IllegalArgumentException(
-                        "master '" + master + "' needs the address of at least one sentinel");
-            }
-            RedisClients.refuseDatabase(
-                    sentinels, "sentinels have no databases; choose the master's in config(...) or yaml(...)");
-            this.connect = login -> RedisClients.sentinel(master, sentinels, login);
-            this.addresses = sentinels;
-            this.takesLogin = true;
-            this.name = "the Redis master " + master;
-            this.owned = true;
+            this.clients = RedisClients.sentinel(master, addresses);
             return this;
         }
 
@@ -245,11 +223,7 @@ public final class RedisBackend implements Backend {
          * whatever it says of retries.
          */
         public Builder config(Config redisson) {
-            Config own = new Config(redisson);
-            this.connect = login -> RedisClients.of(own);
-            this.addresses = List.of();
-            this.takesLogin = false;
-            this.owned = true;
+            this.clients = RedisClients.of(redisson);
             return this;
         }
 
@@ -275,7 +249,8 @@ public final class RedisBackend implements Backend {
          * @param username null for Redis' default user
          */
         public Builder credentials(@Nullable String username, String password) {
-            this.login = new Login(username, Objects.requireNonNull(password, "password"));
+            this.username = username;
+            this.password = Objects.requireNonNull(password, "password");
             return this;
         }
 
@@ -316,15 +291,11 @@ public final class RedisBackend implements Backend {
          * @throws IllegalStateException if it was not told which Redis, or has credentials for a client that logs in itself
          */
         public RedisBackend build() {
-            if (connect == null) {
+            if (clients == null) {
                 throw new IllegalStateException(
                         "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...) first");
             }
-            if (!takesLogin && !login.equals(Login.NONE)) {
-                throw new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
-                        + " the configuration of a client of your own has them already");
-            }
-            return new RedisBackend(this);
+            return new RedisBackend(password == null ? clients : clients.withLogin(username, password), this);
         }
     }
 }

@@ -1,12 +1,14 @@
 package io.limiter.redis;
 
-import io.limiter.DiagnosticLog;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -16,11 +18,12 @@ import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
-import org.slf4j.Logger;
 
-/** Makes Redisson clients that are small: few threads, few connections, masters only. */
+/**
+ * Which Redis, and how a Redisson client for it is made. Ours are small: few threads, few connections, masters only. One that
+ * is made connects when it is first used, so that a Redis which is not there yet costs no new client each time.
+ */
 final class RedisClients {
-    private static final Logger LOG = DiagnosticLog.of(RedisBackend.class);
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;
@@ -37,54 +40,110 @@ final class RedisClients {
     /** What follows the port of an address. */
     private static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
 
-    private RedisClients() {}
+    private final String name;
+    /** A client of the application's, never to be shut down from here; else one is made. */
+    private final @Nullable RedissonClient given;
 
-    static RedissonClient single(String address, Login login) {
-        Config config = config(login);
-        Matcher database = DATABASE.matcher(address);
-        patience(config.useSingleServer()
-                .setAddress(database.replaceFirst(""))
-                .setDatabase(database.reset().find() ? Integer.parseInt(database.group(1)) : 0)
-                .setConnectionPoolSize(CONNECTIONS)
-                .setConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionPoolSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(0));
-        return Redisson.create(config);
+    private final Supplier<Config> config;
+    private final boolean takesLogin;
+    private @Nullable String username;
+    private @Nullable String password;
+
+    private RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, Supplier<Config> config) {
+        this.name = name;
+        this.given = given;
+        this.takesLogin = takesLogin;
+        this.config = config;
     }
 
-    static RedissonClient cluster(List<String> addresses, Login login) {
-        Config config = config(login);
-        mastersOnly(config.useClusterServers().addNodeAddress(addresses.toArray(String[]::new)));
-        return Redisson.create(config);
+    static RedisClients given(RedissonClient client) {
+        return new RedisClients("Redis", Objects.requireNonNull(client, "client"), false, Config::new);
     }
 
-    static RedissonClient sentinel(String master, List<String> addresses, Login login) {
-        Config config = config(login);
-        mastersOnly(config.useSentinelServers()
-                .setMasterName(master)
-                .addSentinelAddress(addresses.toArray(String[]::new))
-                // One sentinel that answers is enough to start; a list of one is no mistake of ours to correct.
-                .setCheckSentinelsList(false));
-        return Redisson.create(config);
+    static RedisClients of(Config config) {
+        Config own = new Config(config);
+        return new RedisClients("Redis", null, false, () -> new Config(own));
+    }
+
+    static RedisClients single(String address) {
+        return new RedisClients("Redis at " + withoutPassword(address), null, true, () -> {
+            Config config = small();
+            Matcher database = DATABASE.matcher(address);
+            setTimes(config.useSingleServer()
+                    .setAddress(database.replaceFirst(""))
+                    .setDatabase(database.reset().find() ? Integer.parseInt(database.group(1)) : 0)
+                    .setConnectionPoolSize(CONNECTIONS)
+                    .setConnectionMinimumIdleSize(1)
+                    .setSubscriptionConnectionPoolSize(1)
+                    .setSubscriptionConnectionMinimumIdleSize(0));
+            return config;
+        });
+    }
+
+    static RedisClients cluster(List<String> addresses) {
+        List<String> nodes = List.copyOf(addresses);
+        if (nodes.isEmpty()) {
+            throw new IllegalArgumentException("a cluster needs an address of at least one node");
+        }
+        refuseDatabase(nodes, "a cluster has one database; remove what follows the port");
+        List<String> shown = nodes.stream().map(RedisClients::withoutPassword).toList();
+        return new RedisClients("the Redis Cluster at " + shown, null, true, () -> {
+            Config config = small();
+            setMastersOnly(config.useClusterServers().addNodeAddress(nodes.toArray(String[]::new)));
+            return config;
+        });
+    }
+
+    static RedisClients sentinel(String master, List<String> addresses) {
+        Objects.requireNonNull(master, "master");
+        List<String> sentinels = List.copyOf(addresses);
+        if (sentinels.isEmpty()) {
+            throw new IllegalArgumentException("master '" + master + "' needs the address of at least one sentinel");
+        }
+        refuseDatabase(sentinels, "sentinels have no databases; choose the master's in config(...) or yaml(...)");
+        return new RedisClients("the Redis master " + master, null, true, () -> {
+            Config config = small();
+            setMastersOnly(config.useSentinelServers()
+                    .setMasterName(master)
+                    .addSentinelAddress(sentinels.toArray(String[]::new))
+                    // One sentinel that answers is enough to start; a list of one is no mistake of ours to correct.
+                    .setCheckSentinelsList(false));
+            return config;
+        });
+    }
+
+    /** How messages call this Redis. */
+    String name() {
+        return name;
     }
 
     /**
-     * Refuses addresses with a database where there is none to choose.
+     * Logs in to the masters.
      *
-     * @throws IllegalArgumentException if there is such an address
+     * @param username null for Redis' default user
+     * @throws IllegalStateException if the client logs in itself
      */
-    static void refuseDatabase(List<String> addresses, String remedy) {
-        for (String address : addresses) {
-            Matcher database = DATABASE.matcher(address);
-            if (database.find() && Integer.parseInt(database.group(1)) > 0) {
-                throw new IllegalArgumentException("'" + withoutPassword(address) + "': " + remedy);
-            }
+    RedisClients withLogin(@Nullable String username, String password) {
+        if (!takesLogin) {
+            throw new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
+                    + " the configuration of a client of your own has them already");
         }
+        this.username = username;
+        this.password = password;
+        return this;
     }
 
-    /** Redisson marks a configuration as used, so each attempt to connect takes a copy. */
-    static RedissonClient of(Config config) {
-        return Redisson.create(new Config(config));
+    /** The client. It may not be connected yet. */
+    RedissonClient make() {
+        if (given != null) {
+            return given;
+        }
+        Config made = config.get().setLazyInitialization(true);
+        if (password != null) {
+            made.setUsername(username);
+            made.setPassword(password);
+        }
+        return Redisson.create(made);
     }
 
     /**
@@ -92,7 +151,10 @@ final class RedisClients {
      * Netty: it ends a second after its last work. In a container that is waited for, because a web application that leaves a
      * thread behind looks like a leak there.
      */
-    static void shutdown(RedissonClient client) {
+    void shutdown(@Nullable RedissonClient client) {
+        if (client == null || given != null) {
+            return;
+        }
         client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
         if (RedisClients.class.getClassLoader() != ClassLoader.getSystemClassLoader()
                 && GlobalEventExecutor.class.getClassLoader() == RedisClients.class.getClassLoader()) {
@@ -101,13 +163,22 @@ final class RedisClients {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } catch (IllegalStateException neverStarted) {
-                LOG.debug("nothing to wait for", neverStarted);
+                // Nothing to wait for.
+            }
+        }
+    }
+
+    private static void refuseDatabase(List<String> addresses, String remedy) {
+        for (String address : addresses) {
+            Matcher database = DATABASE.matcher(address);
+            if (database.find() && Integer.parseInt(database.group(1)) > 0) {
+                throw new IllegalArgumentException("'" + withoutPassword(address) + "': " + remedy);
             }
         }
     }
 
     /** An address fit for a message: nothing of what stands before the host, whatever it is. */
-    static String withoutPassword(String address) {
+    private static String withoutPassword(String address) {
         int host = address.lastIndexOf('@');
         int scheme = address.indexOf("://");
         return host < 0
@@ -115,18 +186,18 @@ final class RedisClients {
                 : (scheme < 0 ? "" : address.substring(0, scheme + 3)) + "***" + address.substring(host);
     }
 
-    private static void mastersOnly(BaseMasterSlaveServersConfig<?> servers) {
+    private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers) {
         servers.setReadMode(ReadMode.MASTER);
         servers.setSubscriptionMode(SubscriptionMode.MASTER);
         servers.setMasterConnectionPoolSize(CONNECTIONS);
         servers.setMasterConnectionMinimumIdleSize(1);
         servers.setSubscriptionConnectionPoolSize(1);
         servers.setSubscriptionConnectionMinimumIdleSize(0);
-        patience(servers);
+        setTimes(servers);
     }
 
     /** For Redisson's own commands, at the start say; decisions have their deadline. */
-    private static void patience(BaseConfig<?> servers) {
+    private static void setTimes(BaseConfig<?> servers) {
         servers.setConnectTimeout(CONNECT_TIMEOUT_MILLIS);
         servers.setTimeout(TIMEOUT_MILLIS);
         servers.setRetryAttempts(0);
@@ -134,13 +205,11 @@ final class RedisClients {
         servers.setReconnectionDelay(new ConstantDelay(RECONNECT_PAUSE));
     }
 
-    private static Config config(Login login) {
-        Config config = new Config()
+    private static Config small() {
+        return new Config()
                 .setThreads(THREADS)
                 .setNettyThreads(THREADS)
                 .setCodec(StringCodec.INSTANCE)
                 .setUseThreadClassLoader(false);
-        login.into(config);
-        return config;
     }
 }

@@ -3,12 +3,15 @@ package io.limiter.redis;
 import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
@@ -42,70 +45,85 @@ final class RedisFailure {
 
     private static final int LONGEST_WORDS = 120;
 
-    /** Reasons for which Redis won't have us, in its words and in ours. */
-    private static final String[][] REFUSALS = {
-        {"WRONGPASS", "RL-202 Redis refuses the login: check user and password"},
-        {"NOAUTH", "RL-202 Redis wants a login, and none is configured"},
-        {"invalid username-password", "RL-202 Redis refuses the login: check user and password"},
-        {"invalid password", "RL-202 Redis refuses the login: check user and password"},
-        {"without any password configured", "RL-202 a password is configured, and Redis has none"},
-        {"max number of clients", "RL-201 Redis has as many clients as it may have (maxclients)"},
-        {"DENIED", "RL-201 Redis is in protected mode: it takes connections from its own machine only"},
-        {"DB index is out of range", "RL-201 Redis has no database of that number"},
-        {"cluster support disabled", "RL-207 it is no cluster, and was addressed as one"},
-    };
+    /**
+     * What is told of an error that Redis replies: its kind; its code, or words that only an error of Redis has, or several of
+     * them; the text, where {@code %s} stands for the code.
+     */
+    private static final String TABLE = """
+            FAULT | WRONGTYPE, LIMITERSTATE | RL-222 Redis said %s: a key of the limiter holds something else; delete it, \
+            or use another prefix
+            FAULT | NOPERM | RL-209 Redis said %s: the user may not run the scripts or their commands on the limiter's keys
+            FAULT | WRONGPASS, invalid username-password, invalid password | RL-202 Redis refuses the login: check user and \
+            password
+            FAULT | NOAUTH | RL-202 Redis wants a login, and none is configured
+            FAULT | without any password configured | RL-202 a password is configured, and Redis has none
+            FAULT | MOVED, CROSSSLOT | RL-207 Redis said %s: it is a cluster, and was not addressed as one
+            FAULT | cluster support disabled | RL-207 it is no cluster, and was addressed as one
+            FAULT | DB index is out of range | RL-201 Redis has no database of that number
+            UNAVAILABLE | max number of clients | RL-201 Redis has as many clients as it may have (maxclients)
+            UNAVAILABLE | DENIED | RL-201 Redis is in protected mode: it takes connections from its own machine only
+            UNAVAILABLE | READONLY | RL-203 Redis said %s: it is a replica and takes no calls
+            UNAVAILABLE | OOM | RL-204 Redis said %s: its memory is full
+            UNAVAILABLE | LOADING, BUSY, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, NOREPLICAS, MISCONF, NOSCRIPT, ASK \
+            | RL-224 Redis can't decide for now: it said %s
+            """;
+
+    private record Known(Kind kind, List<String> signs, String text) {
+        static Known of(String line) {
+            String[] parts = line.split(" \\| ", 3);
+            return new Known(Kind.valueOf(parts[0]), List.of(parts[1].split(", ")), parts[2]);
+        }
+    }
+
+    private static final List<Known> ALL_KNOWN = TABLE.lines().map(Known::of).toList();
 
     private static final int DEEPEST_CAUSE = 10;
 
     private RedisFailure() {}
 
     static BackendException of(Throwable failure) {
-        for (Throwable cause : causes(failure)) {
+        Throwable[] causes = causes(failure);
+        for (Throwable cause : causes) {
             if (cause instanceof BackendException known) {
                 return known;
             }
-            if (cause instanceof RedisWrongPasswordException || cause instanceof RedisAuthRequiredException) {
-                return said("WRONGPASS", "", failure);
-            }
-            if (isReply(cause)) {
-                return said(code(cause), String.valueOf(cause.getMessage()), failure);
+            String code = code(cause);
+            if (!code.isEmpty()) {
+                return said(code, String.valueOf(cause.getMessage()), failure);
             }
         }
-        Throwable first = causes(failure)[0];
         // Whether it is away is for a probe to say: a broken connection may be one of many.
         return new BackendException(
                 Kind.LATE,
-                first instanceof RedisTimeoutException || first instanceof TimeoutException
+                causes[0] instanceof RedisTimeoutException || causes[0] instanceof TimeoutException
                         ? "RL-220 Redis did not answer in time"
-                        : "RL-220 no connection to Redis: " + first.getClass().getSimpleName(),
+                        : "RL-220 no connection to Redis: "
+                                + causes[0].getClass().getSimpleName(),
                 failure);
     }
 
     /** Why there is no connection yet. The message of a network's own exception holds an address and no data of clients. */
     static String whileConnecting(Throwable failure) {
-        for (Throwable cause : causes(failure)) {
-            String said = cause.getMessage() == null ? "" : cause.getMessage();
-            for (String[] reason : REFUSALS) {
-                if (cause instanceof RedisException && said.contains(reason[0])) {
-                    return reason[1];
-                }
+        Throwable[] causes = causes(failure);
+        for (Throwable cause : causes) {
+            Known known =
+                    cause instanceof RedisException ? known(code(cause), String.valueOf(cause.getMessage())) : null;
+            if (known != null) {
+                return known.text.replace("%s", code(cause));
             }
         }
-        BackendException told = of(failure);
-        String message = String.valueOf(told.getMessage());
+        String message = String.valueOf(of(failure).getMessage());
         if (message.startsWith("RL-223")) {
             return "RL-201 Redis refuses the connection; set the logger io.limiter to debug to see what it says";
         }
         if (!message.startsWith("RL-220")) {
             return message;
         }
-        Throwable[] causes = causes(failure);
-        for (int i = causes.length - 1; i >= 0; i--) {
-            if (causes[i] instanceof IOException network) {
-                return "RL-201 " + of(network);
-            }
-        }
-        return "RL-201 " + causes[causes.length - 1].getClass().getSimpleName();
+        return Arrays.stream(causes)
+                .filter(IOException.class::isInstance)
+                .findFirst()
+                .map(network -> "RL-201 " + of((IOException) network))
+                .orElse("RL-201 " + causes[causes.length - 1].getClass().getSimpleName());
     }
 
     /** A network's failure: Netty's exceptions are named like those of Java behind them. */
@@ -132,23 +150,19 @@ final class RedisFailure {
         return new BackendException("RL-227 the Redis backend is closed");
     }
 
-    static boolean isNoScript(Throwable failure) {
-        for (Throwable cause : causes(failure)) {
-            if (cause instanceof RedisNoScriptException) {
-                return true;
-            }
-        }
-        return false;
+    static BackendException misread(String what) {
+        return new BackendException(Kind.FAULT, "RL-228 " + what + "; is something between this JVM and Redis?", null);
     }
 
-    /** Whether Redis answered, with an error, rather than not at all. */
+    static boolean isNoScript(Throwable failure) {
+        return Arrays.stream(causes(failure)).anyMatch(RedisNoScriptException.class::isInstance);
+    }
+
+    /** Whether Redis answered, with an error or with what could not be read, rather than not at all. */
     static boolean isAnswer(Throwable failure) {
-        for (Throwable cause : causes(failure)) {
-            if (isReply(cause)) {
-                return true;
-            }
-        }
-        return false;
+        return Arrays.stream(causes(failure))
+                .anyMatch(cause ->
+                        cause instanceof BackendException || !code(cause).isEmpty());
     }
 
     /** The error code in Redis' words, such as WRONGTYPE or OOM; nothing when there is none. */
@@ -161,22 +175,33 @@ final class RedisFailure {
         return code.find() ? code.group(1) : "";
     }
 
-    private static String code(Throwable reply) {
-        if (reply instanceof RedisOutOfMemoryException) {
-            // Redisson takes the code from this one's message.
-            return "OOM";
+    /** The code of an error that Redis replied; nothing where it is none. */
+    private static String code(Throwable cause) {
+        if (!(cause instanceof RedisException)
+                || cause instanceof RedisConnectionException
+                || cause instanceof RedisTimeoutException) {
+            return "";
         }
-        return reply.getMessage() == null ? "" : code(reply.getMessage());
+        if (cause instanceof RedisWrongPasswordException || cause instanceof RedisAuthRequiredException) {
+            return cause instanceof RedisWrongPasswordException ? "WRONGPASS" : "NOAUTH";
+        }
+        // Redisson takes the code from the message of this one.
+        return cause instanceof RedisOutOfMemoryException ? "OOM" : code(String.valueOf(cause.getMessage()));
     }
 
-    private static boolean isReply(Throwable cause) {
-        return cause instanceof RedisException
-                && !(cause instanceof RedisConnectionException)
-                && !(cause instanceof RedisTimeoutException)
-                && !code(cause).isEmpty();
+    private static @Nullable Known known(String code, String words) {
+        for (Known known : ALL_KNOWN) {
+            for (String sign : known.signs) {
+                if (sign.equals(code) || (sign.contains(" ") && words.contains(sign))) {
+                    return known;
+                }
+            }
+        }
+        return null;
     }
 
     private static BackendException said(String code, String words, Throwable cause) {
+        Known known = known(code, words);
         if (UNKNOWN_COMMAND.matcher(words).find()) {
             return new BackendException(
                     Kind.FAULT,
@@ -185,44 +210,10 @@ final class RedisFailure {
                             + " in them; enable them, or use another server",
                     cause);
         }
-        return switch (code) {
-            case "WRONGTYPE", "LIMITERSTATE" ->
-                new BackendException(
-                        Kind.FAULT,
-                        "RL-222 Redis said " + code
-                                + ": a key of the limiter holds something else; delete it, or use another prefix",
-                        cause);
-            case "NOPERM" ->
-                new BackendException(
-                        Kind.FAULT,
-                        "RL-209 Redis said NOPERM: the user may not run the scripts or their commands on the limiter's"
-                                + " keys",
-                        cause);
-            case "WRONGPASS", "NOAUTH" ->
-                new BackendException(Kind.FAULT, "RL-202 Redis refuses the login: check user and password", cause);
-            case "MOVED", "CROSSSLOT" ->
-                new BackendException(
-                        Kind.FAULT,
-                        "RL-207 Redis said " + code + ": it is a cluster, and was not addressed as one",
-                        cause);
-            case "READONLY" ->
-                new BackendException(
-                        Kind.UNAVAILABLE, "RL-203 Redis said READONLY: it is a replica and takes no calls", cause);
-            case "OOM" -> new BackendException(Kind.UNAVAILABLE, "RL-204 Redis said OOM: its memory is full", cause);
-            case "LOADING",
-                    "BUSY",
-                    "CLUSTERDOWN",
-                    "MASTERDOWN",
-                    "TRYAGAIN",
-                    "NOREPLICAS",
-                    "MISCONF",
-                    "NOSCRIPT",
-                    "ASK" ->
-                new BackendException(Kind.UNAVAILABLE, "RL-224 Redis can't decide for now: it said " + code, cause);
-            default ->
-                new BackendException(
-                        Kind.FAULT, "RL-223 a script of the limiter failed: Redis said: " + safe(words), cause);
-        };
+        return known == null
+                ? new BackendException(
+                        Kind.FAULT, "RL-223 a script of the limiter failed: Redis said: " + safe(words), cause)
+                : new BackendException(known.kind, known.text.replace("%s", code), cause);
     }
 
     /** What Redis said, without what it may have quoted of the call: keys and arguments hold client data. */

@@ -12,6 +12,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class; the batch
@@ -85,11 +86,8 @@ record Script(String name, String text, String sha) {
 
     private static String resource(String file) {
         try (InputStream stream = Script.class.getResourceAsStream(file + ".lua")) {
-            if (stream == null) {
-                throw new IllegalStateException(
-                        "resource " + file + ".lua is missing beside " + Script.class.getName());
-            }
-            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+            return new String(
+                    Objects.requireNonNull(stream, "no such resource").readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new IllegalStateException("can't read resource " + file + ".lua", e);
         }

@@ -13,9 +13,15 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,20 +30,76 @@ import org.jspecify.annotations.Nullable;
  * and what is wrong is told before callers meet it.
  */
 final class SelfTest {
-    /** Of the script self_test. */
-    static final int REPLY_SIZE = 3;
+    /** Of the script self_test: seconds, microseconds, the text of INFO. */
+    private static final int REPLY_SIZE = 3;
 
     /** A permit in so short a time that the keys are gone when the test is. */
     private static final long PERIOD_MICROS = 1_000;
 
     private static final long MOST_DRIFT_MICROS = 1_000_000;
-    private static final int OLDEST_MAJOR = 6;
-    private static final int OLDEST_MINOR = 2;
+    private static final long OLDEST_VERSION = 60_002;
     private static final Pattern VERSION = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\b.*");
     private static final int MOST_NAMES = 20_000;
 
     /** Of a self-test: the first use of everything takes longer than any later one. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    /** What is known of a server: the lines of its INFO, how much its clock is ahead of ours, how it was addressed. */
+    private record Server(Map<String, String> info, long driftMicros, boolean addressedAsCluster) {
+        String get(String name) {
+            return info.getOrDefault(name, "");
+        }
+
+        boolean isTooOld() {
+            Matcher version = VERSION.matcher(get("redis_version"));
+            return version.matches()
+                    && Long.parseLong(version.group(1)) * 10_000 + Long.parseLong(version.group(2)) < OLDEST_VERSION;
+        }
+
+        boolean forgetsWhenFull() {
+            return !List.of("", "0").contains(get("maxmemory"))
+                    && !List.of("", "noeviction", "volatile-ttl").contains(get("maxmemory_policy"));
+        }
+    }
+
+    /** What may be said of a server: a code, when it is said, the text. */
+    private record Finding(String code, Predicate<Server> holds, Function<Server, String> text) {}
+
+    private static final List<Finding> FINDINGS = List.of(
+            new Finding(
+                    "RL-208",
+                    server -> Math.abs(server.driftMicros) > MOST_DRIFT_MICROS,
+                    server -> "its clock is " + Math.abs(server.driftMicros) / 1_000 + " ms "
+                            + (server.driftMicros > 0 ? "ahead of" : "behind")
+                            + " this machine's; limits hold all the same, but a fail-over to a server with another clock"
+                            + " moves the time: keep them in step (NTP)"),
+            new Finding(
+                    "RL-210",
+                    server -> server.info.isEmpty(),
+                    server -> "the user may not run INFO, so version, role and memory policy were not looked at; allow"
+                            + " +info"),
+            new Finding(
+                    "RL-206",
+                    Server::isTooOld,
+                    server -> "it is version " + server.get("redis_version")
+                            + "; the limiter is built for 6.2 or newer, so calls may fail"),
+            new Finding(
+                    "RL-203",
+                    server -> server.get("role").equals("slave"),
+                    server ->
+                            "it is a replica, which takes no calls; give the address of the master, or use sentinel or"
+                                    + " cluster mode"),
+            new Finding(
+                    "RL-207",
+                    server -> server.get("cluster_enabled").equals("1") && !server.addressedAsCluster,
+                    server -> "it is a node of a cluster and was not addressed as one; write limiter.redis.mode ="
+                            + " cluster"),
+            new Finding(
+                    "RL-205",
+                    Server::forgetsWhenFull,
+                    server -> "its maxmemory-policy is " + server.get("maxmemory_policy")
+                            + ", so when its memory is full it drops what clients have used, and they get their quota"
+                            + " anew; set noeviction or volatile-ttl"));
 
     private final Masters masters;
     private final Evaluator evaluator;
@@ -68,14 +130,20 @@ final class SelfTest {
         PartitionKey nobody = keyOn(master, masters, keys);
         Map<String, String> found = new LinkedHashMap<>();
         BackendException refusal = null;
-        for (Call call : calls(keys, nobody)) {
-            BackendException error = ask(call, found);
-            refusal = refusal == null ? error : refusal;
+        List<Policy> policies = new ArrayList<>();
+        for (Algorithm algorithm : Algorithm.values()) {
+            policies.add(policy(algorithm));
         }
-        List<Object> names = List.of(name(keys, nobody));
-        ask(Script.RESET, names, new Object[0], found);
-        List<Object> reply = ask(Script.SELF_TEST, names, new Object[0], found);
-        if (reply.size() == REPLY_SIZE) {
+        policies.add(policy(Algorithm.values()));
+        for (Policy policy : policies) {
+            Object answer = ask(command(keys, policy, nobody, Call.TAKE, PATIENCE), found);
+            refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
+        }
+        List<Object> names = command(keys, policy(Algorithm.FIXED_WINDOW), nobody, Call.TAKE, PATIENCE)
+                .keys();
+        ask(new Command(Script.RESET, names, List.of(), PATIENCE), found);
+        if (ask(new Command(Script.SELF_TEST, names, List.of(), PATIENCE), found) instanceof List<?> reply
+                && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, clock, masters.areCluster()));
         }
         if (masters.areCluster() && !masters.areToldApart()) {
@@ -87,8 +155,63 @@ final class SelfTest {
         return new Found(found, refusal);
     }
 
+    /** A command that finds out whether the master answers, and takes nothing. */
+    static Command probe(Masters masters, RedisKeys keys, Object master, Duration patience) {
+        return command(keys, policy(Algorithm.FIXED_WINDOW), keyOn(master, masters, keys), Call.LOOK, patience);
+    }
+
+    /**
+     * What is to be said of a master, by code.
+     *
+     * @param reply of the script self_test
+     * @param clock of this machine
+     * @param addressedAsCluster whether it was addressed as one of a cluster
+     */
+    static Map<String, String> findings(List<?> reply, Clock clock, boolean addressedAsCluster) {
+        Map<String, String> info = String.valueOf(reply.get(2))
+                .lines()
+                .map(line -> line.split(":", 2))
+                .filter(parts -> parts.length == 2)
+                .collect(Collectors.toMap(parts -> parts[0], parts -> parts[1], (one, other) -> other));
+        long serverMicros = number(reply.get(0)) * 1_000_000 + number(reply.get(1));
+        Server server = new Server(info, serverMicros - clock.millis() * 1_000, addressedAsCluster);
+        return FINDINGS.stream()
+                .filter(finding -> finding.holds.test(server))
+                .collect(Collectors.toMap(Finding::code, finding -> finding.text.apply(server)));
+    }
+
+    private static long number(Object value) {
+        return value instanceof Long number ? number : 0;
+    }
+
+    /** What the master said: a reply, or an error, which is a finding. */
+    private Object ask(Command command, Map<String, String> found) throws InterruptedException {
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        evaluator.run(
+                command,
+                (reply, failure) -> answer.complete(
+                        failure == null ? command.replies(reply, 1).get(0) : failure));
+        Object said;
+        try {
+            said = answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw RedisFailure.of(e);
+        }
+        if (!(said instanceof Throwable error)) {
+            return said;
+        }
+        BackendException failure = RedisFailure.of(error);
+        if (!RedisFailure.isAnswer(error)) {
+            throw failure;
+        }
+        String[] message = String.valueOf(failure.getMessage()).split(" ", 2);
+        found.putIfAbsent(
+                message[0], message[1] + " (script " + command.script().name() + ")");
+        return failure;
+    }
+
     /** A key of nobody's that lies on the master. */
-    static PartitionKey keyOn(Object master, Masters masters, RedisKeys keys) {
+    private static PartitionKey keyOn(Object master, Masters masters, RedisKeys keys) {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
         PartitionKey key = PartitionKey.of("0");
         for (int i = 1;
@@ -100,150 +223,9 @@ final class SelfTest {
         return key;
     }
 
-    /** Each script once. */
-    static List<Call> calls(RedisKeys keys, PartitionKey nobody) {
-        List<Call> calls = new ArrayList<>();
-        for (Algorithm algorithm : Algorithm.values()) {
-            calls.add(new Call(keys).add(new Charge(policy(algorithm), nobody, 1), Call.TAKE));
-        }
-        calls.add(new Call(keys).add(new Charge(policy(Algorithm.values()), nobody, 1), Call.TAKE));
-        return calls;
-    }
-
-    /** A call that finds out whether the master answers, and takes nothing. */
-    static Call probe(RedisKeys keys, PartitionKey nobody) {
-        return new Call(keys).add(new Charge(policy(Algorithm.FIXED_WINDOW), nobody, 1), Call.LOOK);
-    }
-
-    /** The name of a state of nobody's. */
-    static String name(RedisKeys keys, PartitionKey nobody) {
-        Policy policy = policy(Algorithm.FIXED_WINDOW);
-        return keys.of(policy, nobody, policy.limits().get(0));
-    }
-
-    /**
-     * What is to be said of a master, by code.
-     *
-     * @param reply of the script self_test
-     * @param clock of this machine
-     * @param cluster whether it was addressed as one of a cluster
-     */
-    static Map<String, String> findings(List<?> reply, Clock clock, boolean cluster) {
-        Map<String, String> findings = new LinkedHashMap<>();
-        long serverMicros = number(reply.get(0)) * 1_000_000 + number(reply.get(1));
-        long driftMicros = serverMicros - clock.millis() * 1_000;
-        if (Math.abs(driftMicros) > MOST_DRIFT_MICROS) {
-            findings.put(
-                    "RL-208",
-                    "its clock is " + Math.abs(driftMicros) / 1_000 + " ms " + (driftMicros > 0 ? "ahead of" : "behind")
-                            + " this machine's; limits hold all the same, but a fail-over to a server with another clock"
-                            + " moves the time: keep them in step (NTP)");
-        }
-        Map<String, String> info = info(String.valueOf(reply.get(2)));
-        if (info.isEmpty()) {
-            findings.put(
-                    "RL-210",
-                    "the user may not run INFO, so version, role and memory policy were not looked at; allow +info");
-            return findings;
-        }
-        addOfInfo(findings, info, cluster);
-        return findings;
-    }
-
-    private static void addOfInfo(Map<String, String> findings, Map<String, String> info, boolean cluster) {
-        String version = info.getOrDefault("redis_version", "");
-        Matcher numbers = VERSION.matcher(version);
-        if (numbers.matches()) {
-            int major = Integer.parseInt(numbers.group(1));
-            int minor = Integer.parseInt(numbers.group(2));
-            if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR)) {
-                findings.put(
-                        "RL-206",
-                        "it is version " + version + "; the limiter is built for " + OLDEST_MAJOR + "." + OLDEST_MINOR
-                                + " or newer, so calls may fail");
-            }
-        }
-        if (info.getOrDefault("role", "").equals("slave")) {
-            findings.put(
-                    "RL-203",
-                    "it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster"
-                            + " mode");
-        }
-        boolean isCluster = info.getOrDefault("cluster_enabled", "0").equals("1");
-        if (isCluster && !cluster) {
-            findings.put(
-                    "RL-207",
-                    "it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster");
-        }
-        String eviction = info.getOrDefault("maxmemory_policy", "");
-        if (!info.getOrDefault("maxmemory", "0").equals("0")
-                && !eviction.isEmpty()
-                && !eviction.equals("noeviction")
-                && !eviction.equals("volatile-ttl")) {
-            findings.put(
-                    "RL-205",
-                    "its maxmemory-policy is " + eviction + ", so when its memory is full it drops what clients have"
-                            + " used, and they get their quota anew; set noeviction or volatile-ttl");
-        }
-    }
-
-    /** The lines {@code name:value} of INFO. */
-    private static Map<String, String> info(String text) {
-        Map<String, String> info = new LinkedHashMap<>();
-        for (String line : text.lines().toList()) {
-            int colon = line.indexOf(':');
-            if (colon > 0) {
-                info.put(line.substring(0, colon), line.substring(colon + 1));
-            }
-        }
-        return info;
-    }
-
-    private static long number(Object value) {
-        return value instanceof Long number ? number : 0;
-    }
-
-    /** What a script that decides got for an answer: null when it decided. */
-    private @Nullable BackendException ask(Call call, Map<String, String> found) throws InterruptedException {
-        Map<String, String> errors = new LinkedHashMap<>();
-        List<Object> reply = ask(call.script(), call.keys(), call.arguments(null), errors);
-        try {
-            if (errors.isEmpty()) {
-                call.outcomes(reply);
-                return null;
-            }
-        } catch (BackendException error) {
-            add(errors, error, call.script());
-        }
-        errors.forEach(found::putIfAbsent);
-        Map.Entry<String, String> first = errors.entrySet().iterator().next();
-        return new BackendException(first.getKey() + " " + first.getValue());
-    }
-
-    /** The reply; nothing when it is an error, which is a finding. */
-    private List<Object> ask(Script script, List<Object> names, Object[] arguments, Map<String, String> found)
-            throws InterruptedException {
-        try {
-            return evaluator
-                    .run(Waiter.ofNobody(PATIENCE), script, names, arguments)
-                    .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            throw e;
-        } catch (Exception e) {
-            BackendException failure = RedisFailure.of(e);
-            if (!RedisFailure.isAnswer(e)) {
-                throw failure;
-            }
-            add(found, failure, script);
-            return List.of();
-        }
-    }
-
-    private static void add(Map<String, String> found, BackendException error, Script script) {
-        String message = String.valueOf(error.getMessage());
-        int space = message.indexOf(' ');
-        found.putIfAbsent(
-                message.substring(0, space), message.substring(space + 1) + " (script " + script.name() + ")");
+    private static Command command(RedisKeys keys, Policy policy, PartitionKey nobody, String mode, Duration patience) {
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode);
+        return Command.of(List.of(new Call(parts, patience, 0, 0, true)), null);
     }
 
     private static Policy policy(Algorithm... algorithms) {

@@ -5,7 +5,7 @@ package io.limiter.redis;
  * round of answers that did not queue, half as many when they did or were late (the rule of TCP's congestion avoidance, RFC
  * 5681, on latency above that of the way itself, as in TCP Vegas). So when calls are slow, because they are big or the
  * network is narrow, they wait here, where who waits too long can leave, and not at Redis. A network that is far away is no
- * reason to send less. Not thread-safe.
+ * reason to send less. Thread-safe.
  */
 final class Window {
     /** At some 20 us a script Redis serves these in 5 ms; at a round trip of 1 ms they are 250 000 calls a second. */
@@ -17,7 +17,7 @@ final class Window {
     private static final long REMEMBERED_MICROS = 10_000_000;
 
     private final long deadlineMicros;
-    private double size = FIRST;
+    private volatile double size = FIRST;
     private long nextShrinkMicros = Long.MIN_VALUE;
     private long quickestMicros = Long.MAX_VALUE;
     private long quickestBeforeMicros = Long.MAX_VALUE;
@@ -37,7 +37,7 @@ final class Window {
     }
 
     /** Forgets what it learned from a master that did not answer at all. */
-    void reset() {
+    synchronized void reset() {
         size = FIRST;
     }
 
@@ -52,7 +52,7 @@ final class Window {
      * @param tookMicros since it was sent
      * @param full whether more wanted to be in flight
      */
-    void answered(long nowMicros, long tookMicros, boolean full) {
+    synchronized void answered(long nowMicros, long tookMicros, boolean full) {
         if (nowMicros >= nextForgetMicros) {
             nextForgetMicros = nowMicros + REMEMBERED_MICROS;
             quickestBeforeMicros = quickestMicros;
@@ -68,7 +68,7 @@ final class Window {
     }
 
     /** No answer came in time. Halves it, once in the time of a deadline: one delay makes many calls late. */
-    void late(long nowMicros) {
+    synchronized void late(long nowMicros) {
         if (nowMicros >= nextShrinkMicros) {
             nextShrinkMicros = nowMicros + deadlineMicros;
             size = Math.max(LEAST, size / 2);

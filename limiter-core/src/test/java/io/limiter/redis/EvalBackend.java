@@ -8,8 +8,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import java.util.ArrayList;
-import java.util.Arrays;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -32,16 +31,15 @@ final class EvalBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        Call call = new Call(keys);
-        charges.forEach(charge -> call.add(charge, mode == Mode.TAKE ? Call.TAKE : Call.LOOK));
-        return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(call)));
+        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK);
+        return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        Call call = new Call(keys);
-        decision.outcomes().forEach(call::addRefund);
-        return CompletableFuture.completedFuture(run(call).stream().anyMatch(LimitOutcome::allowed));
+        return CompletableFuture.completedFuture(
+                Call.refunds(keys, decision.outcomes()).stream().flatMap(parts -> run(parts).stream()).toList().stream()
+                        .anyMatch(LimitOutcome::allowed));
     }
 
     @Override
@@ -69,11 +67,17 @@ final class EvalBackend implements Backend {
         redis.close();
     }
 
-    private List<LimitOutcome> run(Call call) {
-        List<String> names = new ArrayList<>();
-        call.keys().forEach(key -> names.add((String) key));
+    private List<LimitOutcome> run(List<Call.Part> parts) {
+        Call call = new Call(parts, Duration.ofSeconds(1), 0, 0, true);
+        Command command = Command.of(List.of(call), time);
+        List<String> names = command.keys().stream().map(String::valueOf).toList();
         List<String> arguments =
-                Arrays.stream(call.arguments(time)).map(String::valueOf).toList();
-        return call.outcomes((List<?>) redis.eval(change.apply(call.script().text()), names, arguments));
+                command.arguments().stream().map(String::valueOf).toList();
+        Object reply = redis.eval(change.apply(command.script().text()), names, arguments);
+        @SuppressWarnings("unchecked") // the scripts' reply is a list
+        List<Object> values = (List<Object>) reply;
+        Object answer = command.replies(values, 1).get(0);
+        call.tell(answer instanceof Throwable error ? RedisFailure.of(error) : answer);
+        return call.outcomes();
     }
 }

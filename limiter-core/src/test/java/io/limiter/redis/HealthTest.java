@@ -147,7 +147,7 @@ class HealthTest {
     /** Away for 600 ms and well for 400 ms, again and again: what was logged as away is logged as back. */
     @Test
     void aLinkThatComesAndGoes() throws IOException {
-        try (LogLines log = new LogLines("io.limiter.redis.RedisBackend", Level.INFO);
+        try (LogLines log = new LogLines("io.limiter.redis.MasterLog", Level.INFO);
                 Wire wire = Wire.to(RedisServers.singlePort());
                 RedisBackend backend = RedisBackend.builder()
                         .address("redis://127.0.0.1:" + wire.port())

@@ -66,7 +66,7 @@ class TwoJvmsTest {
         @Nullable
         String line() throws IOException {
             String line = out.readLine();
-            while (line != null && line.contains("RedisBackend RL-")) {
+            while (line != null && line.contains(" RL-")) {
                 line = out.readLine();
             }
             return line;

@@ -7,17 +7,15 @@ import ch.qos.logback.classic.Level;
 import io.limiter.ManualTime;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What a link that comes and goes may write to the log. On a clock that the test sets. */
-class AwayLogTest {
+class MasterLogTest {
     private final ManualTime time = new ManualTime();
-    private final List<Runnable> later = new ArrayList<>();
-    private final LogLines log = new LogLines("io.limiter.redis.RedisBackend", Level.INFO);
-    private final AwayLog away = new AwayLog("Redis", time, (pause, task) -> later.add(task));
+    private final LogLines log = new LogLines("io.limiter.redis.MasterLog", Level.INFO);
+    private final MasterLog away = new MasterLog("Redis", time);
 
     @AfterEach
     void stopListening() {
@@ -26,21 +24,21 @@ class AwayLogTest {
 
     @Test
     void anOutageAndItsEndAreLoggedAtOnce() {
-        assertTrue(away.set(true));
+        assertTrue(away.setAway(true));
         assertEquals(1, lines("RL-225"));
         time.advance(Duration.ofMillis(600));
-        assertTrue(away.set(false));
+        assertTrue(away.setAway(false));
         assertEquals(1, lines("RL-226"));
-        assertTrue(!away.set(false), "no news");
+        assertTrue(!away.setAway(false), "no news");
     }
 
     @Test
     void aLinkThatFlapsIsLoggedOnceInTenSecondsAndAlwaysInPairs() {
         for (int i = 0; i < 30; i++) {
-            away.set(true);
+            away.setAway(true);
             time.advance(Duration.ofMillis(600));
             runDue(i);
-            away.set(false);
+            away.setAway(false);
             time.advance(Duration.ofMillis(400));
             runDue(i);
         }
@@ -51,30 +49,44 @@ class AwayLogTest {
 
     @Test
     void anOutageThatLastsIsLoggedInTheEndAlthoughOneWasLoggedJustBefore() {
-        away.set(true);
-        away.set(false);
-        away.set(true);
+        away.setAway(true);
+        away.setAway(false);
+        away.setAway(true);
         assertEquals(1, lines("RL-225"));
         time.advance(Duration.ofSeconds(10));
-        later.remove(0).run();
+        away.write();
         assertEquals(2, lines("RL-225"), log.toString());
-        away.set(false);
+        away.setAway(false);
         assertEquals(2, lines("RL-226"), log.toString());
     }
 
     @Test
     void aMasterThatIsNoneAnyMoreEndsItsPair() {
-        away.set(true);
+        away.setAway(true);
         away.end();
         assertEquals(1, lines("RL-226"), log.toString());
         away.end();
         assertEquals(1, lines("RL-226"), log.toString());
     }
 
+    @Test
+    void aFindingIsLoggedWhenItComesAndWhenItGoes() {
+        away.setFindings(Map.of("RL-203", "it is a replica"));
+        away.setFindings(Map.of("RL-203", "it is a replica", "RL-208", "its clock is late"));
+        assertEquals(1, log.of(Level.WARN, "RL-203").size(), log.toString());
+        assertEquals(2, away.findings().size());
+        assertTrue(
+                away.findings().contains("RL-203 Redis: it is a replica"),
+                away.findings().toString());
+        away.setFindings(Map.of("RL-208", "its clock is late"));
+        assertEquals(1, log.of(Level.INFO, "RL-203 Redis: no longer so").size(), log.toString());
+        assertEquals(1, log.of(Level.WARN, "RL-208").size(), log.toString());
+    }
+
+    /** As the watch does every five seconds. */
     private void runDue(int second) {
-        if (second % 10 == 9) {
-            List.copyOf(later).forEach(Runnable::run);
-            later.clear();
+        if (second % 5 == 4) {
+            away.write();
         }
     }
 

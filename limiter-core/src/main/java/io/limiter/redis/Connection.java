@@ -1,0 +1,220 @@
+package io.limiter.redis;
+
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.DiagnosticLog;
+import io.limiter.LimitOutcome;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+import org.slf4j.Logger;
+
+/**
+ * The connection to one Redis. It is made on a thread of its own, tried again and again until it succeeds, so that no caller
+ * ever waits for it; once connected, Redisson keeps it up, and that thread watches the masters. Thread-safe.
+ */
+final class Connection implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(Connection.class);
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final long LONGEST_PAUSE_MILLIS = 500;
+    /** How often findings are looked at again, and masters that have gone are forgotten. */
+    private static final long LOOK_AGAIN_SECONDS = 5;
+    /** Each attempt in vain leaves some kilobytes in a client of Redisson, so there is a new one in some minutes. */
+    private static final int ATTEMPTS_OF_A_CLIENT = 500;
+
+    private static final long LONGEST_JOIN_SECONDS = 2;
+
+    private final RedisClients clients;
+    private final RedisKeys keys;
+    private final @Nullable TimeSource decisionTime;
+    private final Duration deadline;
+    private final CountDownLatch connected = new CountDownLatch(1);
+    /** Runs what never waits; ends futures at their deadline. */
+    private final ScheduledThreadPoolExecutor timer = executor("limiter-redis-timer");
+    /** Runs what may wait, for Redis or for the log. */
+    private final ScheduledThreadPoolExecutor watch = executor("limiter-redis-watch");
+
+    private final Set<String> toldReasons = new HashSet<>();
+    private volatile @Nullable RedissonClient client;
+    /** Null while there is no connection. */
+    private volatile @Nullable Senders senders;
+
+    private volatile boolean closed;
+
+    /**
+     * Starts to connect.
+     *
+     * @param decisionTime where scripts read the time; null for the server's
+     * @param deadline within which a master that is well answers
+     */
+    Connection(RedisClients clients, RedisKeys keys, @Nullable TimeSource decisionTime, Duration deadline) {
+        this.clients = clients;
+        this.keys = keys;
+        this.decisionTime = decisionTime;
+        this.deadline = deadline;
+        watch.execute(() -> connect(1, FIRST_PAUSE_MILLIS));
+    }
+
+    boolean awaitConnected(Duration longest) throws InterruptedException {
+        return connected.await(longest.toNanos(), TimeUnit.NANOSECONDS) && !closed;
+    }
+
+    /** What the self-tests of the masters found, as it stands now. */
+    List<String> findings() {
+        Senders now = senders;
+        return now == null ? List.of() : now.findings();
+    }
+
+    BackendHealth health() {
+        Senders now = senders;
+        return now == null
+                ? new BackendHealth(
+                        Map.of(clients.name(), BackendHealth.State.AWAY),
+                        List.of(String.valueOf(notConnected().getMessage())))
+                : now.health();
+    }
+
+    /** Whether the keys of one call must share a slot. */
+    boolean isCluster() {
+        Senders now = senders;
+        return now != null && now.areCluster();
+    }
+
+    /** Sends a call to the master that has its keys, and gives what completes at its deadline at the latest. */
+    CompletableFuture<List<LimitOutcome>> send(Call call) {
+        try {
+            sender(call).send(call);
+            return call.future();
+        } catch (BackendException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /**
+     * Sends a call that this thread has made, and waits for it.
+     *
+     * @throws BackendException if there is no answer within its deadline
+     */
+    List<LimitOutcome> sendAndWait(Call call) {
+        Sender sender = sender(call);
+        sender.send(call);
+        return sender.await(call);
+    }
+
+    private Sender sender(Call call) {
+        Senders now = senders;
+        if (now == null) {
+            throw notConnected();
+        }
+        try {
+            return now.of(call.parts.get(0).key());
+        } catch (RuntimeException e) {
+            throw RedisFailure.of(e);
+        }
+    }
+
+    /** Runs a task that does not wait after some time, unless this is closed by then. */
+    void after(long micros, Runnable task) {
+        timer.schedule(task, micros, TimeUnit.MICROSECONDS);
+    }
+
+    /** Lets the calls in flight finish, for no longer than they may take; then ends everything. */
+    @Override
+    public void close() {
+        Senders last = senders;
+        closed = true;
+        senders = null;
+        connected.countDown();
+        watch.shutdownNow();
+        if (last != null) {
+            last.close();
+        }
+        timer.shutdownNow();
+        try {
+            watch.awaitTermination(LONGEST_JOIN_SECONDS, TimeUnit.SECONDS);
+            timer.awaitTermination(LONGEST_JOIN_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        clients.shutdown(client);
+    }
+
+    private BackendException notConnected() {
+        return closed
+                ? RedisFailure.closed()
+                : new BackendException("RL-201 there is no connection to " + clients.name() + " yet");
+    }
+
+    private void connect(int attempt, long pauseMillis) {
+        try {
+            RedissonClient used = client;
+            if (used == null) {
+                used = clients.make();
+                client = used;
+            }
+            Senders fresh = new Senders(used, keys, decisionTime, deadline, this::after, watch);
+            fresh.testAll();
+            if (closed) {
+                return;
+            }
+            senders = fresh;
+            LOG.info("connected to {}", clients.name());
+            connected.countDown();
+            watch.scheduleWithFixedDelay(
+                    () -> lookAgain(fresh), LOOK_AGAIN_SECONDS, LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);
+        } catch (LinkageError e) {
+            LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
+        } catch (Exception e) {
+            if (closed) {
+                return;
+            }
+            String reason = RedisFailure.whileConnecting(e);
+            // One cause can have several texts; those begin alike.
+            if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
+                LOG.warn(
+                        "{}; no connection to {} yet; the failure modes answer, and it is tried again until there is"
+                                + " one",
+                        reason,
+                        clients.name());
+            }
+            LOG.debug("the attempt to connect failed", e);
+            if (attempt % ATTEMPTS_OF_A_CLIENT == 0) {
+                clients.shutdown(client);
+                client = null;
+            }
+            long next = Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2);
+            watch.schedule(() -> connect(attempt + 1, next), pauseMillis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static void lookAgain(Senders senders) {
+        try {
+            senders.lookAgain();
+        } catch (RuntimeException e) {
+            // A client that somebody shut down, say. What is scheduled would end with it.
+            LOG.debug("the masters could not be looked at", e);
+        }
+    }
+
+    /** One thread. What comes after the end is dropped. */
+    private static ScheduledThreadPoolExecutor executor(String name) {
+        return new ScheduledThreadPoolExecutor(
+                1,
+                task -> {
+                    Thread thread = new Thread(task, name);
+                    thread.setDaemon(true);
+                    thread.setContextClassLoader(Connection.class.getClassLoader());
+                    return thread;
+                },
+                new ScheduledThreadPoolExecutor.DiscardPolicy());
+    }
+}

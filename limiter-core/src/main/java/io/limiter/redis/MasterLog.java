@@ -1,0 +1,86 @@
+package io.limiter.redis;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+
+/**
+ * What the log is told of one master: each finding when it comes and when it goes; that it is unreachable (RL-225) and that
+ * it has recovered (RL-226), always in pairs, and at most one pair in ten seconds, however often a link flaps. Thread-safe.
+ */
+final class MasterLog {
+    private static final Logger LOG = DiagnosticLog.of(MasterLog.class);
+    private static final long PAUSE_MICROS = 10_000_000;
+
+    private final String name;
+    private final Throttle throttle;
+    private Map<String, String> findings = Map.of();
+    private boolean away;
+    private boolean logged;
+    private long outages;
+
+    MasterLog(String name, TimeSource time) {
+        this.name = name;
+        this.throttle = new Throttle(time, PAUSE_MICROS);
+    }
+
+    /** What a look at the master has found, as texts by code, instead of what an earlier one had. */
+    synchronized void setFindings(Map<String, String> found) {
+        found.forEach((code, text) -> {
+            if (!findings.containsKey(code)) {
+                LOG.warn("{} {}: {}", code, name, text);
+            }
+        });
+        findings.keySet().stream()
+                .filter(code -> !found.containsKey(code))
+                .forEach(code -> LOG.info("{} {}: no longer so", code, name));
+        findings = Map.copyOf(found);
+    }
+
+    /** What stands now, each as one line that begins with its code. */
+    synchronized List<String> findings() {
+        List<String> lines = new ArrayList<>();
+        findings.forEach((code, text) -> lines.add(code + " " + name + ": " + text));
+        return lines;
+    }
+
+    /** Notes how the master is now. Returns whether that is news. */
+    synchronized boolean setAway(boolean isAway) {
+        boolean news = away != isAway;
+        away = isAway;
+        if (news) {
+            outages += isAway ? 1 : 0;
+            write();
+        }
+        return news;
+    }
+
+    /** Writes what could not be written when it was news; to be called once in a while. */
+    synchronized void write() {
+        if (!away && logged) {
+            logged = false;
+            LOG.info("RL-226 {} answers again and decides", name);
+        } else if (away && !logged && throttle.tryPass()) {
+            logged = true;
+            LOG.warn(
+                    "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe"
+                            + " gets through{}",
+                    name,
+                    outages > 1 ? " (" + outages + " outages since this was last logged)" : "");
+            outages = 0;
+        }
+    }
+
+    /** The master is none any more: others decide for it. */
+    synchronized void end() {
+        if (logged) {
+            logged = false;
+            LOG.info("RL-226 {} is no master any more; others decide", name);
+        }
+        away = false;
+    }
+}

@@ -1,0 +1,257 @@
+package io.limiter.redis;
+
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.DiagnosticLog;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+import org.slf4j.Logger;
+
+/**
+ * The senders to the masters behind a client: each is tested when it appears and when it is back, probed while it does not
+ * answer, and forgotten when its master is none any more. Thread-safe.
+ */
+final class Senders {
+    private static final Logger LOG = DiagnosticLog.of(Senders.class);
+    private static final long PROBE_PAUSE_MICROS = 100_000;
+    /** Longer than callers wait: what answers by then is slow, and not away. */
+    private static final long PROBE_PATIENCE_MICROS = 250_000;
+
+    private static final long LONGEST_PROBE_MICROS = 2_000_000;
+    private static final long TEST_PAUSE_MICROS = 1_000_000;
+
+    private final Masters masters;
+    private final Evaluator evaluator;
+    private final Duration deadline;
+    private final @Nullable TimeSource decisionTime;
+    private final Timer timer;
+    private final Executor watch;
+    private final SelfTest selfTest;
+    private final Prober prober;
+    private final TimeSource monotonic = TimeSource.system();
+    private final Map<Object, Watched> byMaster = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    /**
+     * The senders of a client.
+     *
+     * @param decisionTime where scripts read the time; null for the server's
+     * @param deadline within which a master that is well answers
+     * @param timer runs what does not wait
+     * @param watch runs tests, which wait for Redis, and writes to the log, which may be slow: not on the callers' clock
+     */
+    Senders(
+            RedissonClient client,
+            RedisKeys keys,
+            @Nullable TimeSource decisionTime,
+            Duration deadline,
+            Timer timer,
+            Executor watch) {
+        this.masters = new Masters(client);
+        this.evaluator = new Evaluator(client);
+        this.decisionTime = decisionTime;
+        this.deadline = deadline;
+        this.timer = timer;
+        this.watch = watch;
+        this.prober = new Prober(masters, evaluator, keys, timer, monotonic);
+        this.selfTest = new SelfTest(masters, evaluator, keys, Clock.systemUTC());
+    }
+
+    /** Whether the keys of one call must share a slot. */
+    boolean areCluster() {
+        return masters.areCluster();
+    }
+
+    /** The sender to the master that has a key. */
+    Sender of(String key) {
+        Object master = masters.of(key);
+        Watched watched = byMaster.get(master);
+        if (watched == null) {
+            watched = byMaster.computeIfAbsent(master, Watched::new);
+            watch.execute(watched::test);
+        }
+        return watched.sender;
+    }
+
+    /** What the tests found, as it stands now. */
+    List<String> findings() {
+        return byMaster.values().stream()
+                .flatMap(watched -> watched.log.findings().stream())
+                .sorted()
+                .toList();
+    }
+
+    BackendHealth health() {
+        Map<String, BackendHealth.State> states = new TreeMap<>();
+        List<String> all = new ArrayList<>(findings());
+        for (Watched watched : byMaster.values()) {
+            Breaker breaker = watched.sender.breaker();
+            BackendException reason = breaker.whyNotDeciding();
+            // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
+            states.merge(
+                    Masters.name(watched.master),
+                    breaker.health(),
+                    (one, other) -> one.compareTo(other) > 0 ? one : other);
+            if (reason != null && (!breaker.isClosed() || watched.log.findings().isEmpty())) {
+                all.add(String.valueOf(reason.getMessage()));
+            }
+        }
+        all.sort(null);
+        return new BackendHealth(states, all);
+    }
+
+    /**
+     * Connects, and tests all masters, before the first caller.
+     *
+     * @throws BackendException if none of them answers
+     */
+    void testAll() {
+        masters.all().forEach(master -> byMaster.computeIfAbsent(master, Watched::new));
+        byMaster.values().forEach(Watched::test);
+        Collection<Watched> silent = byMaster.values().stream()
+                .filter(watched -> watched.silence != null)
+                .toList();
+        if (silent.size() == byMaster.size()) {
+            throw silent.stream().map(watched -> watched.silence).findFirst().orElseGet(RedisFailure::closed);
+        }
+        // Others answer, so those that need them get an answer; who needs these is not kept waiting.
+        silent.forEach(watched -> watched.sender.suspect());
+    }
+
+    /** What was found may be so no more, and who was master, neither. To be called on the watch once in a while. */
+    void lookAgain() {
+        Collection<Object> all = masters.all();
+        for (Watched watched : byMaster.values()) {
+            watched.log.write();
+            if (!all.contains(watched.master)) {
+                watched.forget();
+            } else if (watched.silence != null
+                    || !watched.log.findings().isEmpty()
+                    || watched.sender.breaker().whyNotDeciding() != null) {
+                watched.test();
+            }
+        }
+    }
+
+    /** Lets the calls in flight finish, for no longer than a deadline. */
+    void close() {
+        closed = true;
+        long endMicros = monotonic.nowMicros() + deadline.toNanos() / 1_000;
+        try {
+            while (monotonic.nowMicros() < endMicros
+                    && !byMaster.values().stream().allMatch(watched -> watched.sender.isIdle())) {
+                Thread.sleep(1);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        byMaster.values().forEach(watched -> watched.sender.close(RedisFailure.closed()));
+    }
+
+    /** A master, and what is done about it. */
+    private final class Watched {
+        private final Object master;
+        private final Sender sender;
+        private final MasterLog log;
+        /** Errors that come and go must not keep Redis busy with tests. Who does not pass is tested at the next look. */
+        private final Throttle tests = new Throttle(monotonic, TEST_PAUSE_MICROS);
+        /** Why its last test had no answer. */
+        private volatile @Nullable BackendException silence;
+
+        Watched(Object master) {
+            String name = Masters.name(master);
+            this.master = master;
+            this.log = new MasterLog(name, monotonic);
+            this.sender = new Sender(name, monotonic, decisionTime, deadline, evaluator, timer, this::on);
+        }
+
+        private void on(Breaker.Event event) {
+            switch (event) {
+                case PROBE -> timer.after(0, this::probe);
+                case AWAY -> watch.execute(() -> log.setAway(true));
+                case BACK ->
+                    watch.execute(() -> {
+                        if (log.setAway(false)) {
+                            test();
+                        }
+                    });
+                case REFUSAL -> {
+                    if (tests.tryPass()) {
+                        watch.execute(this::test);
+                    }
+                }
+            }
+        }
+
+        void test() {
+            if (closed || !sender.breaker().isClosed()) {
+                return;
+            }
+            try {
+                SelfTest.Found found = selfTest.of(master);
+                log.setFindings(found.findings());
+                sender.breaker().noteTested(found.refusal());
+                silence = null;
+            } catch (BackendException silent) {
+                silence = silent;
+                LOG.debug("{} does not answer its self-test", Masters.name(master), silent);
+            } catch (InterruptedException closing) {
+                silence = RedisFailure.closed();
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        void forget() {
+            byMaster.remove(master, this);
+            watch.execute(log::end);
+        }
+
+        /** Asks a master that does not answer, one probe at a time, until it does or is no master any more. */
+        private void probe() {
+            if (closed) {
+                return;
+            }
+            if (sender.breaker().isClosed()) {
+                sender.breaker().endProbing();
+                return;
+            }
+            try {
+                if (!masters.all().contains(master)) {
+                    forget();
+                    return;
+                }
+                prober.ask(master, patience()).thenAccept(result -> {
+                    if (!closed) {
+                        sender.probed(result.failure(), result.isAnswer(), result.tookMicros());
+                    }
+                    timer.after(PROBE_PAUSE_MICROS, this::probe);
+                });
+            } catch (RuntimeException e) {
+                // Whatever it is (a client that somebody shut down, say): without a next probe the breaker would stay
+                // open
+                // for ever.
+                LOG.debug("a probe could not be sent to {}", Masters.name(master), e);
+                timer.after(PROBE_PAUSE_MICROS, this::probe);
+            }
+        }
+
+        /** As long as anybody would wait: whom it answers in time, it is not away for. */
+        private Duration patience() {
+            long longest = Math.max(sender.longestMicros(), deadline.toNanos() / 1_000);
+            return Duration.of(
+                    Math.min(LONGEST_PROBE_MICROS, Math.max(PROBE_PATIENCE_MICROS, longest)), ChronoUnit.MICROS);
+        }
+    }
+}

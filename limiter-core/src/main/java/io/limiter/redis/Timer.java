@@ -1,0 +1,7 @@
+package io.limiter.redis;
+
+/** Runs tasks after some time, on a thread that never waits; none any more when it is closed. Thread-safe. */
+@FunctionalInterface
+interface Timer {
+    void after(long micros, Runnable task);
+}
