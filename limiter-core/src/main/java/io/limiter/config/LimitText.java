@@ -103,7 +103,7 @@ public final class LimitText {
         }
         Algorithm algorithm = options.algorithm == null ? Algorithm.SLIDING_LIST : options.algorithm;
         long burst = options.burst == null ? permits : options.burst;
-        if (options.burst != null && algorithm != Algorithm.TOKEN_BUCKET) {
+        if (options.burst != null && !algorithm.hasBurst()) {
             throw new IllegalArgumentException("a burst needs token-bucket, not " + algorithm.text()
                     + "; write 'token-bucket burst " + burst + "', or leave the burst out");
         }
