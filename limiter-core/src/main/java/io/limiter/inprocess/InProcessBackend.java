@@ -71,8 +71,7 @@ public final class InProcessBackend implements Backend {
                 return Decision.of(Decision.Source.IN_PROCESS, outcome);
             }
         }
-        return Decision.of(
-                Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
+        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
     }
 
     @Override
@@ -154,7 +153,9 @@ public final class InProcessBackend implements Backend {
     }
 
     private <T extends @Nullable Object> CompletionStage<T> answer(Supplier<T> work) {
-        return closed ? CompletableFuture.failedFuture(closedException()) : CompletableFuture.completedFuture(work.get());
+        return closed
+                ? CompletableFuture.failedFuture(closedException())
+                : CompletableFuture.completedFuture(work.get());
     }
 
     private static BackendException closedException() {

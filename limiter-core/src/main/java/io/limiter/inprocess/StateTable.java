@@ -3,7 +3,6 @@ package io.limiter.inprocess;
 import io.limiter.Charge;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
-import io.limiter.PartitionKey;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import java.util.Comparator;

@@ -125,9 +125,7 @@ final class TokenBucketState extends State {
             return Math.min(full, credit + elapsed * rate);
         }
         long most = converted(credit + elapsed * rate, asked);
-        return elapsed < timeToFill(asked)
-                ? Math.min(most, converted(credit, asked) + elapsed * rateOf(asked))
-                : most;
+        return elapsed < timeToFill(asked) ? Math.min(most, converted(credit, asked) + elapsed * rateOf(asked)) : most;
     }
 
     /** Whether another limit than the one asked is in force until a call writes that one. */

@@ -7,16 +7,15 @@ import io.limiter.LimitOutcome;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides all limits of one call, for keys that are known or not: all of them are looked at, then all are charged, or none.
  * Belongs to one thread.
  */
 final class Transaction {
-    private static final Comparator<Check> LOCK_ORDER = Comparator.comparingLong(check -> check.state().order);
+    private static final Comparator<Check> LOCK_ORDER = Comparator.comparingLong(check -> check.state.order);
 
+    /** How it ended; from {@link #LACKS_STATES} on, undecided. */
     private enum Result {
         /** All limits allow it, so it was charged if it was to be. */
         GRANTED,
@@ -33,46 +32,35 @@ final class Transaction {
     private static final class Check {
         final Charge charge;
         final Limit limit;
+        final State state;
 
-        @Nullable
-        State state;
-
-        /** The state was made for this call. */
-        boolean isNew;
-
-        /** Permits are wanted, and keys share the state. */
-        boolean isShared;
+        /** Permits are wanted, and the key has no state of its own. */
+        final boolean lacksState;
 
         /** Permits that this charge wants, with those that others before it want of the same state, which keys share. */
         long permits;
 
         boolean allowed;
 
-        Check(Charge charge, Limit limit) {
+        Check(Charge charge, Limit limit, State state, boolean lacksState) {
             this.charge = charge;
             this.limit = limit;
-        }
-
-        State state() {
-            return Objects.requireNonNull(state, "found before it is locked");
+            this.state = state;
+            this.lacksState = lacksState;
         }
     }
 
     private final StateTable table;
+    private final List<Charge> charges;
     private final long now;
     private final boolean take;
-    private final List<Check> checks = new ArrayList<>();
     private final List<LimitOutcome> outcomes = new ArrayList<>();
 
     Transaction(StateTable table, List<Charge> charges, long now, boolean take) {
         this.table = table;
+        this.charges = charges;
         this.now = now;
         this.take = take;
-        for (Charge charge : charges) {
-            for (Limit limit : charge.policy().limits()) {
-                checks.add(new Check(charge, limit));
-            }
-        }
     }
 
     /** Decides; one outcome for each limit of each charge. */
@@ -90,11 +78,6 @@ final class Transaction {
                 reclaimed = true;
                 table.reclaim(now);
             } else if (result != Result.DROPPED) {
-                for (Check check : checks) {
-                    if (check.isShared) {
-                        table.countShared(check.charge, check.limit);
-                    }
-                }
                 return outcomes;
             }
         }
@@ -102,64 +85,69 @@ final class Transaction {
 
     /** New states are made only once it is known that all limits allow the call: one that is denied leaves nothing. */
     private Result attempt(boolean create) {
-        boolean lacksStates = false;
-        for (Check check : checks) {
-            // A limit of no permits asks no state, and answers as an empty log does.
-            check.state = check.limit.permits() == 0
-                    ? State.of(Algorithm.SLIDING_LIST, null, null)
-                    : table.find(check.charge, check.limit);
-            check.isNew = false;
-            check.isShared = false;
-            boolean lacksState = check.state == null
-                    && take
-                    && check.charge.permits() > 0
-                    && check.charge.permits() <= check.limit.capacity();
-            if (lacksState && create) {
-                check.state = table.create(check.charge, check.limit, now);
-                check.isNew = check.state().key != null;
-                check.isShared = !check.isNew;
-            } else if (check.state == null) {
-                State shared = table.findShared(check.charge, check.limit, now);
-                check.state = shared != null ? shared : State.of(check.limit.algorithm(), null, null);
-                check.isShared = shared != null && lacksState;
-                lacksStates |= lacksState;
+        List<Check> checks = new ArrayList<>();
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                checks.add(check(charge, limit, create));
             }
         }
         List<Check> inOrder = new ArrayList<>(checks);
         inOrder.sort(LOCK_ORDER);
-        Result result = lockAndDecide(inOrder, 0, lacksStates);
+        Result result = lockAndDecide(checks, inOrder, 0, create);
         for (Check check : checks) {
-            if (check.isNew && result == Result.GRANTED) {
-                table.keep(check.state(), check.charge, check.limit, now);
-            } else if (check.isNew) {
+            boolean isNew = create && check.lacksState && check.state.key != null;
+            if (isNew && result == Result.GRANTED) {
+                table.keep(check.state, check.charge, check.limit, now);
+            } else if (isNew) {
                 table.discard(check.charge, check.limit);
+            } else if (check.lacksState && check.state.key == null && result.compareTo(Result.LACKS_STATES) < 0) {
+                table.countShared(check.charge, check.limit);
             }
         }
         return result;
     }
 
-    /** Locks the states from the i-th on, one within the other. */
-    private Result lockAndDecide(List<Check> inOrder, int i, boolean lacksStates) {
-        if (i == inOrder.size()) {
-            return decideLocked(inOrder, lacksStates);
+    private Check check(Charge charge, Limit limit, boolean create) {
+        // A limit of no permits asks no state, and answers as an empty log does.
+        State own =
+                limit.permits() == 0 ? State.of(Algorithm.SLIDING_LIST, charge.key(), null) : table.find(charge, limit);
+        if (own != null) {
+            return new Check(charge, limit, own, false);
         }
-        State state = inOrder.get(i).state();
+        boolean lacksState = take && charge.permits() > 0 && charge.permits() <= limit.capacity();
+        if (lacksState && create) {
+            return new Check(charge, limit, table.create(charge, limit, now), true);
+        }
+        State shared = table.findShared(charge, limit, now);
+        State state = shared != null ? shared : State.of(limit.algorithm(), charge.key(), null);
+        return new Check(charge, limit, state, lacksState);
+    }
+
+    /** Locks the states from the i-th on, one within the other. */
+    private Result lockAndDecide(List<Check> checks, List<Check> inOrder, int i, boolean create) {
+        if (i == inOrder.size()) {
+            return decideLocked(checks, inOrder, create);
+        }
+        State state = inOrder.get(i).state;
         synchronized (state) {
-            return state.isDropped() ? Result.DROPPED : lockAndDecide(inOrder, i + 1, lacksStates);
+            return state.isDropped() ? Result.DROPPED : lockAndDecide(checks, inOrder, i + 1, create);
         }
     }
 
-    private Result decideLocked(List<Check> inOrder, boolean lacksStates) {
+    private Result decideLocked(List<Check> checks, List<Check> inOrder, boolean create) {
         boolean granted = true;
+        boolean lacksStates = false;
         boolean lacksMemory = false;
-        @Nullable Check before = null;
+        State last = null;
+        long wanted = 0;
         for (Check check : inOrder) {
-            boolean again = before != null && before.state == check.state;
-            check.permits = check.charge.permits() + (again ? before.permits : 0);
-            check.allowed = check.state().allows(check.charge, check.limit, check.permits, now, take);
+            wanted = check.charge.permits() + (check.state == last ? wanted : 0);
+            last = check.state;
+            check.permits = wanted;
+            check.allowed = check.state.allows(check.charge, check.limit, wanted, now, take);
             granted &= check.allowed;
-            lacksMemory |= check.state().lacksMemory();
-            before = check;
+            lacksStates |= check.lacksState && !create;
+            lacksMemory |= check.state.lacksMemory();
         }
         if (granted && lacksStates) {
             return Result.LACKS_STATES;
@@ -168,8 +156,7 @@ final class Transaction {
         for (Check check : checks) {
             // What others before it wanted, they have taken by now.
             long permits = granted ? check.charge.permits() : check.permits;
-            outcomes.add(check.state()
-                    .answer(check.charge, check.limit, permits, now, check.allowed, granted, take));
+            outcomes.add(check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, take));
         }
         return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
     }

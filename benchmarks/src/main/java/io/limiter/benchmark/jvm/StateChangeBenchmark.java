@@ -48,13 +48,12 @@ public class StateChangeBenchmark {
     /** Fills the map. */
     @Setup
     public void fill() {
-        Supplier<Bucket> maker =
-                switch (way) {
-                    case "swap" -> Swapped::new;
-                    case "hold" -> Held::new;
-                    case "spin" -> Spinning::new;
-                    default -> Locked::new;
-                };
+        Supplier<Bucket> maker = switch (way) {
+            case "swap" -> Swapped::new;
+            case "hold" -> Held::new;
+            case "spin" -> Spinning::new;
+            default -> Locked::new;
+        };
         for (int i = 0; i < keys; i++) {
             states.put(i, maker.get());
         }
