@@ -60,9 +60,10 @@ final class Capacity {
             }
         }
 
+        /** Whether nothing of it is guaranteed or in use. */
         boolean isUnused() {
             synchronized (Capacity.this) {
-                return inUse == 0;
+                return !isGuaranteed && inUse == 0;
             }
         }
 

@@ -29,7 +29,8 @@ abstract class State {
     /** When it is looked at next to drop it. */
     long dueMicros;
 
-    private boolean dropped;
+    /** It is in no table any more, and decides nothing. */
+    boolean isDropped;
 
     /**
      * A state that took nothing.
@@ -92,7 +93,7 @@ abstract class State {
 
     /** One decision by this state alone; null when it was dropped, or lacks memory for it. */
     final synchronized @Nullable LimitOutcome decide(Charge charge, Limit limit, long now, boolean take) {
-        if (dropped) {
+        if (isDropped) {
             return null;
         }
         boolean allowed = allows(charge, limit, charge.permits(), now, take);
@@ -100,21 +101,11 @@ abstract class State {
     }
 
     final synchronized boolean refund(Charge charge, Limit limit, long stamp, long now) {
-        return !dropped && giveBack(charge, limit, stamp, now);
+        return !isDropped && giveBack(charge, limit, stamp, now);
     }
 
     final synchronized void reset() {
         clear();
-    }
-
-    /** Marks it as dropped: it decides nothing any more. */
-    final void drop() {
-        clear();
-        dropped = true;
-    }
-
-    final boolean isDropped() {
-        return dropped;
     }
 
     /** Division of numbers below 2^53, rounded up. */

@@ -51,7 +51,7 @@ final class StateTable {
         this.stamps = new Capacity(maxStamps);
         this.sharedStamps = new Capacity(maxStamps);
         this.restShare = newShare("policies made at run time");
-        restShare.announce(true);
+        restShare.guarantee(true);
     }
 
     private MemoryShare newShare(String owner) {
@@ -61,14 +61,14 @@ final class StateTable {
     /** Gives a policy a part of its own. */
     synchronized void announce(String policy) {
         shares.computeIfAbsent(policy, name -> newShare("policy '" + name + "'"))
-                .announce(true);
+                .guarantee(true);
     }
 
     /** Takes that part away: what the policy still holds is lent. */
     synchronized void retract(String policy) {
         MemoryShare share = shares.get(policy);
         if (share != null) {
-            share.announce(false);
+            share.guarantee(false);
         }
         shares.values().removeIf(MemoryShare::isUnused);
     }
@@ -119,7 +119,7 @@ final class StateTable {
         MemoryShare share = share(charge, limit);
         State shared = findShared(charge, limit, now);
         if (shared == null) {
-            State made = State.of(limit.algorithm(), charge.key(), share.stamps);
+            State made = State.of(limit.algorithm(), charge.key(), share.stamps());
             long room = made.firstStamps(charge.permits(), limit);
             if (entries.isHalfSpent() || stamps.isHalfSpent()) {
                 drop(now, LOOKS);
@@ -127,12 +127,12 @@ final class StateTable {
             if (!hasRoom(share, room)) {
                 drop(now, LOOKS_WHEN_FULL);
             }
-            if (hasRoom(share, room) && share.entries.take(1)) {
+            if (hasRoom(share, room) && share.entries().take(1)) {
                 return made;
             }
         }
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
-        return shared != null ? shared : overflow(name, now).enter(name, charge.key(), share.sharedStamps, now);
+        return shared != null ? shared : overflow(name, now).enter(name, charge.key(), share.sharedStamps(), now);
     }
 
     /** Counts a call that a shared state decided. */
@@ -143,7 +143,7 @@ final class StateTable {
                     "RL-401 no room for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
                             + " share states and may be denied early. Raise limiter.in-process.max-entries or max-stamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
-                    share(charge, limit).owner,
+                    share(charge, limit).owner(),
                     entries(),
                     stamps(),
                     overflowed.sum());
@@ -151,7 +151,7 @@ final class StateTable {
     }
 
     private static boolean hasRoom(MemoryShare share, long stamps) {
-        return share.entries.hasLeft(1) && share.stamps.hasLeft(stamps);
+        return share.entries().hasLeft(1) && share.stamps().hasLeft(stamps);
     }
 
     /** Puts a new state into the table. */
@@ -168,7 +168,7 @@ final class StateTable {
 
     /** Gives back the place of a new state that took nothing. */
     void discard(Charge charge, Limit limit) {
-        share(charge, limit).entries.give(1);
+        share(charge, limit).entries().give(1);
     }
 
     /** Drops what it can to make room for more stamps. */
@@ -224,9 +224,10 @@ final class StateTable {
             }
             // Out of the map first: a call that finds it dropped must not find it again.
             states.byKey().remove(Objects.requireNonNull(state.key), state);
-            state.drop();
+            state.clear();
+            state.isDropped = true;
         }
-        states.share().entries.give(1);
+        states.share().entries().give(1);
         if (states.byKey().isEmpty()) {
             limits.remove(states.name(), states);
         }

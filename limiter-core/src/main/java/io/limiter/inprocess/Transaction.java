@@ -130,7 +130,7 @@ final class Transaction {
         }
         State state = inOrder.get(i).state;
         synchronized (state) {
-            return state.isDropped() ? Result.DROPPED : lockAndDecide(checks, inOrder, i + 1, create);
+            return state.isDropped ? Result.DROPPED : lockAndDecide(checks, inOrder, i + 1, create);
         }
     }
 
