@@ -56,7 +56,7 @@ public final class Decision {
             @Nullable List<Charge> charges,
             @Nullable List<LimitOutcome> outcomes,
             @Nullable LimitOutcome binding) {
-        this.source = source;
+        this.source = Objects.requireNonNull(source, "source");
         this.allowed = allowed;
         this.charges = charges;
         this.outcomes = outcomes;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * token_bucket.lua.
  */
 final class TokenBucketState extends State {
-    /** Under which limit it was written. The same object needs no comparison and no common divisor. */
+    /** Under which limit it was written, so that its parts and rate need not be computed again. */
     private @Nullable Limit limit;
 
     /** Of which a permit has so many, under that limit. */
@@ -106,12 +106,21 @@ final class TokenBucketState extends State {
         return fullAt;
     }
 
+    /** Whether it was written under a limit of these numbers. */
+    private boolean isInForce(Limit asked) {
+        return asked == limit
+                || (limit != null
+                        && asked.permits() == limit.permits()
+                        && asked.periodMicros() == limit.periodMicros()
+                        && asked.burst() == limit.burst());
+    }
+
     private long partsOf(Limit asked) {
-        return asked == limit ? parts : asked.periodMicros() / asked.refillDivisor();
+        return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
     }
 
     private long rateOf(Limit asked) {
-        return asked == limit ? rate : asked.permits() / asked.refillDivisor();
+        return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
     }
 
     /** The credit that is there now. For the time before a changed limit was seen: the lesser of what both rates brought. */
@@ -121,7 +130,7 @@ final class TokenBucketState extends State {
             return full;
         }
         long elapsed = Math.max(0, now - from);
-        if (asked == limit) {
+        if (isInForce(asked)) {
             return Math.min(full, credit + elapsed * rate);
         }
         long most = converted(credit + elapsed * rate, asked);
@@ -130,7 +139,7 @@ final class TokenBucketState extends State {
 
     /** Whether another limit than the one asked is in force until a call writes that one. */
     private boolean isPending(Limit asked, long now) {
-        return asked != limit
+        return !isInForce(asked)
                 && now < fullAt
                 && (partsOf(asked) != parts
                         || rateOf(asked) != rate
