@@ -22,7 +22,7 @@ abstract class State {
     /** Whose state it is; null for a state that keys share, or that belongs to nobody. */
     final @Nullable PartitionKey key;
 
-    /** In which table it is, if it is in one. Guarded by the lock of all tables, as {@link #dueMicros} is. */
+    /** Where it has its place, if it has one. Guarded by the lock of all tables, as {@link #dueMicros} is. */
     @Nullable
     LimitStates table;
 

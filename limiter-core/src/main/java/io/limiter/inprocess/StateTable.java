@@ -116,23 +116,25 @@ final class StateTable {
      * one that keys share. To be called, and the call to be decided, under the lock of this table.
      */
     State create(Charge charge, Limit limit, long now) {
-        MemoryShare share = share(charge, limit);
+        LimitStates states = states(charge, limit);
+        MemoryShare share = states.share();
         State shared = findShared(charge, limit, now);
-        if (shared == null) {
-            State made = State.of(limit.algorithm(), charge.key(), share.stamps());
-            long room = made.firstStamps(charge.permits(), limit);
-            if (entries.isHalfSpent() || stamps.isHalfSpent()) {
-                drop(now, LOOKS);
-            }
-            if (!hasRoom(share, room)) {
-                drop(now, LOOKS_WHEN_FULL);
-            }
-            if (hasRoom(share, room) && share.entries().take(1)) {
-                return made;
-            }
+        if (shared != null) {
+            return shared;
         }
-        LimitStates.Name name = LimitStates.Name.of(charge, limit);
-        return shared != null ? shared : overflow(name, now).enter(name, charge.key(), share.sharedStamps(), now);
+        State made = State.of(limit.algorithm(), charge.key(), share.stamps());
+        made.table = states;
+        long room = made.firstStamps(charge.permits(), limit);
+        if (entries.isHalfSpent() || stamps.isHalfSpent()) {
+            drop(now, LOOKS);
+        }
+        if (!hasRoom(share, room)) {
+            drop(now, LOOKS_WHEN_FULL);
+        }
+        if (hasRoom(share, room) && share.entries().take(1)) {
+            return made;
+        }
+        return overflow(states.name(), now).enter(states.name(), charge.key(), share.sharedStamps(), now);
     }
 
     /** Counts a call that a shared state decided. */
@@ -143,7 +145,7 @@ final class StateTable {
                     "RL-401 no room for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
                             + " share states and may be denied early. Raise limiter.in-process.max-entries or max-stamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
-                    share(charge, limit).owner(),
+                    states(charge, limit).share().owner(),
                     entries(),
                     stamps(),
                     overflowed.sum());
@@ -155,20 +157,24 @@ final class StateTable {
     }
 
     /** Puts a new state into the table. */
-    void keep(State made, Charge charge, Limit limit, long now) {
-        MemoryShare share = share(charge, limit);
-        LimitStates states = limits.computeIfAbsent(
-                LimitStates.Name.of(charge, limit), name -> new LimitStates(name, share, new ConcurrentHashMap<>()));
-        made.table = states;
+    void keep(State made, Limit limit, long now) {
+        LimitStates own = Objects.requireNonNull(made.table);
+        LimitStates states = limits.computeIfAbsent(own.name(), name -> own);
+        if (states != own) {
+            // Several new keys in one call, or a limit that lost its last state meanwhile.
+            own.share().entries().give(1);
+            states.share().entries().takeAnyway(1);
+            made.table = states;
+        }
         // The earliest time at which a charge of now can be back to full.
         made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
         queue.add(made);
-        states.byKey().put(charge.key(), made);
+        states.byKey().put(Objects.requireNonNull(made.key), made);
     }
 
     /** Gives back the place of a new state that took nothing. */
-    void discard(Charge charge, Limit limit) {
-        share(charge, limit).entries().give(1);
+    void discard(State made) {
+        Objects.requireNonNull(made.table).share().entries().give(1);
     }
 
     /** Drops what it can to make room for more stamps. */
@@ -186,11 +192,12 @@ final class StateTable {
         }
     }
 
-    private MemoryShare share(Charge charge, Limit limit) {
-        LimitStates states = limits.get(LimitStates.Name.of(charge, limit));
-        return states != null
-                ? states.share()
-                : shares.getOrDefault(charge.policy().name(), restShare);
+    /** Those of a limit, in the table or not yet. */
+    private LimitStates states(Charge charge, Limit limit) {
+        LimitStates.Name name = LimitStates.Name.of(charge, limit);
+        LimitStates present = limits.get(name);
+        MemoryShare share = shares.getOrDefault(name.policy(), restShare);
+        return present != null ? present : new LimitStates(name, share, new ConcurrentHashMap<>());
     }
 
     private Overflow overflow(LimitStates.Name name, long now) {

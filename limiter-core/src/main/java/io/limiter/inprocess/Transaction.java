@@ -97,9 +97,9 @@ final class Transaction {
         for (Check check : checks) {
             boolean isNew = create && check.lacksState && check.state.key != null;
             if (isNew && result == Result.GRANTED) {
-                table.keep(check.state, check.charge, check.limit, now);
+                table.keep(check.state, check.limit, now);
             } else if (isNew) {
-                table.discard(check.charge, check.limit);
+                table.discard(check.state);
             } else if (check.lacksState && check.state.key == null && result.compareTo(Result.LACKS_STATES) < 0) {
                 table.countShared(check.charge, check.limit);
             }
