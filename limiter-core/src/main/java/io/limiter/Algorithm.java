@@ -5,37 +5,93 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * How a {@link Limit} is kept. Each algorithm has one meaning, written twice: as a Lua script that Redis runs and as a
- * state class of this JVM. {@code docs/algorithms.md} shows each of them as a timeline.
+ * How a {@link Limit} is kept: what one algorithm demands of a limit, and what can be said of it without its state. Each
+ * has one meaning, written twice: as a Lua script that Redis runs (found by its name) and as a state class of this JVM.
+ * {@code docs/algorithms.md} shows each of them as a timeline.
  */
 public enum Algorithm {
     /**
      * A counter that starts with the first admitted call and ends one period later. Smallest and cheapest; a caller can
      * get up to twice the limit across a window's edge.
      */
-    FIXED_WINDOW("fixed", false),
+    FIXED_WINDOW("fixed", false, false),
 
     /**
      * An exact log of admitted permits over the last period, kept as a list. Never more than the limit in any period,
      * wherever it starts. At most {@value Limit#MAX_LOG_PERMITS} permits.
      */
-    SLIDING_LIST("sliding-list", true),
+    SLIDING_LIST("sliding-list", true, false),
 
     /**
      * The same exact log, kept as a sorted set with one member a permit: larger, but a call asked again with its request
      * id is charged once.
      */
-    SLIDING_ZSET("sliding-zset", true),
+    SLIDING_ZSET("sliding-zset", true, true),
 
     /** Permits refill continuously, up to a burst. Two numbers of state whatever the limit is. */
-    TOKEN_BUCKET("token-bucket", false);
+    TOKEN_BUCKET("token-bucket", false, false) {
+        @Override
+        public boolean hasBurst() {
+            return true;
+        }
+
+        @Override
+        void check(long permits, long periodMicros, long burst) {
+            if (permits == 0 ? burst != 0 : burst < 1 || burst > Limit.MAX_PERMITS) {
+                throw new IllegalArgumentException("a burst of " + burst + " with " + permits + " permits: "
+                        + (permits == 0
+                                ? "a bucket that never refills denies all, leave the burst out"
+                                : "a bucket holds from 1 to " + Limit.MAX_PERMITS));
+            }
+            if (permits == 0) {
+                return;
+            }
+            long parts = periodMicros / Limit.gcd(permits, periodMicros);
+            if (Math.multiplyHigh(burst, parts) != 0 || burst * parts < 0 || burst * parts > MAX_EXACT) {
+                throw new IllegalArgumentException("a bucket of " + burst + " at " + permits + " per " + periodMicros
+                        + " us can't be counted exactly (" + burst + " x " + parts
+                        + " is above 2^52); use a smaller burst, or permits and a period with a larger common divisor");
+            }
+        }
+
+        /** A share of the burst, and as many permits in a period that is as much longer: so the refill stays exact. */
+        @Override
+        Limit share(Limit limit, long instances) {
+            long period = limit.periodMicros();
+            long burst = Math.max(1, limit.burst() / instances);
+            if (Math.multiplyHigh(period, instances) == 0 && period * instances <= Limit.MAX_PERIOD_MICROS) {
+                return limit.with(limit.permits(), period * instances, burst);
+            }
+            // The period would be too long. Fewer permits then, and no larger burst than can be counted exactly.
+            long share = Math.max(1, limit.permits() / instances);
+            long parts = period / Limit.gcd(share, period);
+            return limit.with(share, period, Math.min(burst, MAX_EXACT / parts));
+        }
+
+        /** The time in which all of it flows in, so that quota by window is its lasting rate. */
+        @Override
+        public long windowSeconds(Limit limit) {
+            if (limit.permits() == 0) {
+                return 0;
+            }
+            long divisor = limit.refillDivisor();
+            long parts = limit.burst() * (limit.periodMicros() / divisor);
+            long micros = -Math.floorDiv(-parts, limit.permits() / divisor);
+            return micros < MICROS_PER_SECOND ? 0 : -Math.floorDiv(-micros, MICROS_PER_SECOND);
+        }
+    };
+
+    private static final long MAX_EXACT = 1L << 52;
+    private static final long MICROS_PER_SECOND = 1_000_000;
 
     private final String text;
     private final boolean log;
+    private final boolean requestIds;
 
-    Algorithm(String text, boolean log) {
+    Algorithm(String text, boolean log, boolean requestIds) {
         this.text = text;
         this.log = log;
+        this.requestIds = requestIds;
     }
 
     /** The algorithm's name in configuration text and in keys, such as {@code sliding-list}. */
@@ -43,9 +99,54 @@ public enum Algorithm {
         return text;
     }
 
-    /** Whether the state is an exact log, so that memory grows with the permits used. */
+    /** Whether a limit can hold another number of permits than it grants per period. */
+    public boolean hasBurst() {
+        return false;
+    }
+
+    /** Whether a call that comes again with its request id is charged once. */
+    public boolean takesRequestIds() {
+        return requestIds;
+    }
+
+    /** Whether the state is an exact log with one entry a permit, so that memory grows with the permits used. */
     public boolean isLog() {
         return log;
+    }
+
+    /**
+     * Whether a denial proves that each later call of the same or a higher cost is denied too until its {@code retryAfter}
+     * has passed, other than a call that comes again with its request id.
+     */
+    public boolean isDenialLasting() {
+        return true;
+    }
+
+    /**
+     * The window of a limit in the words of the response fields: whole seconds in which all of its quota comes back; 0 where
+     * no number of whole seconds would be true.
+     */
+    public long windowSeconds(Limit limit) {
+        // Rounded down it would promise too much (and 0 is no window), rounded up too little.
+        return limit.periodMicros() % MICROS_PER_SECOND == 0 ? limit.periodMicros() / MICROS_PER_SECOND : 0;
+    }
+
+    /** Refuses what is out of its range for this algorithm or could not be counted exactly. */
+    void check(long permits, long periodMicros, long burst) {
+        if (log && permits > Limit.MAX_LOG_PERMITS) {
+            throw new IllegalArgumentException(text + " keeps one entry a permit and takes at most "
+                    + Limit.MAX_LOG_PERMITS + " permits, not " + permits + "; use token-bucket");
+        }
+        if (burst != permits) {
+            throw new IllegalArgumentException("a burst of " + burst + " on " + text
+                    + ": only token-bucket has a burst; leave it out, or use token-bucket");
+        }
+    }
+
+    /** A limit of at least 1 permit divided among so many instances, for {@link FailureMode#LOCAL}; at least 1 permit. */
+    Limit share(Limit limit, long instances) {
+        long share = Math.max(1, limit.permits() / instances);
+        return limit.with(share, limit.periodMicros(), share);
     }
 
     /**

@@ -1,21 +1,19 @@
 package io.limiter;
 
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 /** The limiter on a backend: checks the question, asks, and answers by failure mode when the backend can't. */
 final class BackendRateLimiter implements RateLimiter {
-    private static final Logger LOG = DiagnosticLog.of(RateLimiter.class);
+    private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
     private static final long WARN_EVERY_MICROS = 10_000_000;
 
     private final Backend backend;
@@ -23,26 +21,28 @@ final class BackendRateLimiter implements RateLimiter {
     private final long instances;
     private final Executor executor;
     private final Counters counters = new Counters();
-    private final Map<BackendException.Kind, Map<FailureMode, AtomicLong>> nextWarnings =
-            new EnumMap<>(BackendException.Kind.class);
+    /** By what failed and what answered. */
+    private final Map<List<Enum<?>>, Throttle> warnings = new ConcurrentHashMap<>();
 
     BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
         this.backend = backend;
         this.fallback = fallback;
         this.instances = instances;
         this.executor = executor;
-        for (BackendException.Kind kind : BackendException.Kind.values()) {
-            Map<FailureMode, AtomicLong> ofKind = new EnumMap<>(FailureMode.class);
-            for (FailureMode mode : FailureMode.values()) {
-                ofKind.put(mode, new AtomicLong(Long.MIN_VALUE));
-            }
-            nextWarnings.put(kind, ofKind);
-        }
     }
 
     @Override
     public Decision tryAcquire(List<Charge> charges) {
-        return decideNow(charges, Backend.Mode.TAKE);
+        return counted(decideNow(checked(charges), Backend.Mode.TAKE), Runnable::run);
+    }
+
+    /** The same as for a list of one charge, by a shorter way. */
+    @Override
+    public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
+        Charge charge = new Charge(policy, key, permits);
+        Decision decision = decideNow(List.of(charge), Backend.Mode.TAKE);
+        counters.decided(charge, decision);
+        return decision;
     }
 
     @Override
@@ -52,7 +52,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public Decision peek(List<Charge> charges) {
-        return decideNow(charges, Backend.Mode.LOOK);
+        return withoutRefund(decideNow(checked(charges), Backend.Mode.LOOK));
     }
 
     @Override
@@ -115,15 +115,12 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     /** On the calling thread: also the failure mode, and what is logged of it. */
-    private Decision decideNow(List<Charge> charges, Backend.Mode mode) {
-        List<Charge> asked = checked(charges);
-        Decision decision;
+    private Decision decideNow(List<Charge> asked, Backend.Mode mode) {
         try {
-            decision = backend.decideNow(asked, mode);
+            return backend.decideNow(asked, mode);
         } catch (RuntimeException failure) {
-            decision = BackendException.result(whenBackendFails(asked, mode, failure));
+            return BackendException.result(whenBackendFails(asked, mode, failure));
         }
-        return mode == Backend.Mode.TAKE ? counted(decision, Runnable::run) : withoutRefund(decision);
     }
 
     private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
@@ -248,11 +245,9 @@ final class BackendRateLimiter implements RateLimiter {
      * disk with logs too, and who reads that calls are counted locally must also read that others are denied.
      */
     private void warn(FailureMode answer, BackendException failure) {
-        long now = TimeSource.system().nowMicros();
-        AtomicLong nextWarning = Objects.requireNonNull(
-                Objects.requireNonNull(nextWarnings.get(failure.kind())).get(answer));
-        long due = nextWarning.get();
-        if (now >= due && nextWarning.compareAndSet(due, now + WARN_EVERY_MICROS)) {
+        Throttle throttle = warnings.computeIfAbsent(
+                List.of(failure.kind(), answer), either -> new Throttle(TimeSource.system(), WARN_EVERY_MICROS));
+        if (throttle.tryPass()) {
             long times = counters.failures(failure.kind());
             boolean fault = failure.kind() == BackendException.Kind.FAULT;
             LOG.atLevel(fault ? Level.ERROR : Level.WARN)

@@ -48,7 +48,7 @@ public record Charge(
                     + "' is empty; give each call its own id, or none");
         }
         for (Limit limit : policy.limits()) {
-            if (limit.algorithm() != Algorithm.SLIDING_ZSET) {
+            if (!limit.algorithm().takesRequestIds()) {
                 throw new IllegalArgumentException("policy '" + policy.name() + "' can't keep the request id '"
                         + requestId + "': its limit '" + limit + "' is not sliding-zset; leave the id out, or make"
                         + " all limits of the policy sliding-zset");

@@ -1,9 +1,7 @@
 package io.limiter;
 
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /**
@@ -28,18 +27,13 @@ public final class Counters {
     /** Where policies are counted of which there are too many. */
     public static final String OTHERS = "*";
 
-    private static final Logger LOG = DiagnosticLog.of(RateLimiter.class);
+    private static final Logger LOG = DiagnosticLog.of(Counters.class);
 
     private final Map<String, Row> rows = new ConcurrentHashMap<>();
-    private final Map<BackendException.Kind, LongAdder> failures = new EnumMap<>(BackendException.Kind.class);
-
+    private final LongAdder[] failures = adders(BackendException.Kind.values().length);
     private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
 
-    Counters() {
-        for (BackendException.Kind kind : BackendException.Kind.values()) {
-            failures.put(kind, new LongAdder());
-        }
-    }
+    Counters() {}
 
     /** The policies that decided something so far, in order. */
     public Set<String> policies() {
@@ -64,27 +58,33 @@ public final class Counters {
 
     /** How many calls the policy allowed by a decision of this source. */
     public long allowed(String policy, Decision.Source source) {
-        Row row = rows.get(policy);
-        return row == null ? 0 : row.of(source, true).sum();
+        return count(policy, source, true);
     }
 
     /** How many calls the policy denied by a decision of this source. */
     public long denied(String policy, Decision.Source source) {
+        return count(policy, source, false);
+    }
+
+    private long count(String policy, Decision.Source source, boolean isAllowed) {
         Row row = rows.get(policy);
-        return row == null ? 0 : row.of(source, false).sum();
+        return row == null ? 0 : row.of(source, isAllowed).sum();
     }
 
     /** How often the backend gave no decision, for this reason. */
     public long failures(BackendException.Kind kind) {
-        LongAdder count = failures.get(kind);
-        return count == null ? 0 : count.sum();
+        return failures[kind.ordinal()].sum();
     }
 
     void failed(BackendException.Kind kind) {
-        LongAdder count = failures.get(kind);
-        if (count != null) {
-            count.increment();
-        }
+        failures[kind.ordinal()].increment();
+    }
+
+    /** Counts a decision about one charge. The listeners run on this thread where its policy is new. */
+    void decided(Charge only, Decision decision) {
+        row(only.policy().name(), Runnable::run)
+                .of(decision.source(), decision.allowed())
+                .increment();
     }
 
     /**
@@ -95,7 +95,9 @@ public final class Counters {
     void decided(Decision decision, Executor executor) {
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
-                row(charge.policy().name(), executor).count(decision.source(), decision.allowed());
+                row(charge.policy().name(), executor)
+                        .of(decision.source(), decision.allowed())
+                        .increment();
             }
             return;
         }
@@ -104,7 +106,7 @@ public final class Counters {
             // The outcomes of one charge stand together, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
-                row(last.policy().name(), executor).count(decision.source(), false);
+                row(last.policy().name(), executor).of(decision.source(), false).increment();
             }
         }
     }
@@ -141,26 +143,19 @@ public final class Counters {
         }
     }
 
-    /** What one policy decided. */
-    private static final class Row {
-        private final Map<Decision.Source, LongAdder> allowed = adders();
-        private final Map<Decision.Source, LongAdder> denied = adders();
-
-        void count(Decision.Source source, boolean isAllowed) {
-            of(source, isAllowed).increment();
+    /** What one policy decided, by source. */
+    private record Row(LongAdder[] allowed, LongAdder[] denied) {
+        Row() {
+            this(adders(Decision.Source.values().length), adders(Decision.Source.values().length));
         }
 
         LongAdder of(Decision.Source source, boolean isAllowed) {
-            return Objects.requireNonNull((isAllowed ? allowed : denied).get(source));
+            return (isAllowed ? allowed : denied)[source.ordinal()];
         }
+    }
 
-        private static Map<Decision.Source, LongAdder> adders() {
-            Map<Decision.Source, LongAdder> adders = new EnumMap<>(Decision.Source.class);
-            for (Decision.Source source : Decision.Source.values()) {
-                adders.put(source, new LongAdder());
-            }
-            return adders;
-        }
+    private static LongAdder[] adders(int count) {
+        return Stream.generate(LongAdder::new).limit(count).toArray(LongAdder[]::new);
     }
 
     @Override

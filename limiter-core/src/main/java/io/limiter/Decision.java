@@ -1,10 +1,10 @@
 package io.limiter;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,17 +43,24 @@ public final class Decision {
 
     private final Source source;
     private final boolean allowed;
-    private final List<Charge> charges;
-    private final List<LimitOutcome> outcomes;
-    private final @Nullable LimitOutcome binding;
-    private final AtomicBoolean refunded = new AtomicBoolean();
+    /** Both null where there is one of each: the binding one. */
+    private final @Nullable List<Charge> charges;
 
-    private Decision(Source source, boolean allowed, List<Charge> charges, List<LimitOutcome> outcomes) {
+    private final @Nullable List<LimitOutcome> outcomes;
+    private final @Nullable LimitOutcome binding;
+    private boolean refunded;
+
+    private Decision(
+            Source source,
+            boolean allowed,
+            @Nullable List<Charge> charges,
+            @Nullable List<LimitOutcome> outcomes,
+            @Nullable LimitOutcome binding) {
         this.source = Objects.requireNonNull(source, "source");
         this.allowed = allowed;
-        this.charges = List.copyOf(charges);
-        this.outcomes = List.copyOf(outcomes);
-        this.binding = binding(this.outcomes);
+        this.charges = charges;
+        this.outcomes = outcomes;
+        this.binding = binding;
     }
 
     /**
@@ -63,23 +70,30 @@ public final class Decision {
      */
     public static Decision of(Source source, List<Charge> charges, List<LimitOutcome> outcomes) {
         boolean allowed = true;
+        LimitOutcome binding = null;
         for (LimitOutcome outcome : outcomes) {
             allowed &= outcome.allowed();
+            binding = binding == null || moreBinding(outcome, binding) ? outcome : binding;
         }
-        return new Decision(source, allowed, charges, outcomes);
+        return new Decision(source, allowed, List.copyOf(charges), List.copyOf(outcomes), binding);
+    }
+
+    /** A decision about one charge to a policy of one limit. */
+    public static Decision of(Source source, LimitOutcome outcome) {
+        return new Decision(source, outcome.allowed(), null, null, outcome);
     }
 
     static Decision failedOpen(List<Charge> charges) {
-        return new Decision(Source.FAILED_OPEN, true, charges, List.of());
+        return new Decision(Source.FAILED_OPEN, true, charges, List.of(), null);
     }
 
     static Decision failedClosed(List<Charge> charges) {
-        return new Decision(Source.FAILED_CLOSED, false, charges, List.of());
+        return new Decision(Source.FAILED_CLOSED, false, charges, List.of(), null);
     }
 
     /** The same answer, given by the local share to these charges. */
     Decision asLocalFallback(List<Charge> asked) {
-        return new Decision(Source.LOCAL_FALLBACK, allowed, asked, outcomes);
+        return new Decision(Source.LOCAL_FALLBACK, allowed, asked, outcomes(), binding);
     }
 
     /** Whether the call may pass. */
@@ -94,7 +108,7 @@ public final class Decision {
 
     /** The charges asked, in their order. */
     public List<Charge> charges() {
-        return charges;
+        return charges != null ? charges : List.of(only().charge());
     }
 
     /**
@@ -102,12 +116,12 @@ public final class Decision {
      * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}).
      */
     public List<LimitOutcome> outcomes() {
-        return outcomes;
+        return outcomes != null ? outcomes : List.of(only());
     }
 
     /** The limits that deny, in their order; empty when allowed or when nobody counted. */
     public List<LimitOutcome> violated() {
-        return outcomes.stream().filter(outcome -> !outcome.allowed()).toList();
+        return outcomes().stream().filter(outcome -> !outcome.allowed()).toList();
     }
 
     /**
@@ -136,7 +150,7 @@ public final class Decision {
 
     /** Whether a charge is above what a limit of its policy can ever grant; no backend is needed to know that. */
     private boolean asksTooMuch() {
-        for (Charge charge : charges) {
+        for (Charge charge : charges()) {
             for (Limit limit : charge.policy().limits()) {
                 if (charge.permits() > limit.capacity()) {
                     return true;
@@ -149,9 +163,7 @@ public final class Decision {
     /** Time until the call would pass if nobody else calls: zero when allowed, empty when it can never pass. */
     public Optional<Duration> retryAfter() {
         long micros = retryAfterMicros();
-        return micros == LimitOutcome.NEVER
-                ? Optional.empty()
-                : Optional.of(Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000));
+        return micros == LimitOutcome.NEVER ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
     }
 
     /** Permits that the binding limit has left; 0 when nobody counted. */
@@ -160,18 +172,14 @@ public final class Decision {
     }
 
     /** Claims the one refund of this decision: true the first time. A decision that took nothing is claimed at once. */
-    boolean claimRefund() {
-        return refunded.compareAndSet(false, true);
+    synchronized boolean claimRefund() {
+        boolean first = !refunded;
+        refunded = true;
+        return first;
     }
 
-    private static @Nullable LimitOutcome binding(List<LimitOutcome> outcomes) {
-        LimitOutcome binding = null;
-        for (LimitOutcome outcome : outcomes) {
-            if (binding == null || moreBinding(outcome, binding)) {
-                binding = outcome;
-            }
-        }
-        return binding;
+    private LimitOutcome only() {
+        return Objects.requireNonNull(binding, "without lists there is one outcome");
     }
 
     private static boolean moreBinding(LimitOutcome one, LimitOutcome than) {
@@ -187,6 +195,6 @@ public final class Decision {
 
     @Override
     public String toString() {
-        return (allowed ? "allowed" : "denied") + " by " + source + " " + outcomes;
+        return (allowed ? "allowed" : "denied") + " by " + source + " " + outcomes();
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,6 @@ public record Limit(
     /** The longest period: 2<sup>51</sup> microseconds, 71 years. */
     public static final long MAX_PERIOD_MICROS = 1L << 51;
 
-    private static final long MAX_EXACT = 1L << 52;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final String[] UNITS = {"d", "h", "m", "s", "ms", "us"};
     private static final long[] UNIT_MICROS = {86_400_000_000L, 3_600_000_000L, 60_000_000L, 1_000_000L, 1_000L, 1L};
@@ -56,16 +56,7 @@ public record Limit(
             throw new IllegalArgumentException("a period of " + periodMicros + " us is outside 1.." + MAX_PERIOD_MICROS
                     + " (1 microsecond to 71 years)");
         }
-        if (algorithm.isLog() && permits > MAX_LOG_PERMITS) {
-            throw new IllegalArgumentException(algorithm.text() + " keeps one entry a permit and takes at most "
-                    + MAX_LOG_PERMITS + " permits, not " + permits + "; use token-bucket");
-        }
-        if (algorithm == Algorithm.TOKEN_BUCKET) {
-            checkBucket(permits, periodMicros, burst);
-        } else if (burst != permits) {
-            throw new IllegalArgumentException("a burst of " + burst + " on " + algorithm.text()
-                    + ": only token-bucket has a burst; leave it out, or use token-bucket");
-        }
+        algorithm.check(permits, periodMicros, burst);
     }
 
     /** A limit that is identified by its name, or where it has none by its period. */
@@ -110,7 +101,7 @@ public record Limit(
 
     /** The period as a duration. */
     public Duration period() {
-        return Duration.ofSeconds(periodMicros / 1_000_000, periodMicros % 1_000_000 * 1_000);
+        return Duration.of(periodMicros, ChronoUnit.MICROS);
     }
 
     /** The most that one call can ever get: the burst of a bucket, else the permits. */
@@ -136,31 +127,14 @@ public record Limit(
         return Objects.requireNonNull(name, "a limit of a policy has a name");
     }
 
-    /**
-     * This limit divided among so many instances, at least 1 permit (0 stays 0), for
-     * {@link FailureMode#LOCAL}.
-     */
+    /** This limit divided among so many instances, at least 1 permit (0 stays 0), for {@link FailureMode#LOCAL}. */
     Limit share(long instances) {
-        if (permits == 0) {
-            return this;
-        }
-        if (algorithm == Algorithm.TOKEN_BUCKET) {
-            return shareOfBucket(instances);
-        }
-        long share = Math.max(1, permits / instances);
-        return new Limit(name, algorithm, share, periodMicros, share, identity);
+        return permits == 0 ? this : algorithm.share(this, instances);
     }
 
-    /** A share of the burst, and as many permits in a period that is as much longer: so the refill stays exact. */
-    private Limit shareOfBucket(long instances) {
-        long shareOfBurst = Math.max(1, burst / instances);
-        if (Math.multiplyHigh(periodMicros, instances) == 0 && periodMicros * instances <= MAX_PERIOD_MICROS) {
-            return new Limit(name, algorithm, permits, periodMicros * instances, shareOfBurst, identity);
-        }
-        // The period would be too long. Fewer permits then, and no larger burst than can be counted exactly.
-        long share = Math.max(1, permits / instances);
-        long parts = periodMicros / gcd(share, periodMicros);
-        return new Limit(name, algorithm, share, periodMicros, Math.min(shareOfBurst, MAX_EXACT / parts), identity);
+    /** Other numbers for the same state. */
+    Limit with(long newPermits, long newPeriodMicros, long newBurst) {
+        return new Limit(name, algorithm, newPermits, newPeriodMicros, newBurst, identity);
     }
 
     /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}. */
@@ -176,7 +150,7 @@ public record Limit(
     @Override
     public String toString() {
         return permits + "/" + periodText() + " " + algorithm.text()
-                + (algorithm == Algorithm.TOKEN_BUCKET && burst != permits ? " burst " + burst : "")
+                + (burst != permits ? " burst " + burst : "")
                 + (name == null ? "" : " name " + name);
     }
 
@@ -187,26 +161,7 @@ public record Limit(
         }
     }
 
-    private static void checkBucket(long permits, long periodMicros, long burst) {
-        if (permits == 0 ? burst != 0 : burst < 1 || burst > MAX_PERMITS) {
-            throw new IllegalArgumentException("a burst of " + burst + " with " + permits + " permits: "
-                    + (permits == 0
-                            ? "a bucket that never refills denies all, leave the burst out"
-                            : "a bucket holds from 1 to " + MAX_PERMITS));
-        }
-        if (permits == 0) {
-            return;
-        }
-        long gcd = gcd(permits, periodMicros);
-        long unit = periodMicros / gcd;
-        if (Math.multiplyHigh(burst, unit) != 0 || burst * unit < 0 || burst * unit > MAX_EXACT) {
-            throw new IllegalArgumentException("a bucket of " + burst + " at " + permits + " per " + periodMicros
-                    + " us can't be counted exactly (" + burst + " x " + unit
-                    + " is above 2^52); use a smaller burst, or permits and a period with a larger common divisor");
-        }
-    }
-
-    private static long gcd(long a, long b) {
+    static long gcd(long a, long b) {
         while (b != 0) {
             long rest = a % b;
             a = b;

@@ -1,6 +1,7 @@
 package io.limiter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -168,6 +169,22 @@ class ValuesTest {
         assertEquals(Optional.of(never), denied.binding());
         assertEquals(Optional.empty(), denied.retryAfter());
         assertEquals(List.of(late, never), denied.violated());
+    }
+
+    @Test
+    void aDecisionOfOneOutcomeSaysTheSameAsOneOfLists() {
+        Charge charge = new Charge(Policy.of("p", Limit.fixedWindow(3, SECOND)), PartitionKey.global(), 4);
+        LimitOutcome never = outcome(charge, false, 3, LimitOutcome.NEVER);
+        Decision one = Decision.of(Decision.Source.IN_PROCESS, never);
+        Decision lists = Decision.of(Decision.Source.IN_PROCESS, List.of(charge), List.of(never));
+        assertEquals(lists.charges(), one.charges());
+        assertEquals(lists.outcomes(), one.outcomes());
+        assertEquals(lists.violated(), one.violated());
+        assertEquals(lists.binding(), one.binding());
+        assertEquals(lists.retryAfter(), one.retryAfter());
+        assertEquals(lists.toString(), one.toString());
+        assertTrue(one.claimRefund());
+        assertFalse(one.claimRefund());
     }
 
     private static LimitOutcome binding(Charge charge, LimitOutcome... outcomes) {

@@ -113,7 +113,7 @@ public final class LimitText {
         String written = options.get(BURST);
         long burst = written == null ? permits : number(BURST, written);
         Problems.refuseIf(
-                written != null && algorithm != Algorithm.TOKEN_BUCKET,
+                written != null && !algorithm.hasBurst(),
                 "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
                         + "', or leave the burst out");
         return new Limit(options.get(NAME), algorithm, permits, period, burst);

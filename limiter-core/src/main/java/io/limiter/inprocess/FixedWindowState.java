@@ -1,81 +1,76 @@
 package io.limiter.inprocess;
 
+import io.limiter.Charge;
+import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import org.jspecify.annotations.Nullable;
 
 /** A counter that starts with the first admitted call and ends one period later. The twin of fixed_window.lua. */
-final class FixedWindowState extends SwappedState<FixedWindowState.Window> {
-    private static final Window NONE = new Window(0, 0);
+final class FixedWindowState extends State {
+    private long count;
+    private long end;
 
-    /** So many admitted, until then. */
-    record Window(long count, long end) {}
+    FixedWindowState(@Nullable PartitionKey key) {
+        super(key);
+    }
 
-    FixedWindowState(@Nullable Room room, @Nullable PartitionKey key) {
-        super(room, key, NONE);
+    /** A state of nobody's that has granted all of any limit until that time, or for one period of the limit. */
+    static FixedWindowState usedUpUntil(long end) {
+        FixedWindowState state = new FixedWindowState(null);
+        state.count = Limit.MAX_PERMITS + 1;
+        state.end = end;
+        return state;
     }
 
     @Override
-    void look(Window stored, Ask ask) {
-        boolean open = stored.end > ask.now;
-        ask.level = open ? stored.count : 0;
-        ask.end = open ? stored.end : 0;
-        ask.allowed = ask.charge.permits() == 0 || ask.level + ask.permits() <= ask.limit.permits();
+    boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
+        return charge.permits() == 0 || counted(now) + permits <= limit.permits();
+    }
+
+    private long counted(long now) {
+        return end > now ? count : 0;
     }
 
     @Override
-    Window charged(Ask ask) {
-        ask.end = ask.level > 0 ? cut(ask) : latestEnd(ask);
-        ask.level += ask.charge.permits();
-        return new Window(ask.level, ask.end);
-    }
-
-    @Override
-    @Nullable
-    Window settled(Window stored, Ask ask) {
-        if (ask.end <= latestEnd(ask)) {
-            return null;
+    LimitOutcome answer(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        long counted = counted(now);
+        long until = counted > 0 ? end : 0;
+        long latest = now + limit.periodMicros();
+        if (charge.permits() > 0 && (granted || (take && until > latest))) {
+            // A clock that stepped back, or a shorter period, cuts the window.
+            until = granted && counted == 0 ? latest : Math.min(until, latest);
+            counted += granted ? charge.permits() : 0;
+            if (take) {
+                count = counted;
+                end = until;
+            }
         }
-        ask.end = latestEnd(ask);
-        return new Window(ask.level, ask.end);
+        long wait = counted > 0 ? until - now : 0;
+        long retryAfter = allowed ? 0 : permits > limit.permits() ? LimitOutcome.NEVER : wait;
+        long remaining = Math.max(0, limit.permits() - counted);
+        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, wait, wait, until);
     }
 
     @Override
-    @Nullable
-    Window refunded(Window stored, Ask ask, long stamp) {
-        if (ask.level == 0 || ask.end != stamp) {
-            return null;
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
+        if (end <= now || end != stamp) {
+            return false;
         }
-        ask.level = Math.max(0, ask.level - ask.charge.permits());
-        ask.end = ask.level == 0 ? 0 : cut(ask);
-        return ask.level == 0 ? NONE : new Window(ask.level, ask.end);
+        count = Math.max(0, count - charge.permits());
+        end = count == 0 ? 0 : Math.min(end, now + limit.periodMicros());
+        return true;
     }
 
     @Override
-    void describe(Ask ask) {
-        ask.remaining = Math.max(0, ask.limit.permits() - ask.level);
-        ask.next = ask.level > 0 ? ask.end - ask.now : 0;
-        ask.reset = ask.next;
-        ask.stamp = ask.end;
-        ask.retryAfter = ask.allowed ? 0 : ask.neverFits() ? LimitOutcome.NEVER : ask.next;
-    }
-
-    private static long latestEnd(Ask ask) {
-        return ask.now + ask.limit.periodMicros();
-    }
-
-    /** A clock that stepped back, or a shorter period, cuts the window. */
-    private static long cut(Ask ask) {
-        return Math.min(ask.end, latestEnd(ask));
+    void clear() {
+        count = 0;
+        end = 0;
     }
 
     @Override
-    Window full() {
-        return NONE;
-    }
-
-    @Override
-    long fullAtMicros(Window standing) {
-        return standing.end;
+    long fullAtMicros() {
+        return end;
     }
 }

@@ -9,11 +9,11 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,13 +32,11 @@ public final class InProcessBackend implements Backend {
 
     private final TimeSource time;
     private final StateTable table;
-    private final Decider decider;
     private volatile boolean closed;
 
     private InProcessBackend(Builder builder) {
         this.time = builder.time;
         this.table = new StateTable(builder.maxEntries, builder.maxStamps);
-        this.decider = new Decider(table);
     }
 
     /** A backend with default bounds on the monotonic clock. */
@@ -53,33 +51,50 @@ public final class InProcessBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+        return answer(() -> decideNow(charges, mode));
+    }
+
+    @Override
+    public Decision decideNow(List<Charge> charges, Mode mode) {
         if (closed) {
-            return CompletableFuture.failedFuture(closedException());
+            throw closedException();
         }
         long now = time.nowMicros();
-        List<Ask> asks = asks(charges, now, mode == Mode.TAKE);
-        decider.decide(asks);
-        List<LimitOutcome> outcomes = new ArrayList<>(asks.size());
-        for (Ask ask : asks) {
-            outcomes.add(ask.outcome());
+        boolean take = mode == Mode.TAKE;
+        Charge charge = charges.get(0);
+        List<Limit> limits = charge.policy().limits();
+        Limit limit = limits.get(0);
+        if (charges.size() == 1 && limits.size() == 1 && limit.permits() > 0) {
+            State state = table.find(charge, limit);
+            LimitOutcome outcome = state == null ? null : state.decide(charge, limit, now, take);
+            if (outcome != null) {
+                return Decision.of(Decision.Source.IN_PROCESS, outcome);
+            }
         }
-        return CompletableFuture.completedFuture(Decision.of(Decision.Source.IN_PROCESS, charges, outcomes));
+        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        if (closed) {
-            return CompletableFuture.failedFuture(closedException());
-        }
-        long now = time.nowMicros();
-        boolean given = false;
-        for (LimitOutcome outcome : decision.outcomes()) {
-            Ask ask = new Ask(outcome.charge(), outcome.limit(), now, true);
-            if (!ask.denyAll() && ask.charge.permits() > 0) {
-                given |= giveBack(ask, outcome.stampMicros());
+        return answer(() -> {
+            long now = time.nowMicros();
+            boolean given = false;
+            for (LimitOutcome outcome : decision.outcomes()) {
+                given |= giveBack(outcome, now);
             }
-        }
-        return CompletableFuture.completedFuture(given);
+            return given;
+        });
+    }
+
+    private boolean giveBack(LimitOutcome outcome, long now) {
+        Charge charge = outcome.charge();
+        Limit limit = outcome.limit();
+        State own = table.find(charge, limit);
+        State state = own != null ? own : table.findShared(charge, limit, now);
+        return state != null
+                && charge.permits() > 0
+                && limit.permits() > 0
+                && state.refund(charge, limit, outcome.stampMicros(), now);
     }
 
     @Override
@@ -87,16 +102,24 @@ public final class InProcessBackend implements Backend {
         table.announce(policy.name());
     }
 
+    @Override
+    public void retract(Policy policy) {
+        table.retract(policy.name());
+    }
+
     /** Forgets the key's own state. What it used of a state that it shares, because the table was full, is not its own. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        if (closed) {
-            return CompletableFuture.failedFuture(closedException());
-        }
-        for (Limit limit : policy.limits()) {
-            clear(table.own(new Ask(new Charge(policy, key, 0), limit, 0, false)));
-        }
-        return CompletableFuture.completedFuture(null);
+        return answer(() -> {
+            Charge nothing = new Charge(policy, key, 0);
+            for (Limit limit : policy.limits()) {
+                State own = table.find(nothing, limit);
+                if (own != null) {
+                    own.reset();
+                }
+            }
+            return null;
+        });
     }
 
     /** How many states are kept now. */
@@ -111,7 +134,7 @@ public final class InProcessBackend implements Backend {
 
     /** How many limits have states now. */
     int limits() {
-        return table.rooms();
+        return table.limits();
     }
 
     /** How many limits have states that keys share. */
@@ -129,38 +152,10 @@ public final class InProcessBackend implements Backend {
         closed = true;
     }
 
-    private static List<Ask> asks(List<Charge> charges, long now, boolean take) {
-        List<Ask> asks = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            for (Limit limit : charge.policy().limits()) {
-                asks.add(new Ask(charge, limit, now, take));
-            }
-        }
-        return asks;
-    }
-
-    private boolean giveBack(Ask ask, long stamp) {
-        State own = table.own(ask);
-        State state = own != null ? own : table.shared(ask);
-        if (state == null || !state.hold()) {
-            return false;
-        }
-        try {
-            state.look(ask);
-            return state.back(ask, stamp);
-        } finally {
-            state.release();
-        }
-    }
-
-    private static void clear(@Nullable State state) {
-        if (state != null && state.hold()) {
-            try {
-                state.clear();
-            } finally {
-                state.release();
-            }
-        }
+    private <T extends @Nullable Object> CompletionStage<T> answer(Supplier<T> work) {
+        return closed
+                ? CompletableFuture.failedFuture(closedException())
+                : CompletableFuture.completedFuture(work.get());
     }
 
     private static BackendException closedException() {

@@ -1,12 +1,10 @@
 package io.limiter.inprocess;
 
 import io.limiter.Charge;
+import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,182 +15,148 @@ import org.jspecify.annotations.Nullable;
  * the permits that its ring holds: it denies too early rather than forget.
  */
 final class SlidingLogState extends State {
-    private static final int FREE = 0;
-    private static final int HELD = 1;
-    private static final int DROPPED = 2;
     private static final int FIRST_CAPACITY = 4;
-    private static final VarHandle LOCK;
-
-    static {
-        try {
-            LOCK = MethodHandles.lookup().findVarHandle(SlidingLogState.class, "lock", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final long[] EMPTY = {};
+    private static final long NONE = -1;
 
     private final Capacity.@Nullable Share stamps;
-    private volatile int lock;
-
-    private long[] ring = {};
+    private long[] ring = EMPTY;
     /** The request id of each stamp, in the same slots; null until a call brings one. */
     private @Nullable String @Nullable [] ids;
-    /** The stamp of each request id in the log; null until a call brings one. */
-    private @Nullable Map<String, Long> stampOfId;
 
     private int head;
     private int size;
     private long fullAt;
+    private boolean lacksMemory;
 
     /** A log that takes room for its stamps from a share; without one it is only looked at. Without a key several share it. */
-    SlidingLogState(@Nullable Room owner, @Nullable PartitionKey key, Capacity.@Nullable Share room) {
-        super(owner, key);
-        this.stamps = room;
-    }
-
-    /** How much room a new log takes for its first call. */
-    static long firstCapacity(Ask ask) {
-        return Math.max(ask.charge.permits(), Math.min(FIRST_CAPACITY, ask.limit.permits()));
+    SlidingLogState(@Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+        super(key);
+        this.stamps = stamps;
     }
 
     @Override
-    boolean hold() {
-        int turns = 0;
-        while (!LOCK.compareAndSet(this, FREE, HELD)) {
-            if (lock == DROPPED) {
-                return false;
+    long firstStamps(long permits, Limit limit) {
+        return Math.max(permits, Math.min(FIRST_CAPACITY, limit.permits()));
+    }
+
+    @Override
+    boolean lacksMemory() {
+        return lacksMemory;
+    }
+
+    @Override
+    boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
+        lacksMemory = false;
+        if (charge.permits() == 0) {
+            return true;
+        }
+        int expired = expired(limit, now);
+        long wanted = size - expired + permits;
+        if (repeatedStamp(charge, limit, permits, expired) != NONE) {
+            return true;
+        }
+        lacksMemory = take && wanted <= limit.permits() && !hasRoom(wanted);
+        return wanted <= limit.permits() && !lacksMemory;
+    }
+
+    @Override
+    LimitOutcome answer(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        int expired = expired(limit, now);
+        long live = size - expired;
+        long repeated = repeatedStamp(charge, limit, permits, expired);
+        long stamp = repeated == NONE ? now : repeated;
+        // Once a call is written, a stamp later than now is now.
+        long latest = Long.MAX_VALUE;
+        if (charge.permits() > 0 && (granted || take)) {
+            latest = now;
+            stamp = Math.min(stamp, now);
+            long added = granted && repeated == NONE ? charge.permits() : 0;
+            live += added;
+            if (take && added > 0) {
+                add(charge, limit, expired, now);
+            } else if (take && live > 0) {
+                settle(limit, expired, now);
             }
-            turns = pause(turns);
+            expired = take ? (int) (size - live) : expired;
         }
-        return true;
+        long period = limit.periodMicros();
+        long next = live == 0 ? 0 : leaving(expired + Math.max(0, live - limit.permits()), latest) + period - now;
+        long reset = live == 0 ? 0 : leaving(expired + live - 1, latest) + period - now;
+        long retryAfter = 0;
+        if (!allowed) {
+            // Where it could not grow, when enough have left its ring.
+            long most = live + permits > limit.permits() ? limit.permits() : ring.length;
+            retryAfter = permits > limit.permits()
+                    ? LimitOutcome.NEVER
+                    : permits > most ? period : leaving(expired + live + permits - most - 1, latest) + period - now;
+        }
+        long remaining = Math.max(0, limit.permits() - live);
+        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, stamp);
     }
 
-    @Override
-    void release() {
-        if (lock == HELD) {
-            lock = FREE;
+    /** Adds the stamps of a call that is granted. */
+    private void add(Charge charge, Limit limit, int expired, long now) {
+        grow(size - expired + charge.permits(), limit.permits());
+        rewrite(limit, expired, now);
+        String id = id(charge);
+        if (id != null && ids == null) {
+            ids = new String[ring.length];
         }
-    }
-
-    @Override
-    void look(Ask ask) {
-        long limit = ask.limit.permits();
-        long n = ask.permits();
-        int first = firstLater(0, size, ask.now - ask.limit.periodMicros());
-        ask.level = first;
-        ask.end = (long) size - first;
-        ask.live = ask.end;
-        ask.stamp = ask.now;
-        ask.written = false;
-        ask.allowed = ask.charge.permits() == 0 || ask.live + n <= limit;
-        ask.repeated = false;
-        ask.noRoom = false;
-        String id = id(ask.charge);
-        if (id != null && stampOfId != null && n > 0 && n <= limit) {
-            Long stamp = stampOfId.get(id);
-            if (stamp != null && stamp > ask.now - ask.limit.periodMicros()) {
-                ask.allowed = true;
-                ask.repeated = true;
-                ask.stamp = stamp;
-            }
-        }
-        if (ask.allowed && ask.take && !ask.repeated && !hasRoom(ask.live + n)) {
-            ask.allowed = false;
-            ask.noRoom = true;
-        }
-    }
-
-    @Override
-    void charge(Ask ask) {
-        long n = ask.repeated ? 0 : ask.charge.permits();
-        ask.live += n;
-        if (!ask.take) {
-            ask.written = true;
-            ask.stamp = Math.min(ask.stamp, ask.now);
-        } else if (ask.repeated) {
-            settle(ask);
-        } else {
-            grow(ask.live, ask.limit.permits());
-            rewrite(ask);
-            for (long i = 0; i < n; i++) {
-                int slot = slot(size++);
-                ring[slot] = ask.now;
-                setId(slot, ask.charge, ask.now);
+        for (long i = 0; i < charge.permits(); i++) {
+            int slot = slot(size++);
+            ring[slot] = now;
+            if (ids != null) {
+                ids[slot] = id;
             }
         }
     }
 
-    @Override
-    void settle(Ask ask) {
-        if (ask.end == 0) {
-            return;
-        }
-        if (ring[slot(size - 1)] > ask.now) {
-            rewrite(ask);
+    /** Makes what is stored fit the present clock and limit. */
+    private void settle(Limit limit, int expired, long now) {
+        long newest = ring[slot(size - 1)];
+        if (newest > now) {
+            rewrite(limit, expired, now);
         } else {
             // A longer period: the log is kept as long as its newest stamp counts now.
-            fullAt = Math.max(fullAt, ring[slot(size - 1)] + ask.limit.periodMicros());
+            fullAt = Math.max(fullAt, newest + limit.periodMicros());
         }
     }
 
-    /** Drops the stamps that have expired, and moves those that are later than now. */
-    private void rewrite(Ask ask) {
-        forgetOldest((int) ask.level);
-        ask.level = 0;
-        ask.written = true;
-        ask.stamp = Math.min(ask.stamp, ask.now);
-        fullAt = ask.now + ask.limit.periodMicros();
-        for (int i = size - 1; i >= 0 && ring[slot(i)] > ask.now; i--) {
-            // Only a clock that stepped back leaves a stamp later than now.
-            ring[slot(i)] = ask.now;
-            restampId(slot(i), ask.now);
+    /** Drops the stamps that have expired, and moves those that are later than now, which only a stepped clock leaves. */
+    private void rewrite(Limit limit, int expired, long now) {
+        head = slot(expired);
+        size -= expired;
+        fullAt = now + limit.periodMicros();
+        for (int i = size - 1; i >= 0 && ring[slot(i)] > now; i--) {
+            ring[slot(i)] = now;
         }
     }
 
     @Override
-    void describe(Ask ask) {
-        long limit = ask.limit.permits();
-        ask.retryAfter = ask.allowed ? 0 : ask.neverFits() ? LimitOutcome.NEVER : retryAfter(ask);
-        ask.remaining = Math.max(0, limit - ask.live);
-        ask.next = ask.live == 0 ? 0 : leaves(ask, Math.max(0, ask.live - limit));
-        ask.reset = ask.live == 0 ? 0 : leaves(ask, ask.live - 1);
-    }
-
-    /** When enough stamps have left the log; where it could not grow, when enough have left its ring. */
-    private long retryAfter(Ask ask) {
-        long n = ask.permits();
-        if (!ask.noRoom) {
-            return leaves(ask, ask.live + n - ask.limit.permits() - 1);
-        }
-        return n > ring.length ? ask.limit.periodMicros() : leaves(ask, ask.live + n - ring.length - 1);
-    }
-
-    @Override
-    boolean back(Ask ask, long stamp) {
-        String id = id(ask.charge);
-        boolean counts = stamp > ask.now - ask.limit.periodMicros();
-        if (!counts || (id != null && (stampOfId == null || !Long.valueOf(stamp).equals(stampOfId.get(id))))) {
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
+        if (stamp <= now - limit.periodMicros()) {
             return false;
         }
-        long left = ask.charge.permits();
+        String id = id(charge);
+        long left = charge.permits();
         int kept = 0;
         for (int i = 0; i < size; i++) {
             int slot = slot(i);
-            String owner = ids == null ? null : ids[slot];
-            if (left > 0 && ring[slot] == stamp && (id == null ? owner == null : id.equals(owner))) {
+            if (left > 0 && ring[slot] == stamp && Objects.equals(id, ids == null ? null : ids[slot])) {
                 left--;
             } else {
-                move(slot, slot(kept++));
+                int to = slot(kept++);
+                ring[to] = ring[slot];
+                if (ids != null) {
+                    ids[to] = ids[slot];
+                }
             }
         }
-        if (kept == size) {
-            return false;
-        }
+        boolean given = kept < size;
         size = kept;
-        if (id != null && stampOfId != null) {
-            stampOfId.remove(id);
-        }
-        return true;
+        return given;
     }
 
     @Override
@@ -200,11 +164,10 @@ final class SlidingLogState extends State {
         if (stamps != null) {
             stamps.give(ring.length);
         }
-        ring = new long[0];
+        ring = EMPTY;
+        ids = null;
         head = 0;
         size = 0;
-        ids = null;
-        stampOfId = null;
         fullAt = 0;
     }
 
@@ -213,16 +176,9 @@ final class SlidingLogState extends State {
         return fullAt;
     }
 
-    @Override
-    void drop() {
-        clear();
-        lock = DROPPED;
-    }
-
-    /** When the i-th live stamp leaves the log, from now. Once a call is written, a stamp later than now is now. */
-    private long leaves(Ask ask, long i) {
-        long stamp = i >= ask.end ? ask.now : ring[slot((int) (ask.level + i))];
-        return (ask.written ? Math.min(stamp, ask.now) : stamp) + ask.limit.periodMicros() - ask.now;
+    /** The i-th stamp, but none later than that. */
+    private long leaving(long i, long latest) {
+        return i < size ? Math.min(latest, ring[slot((int) i)]) : latest;
     }
 
     private int slot(int i) {
@@ -230,9 +186,11 @@ final class SlidingLogState extends State {
         return slot < ring.length ? slot : slot - ring.length;
     }
 
-    private int firstLater(int from, int to, long time) {
-        int low = from;
-        int high = to;
+    /** How many of the stamps do not count any more. */
+    private int expired(Limit limit, long now) {
+        long time = now - limit.periodMicros();
+        int low = 0;
+        int high = size;
         while (low < high) {
             int middle = (low + high) >>> 1;
             if (ring[slot(middle)] > time) {
@@ -242,6 +200,17 @@ final class SlidingLogState extends State {
             }
         }
         return low;
+    }
+
+    /** When a call with the request id of this one was admitted, if it counts still and could be this one. */
+    private long repeatedStamp(Charge charge, Limit limit, long permits, int expired) {
+        String id = ids == null || permits > limit.permits() ? null : id(charge);
+        for (int i = size - 1; ids != null && id != null && charge.permits() > 0 && i >= expired; i--) {
+            if (id.equals(ids[slot(i)])) {
+                return ring[slot(i)];
+            }
+        }
+        return NONE;
     }
 
     /** Whether so many stamps fit, in the ring or in a larger one. */
@@ -272,50 +241,11 @@ final class SlidingLogState extends State {
         head = 0;
     }
 
-    private void forgetOldest(int count) {
-        for (int i = 0; i < count; i++) {
-            String id = ids == null ? null : ids[head];
-            if (id != null && stampOfId != null) {
-                stampOfId.remove(id, ring[head]);
-            }
-            head = head + 1 == ring.length ? 0 : head + 1;
-            size--;
-        }
-    }
-
-    private void restampId(int slot, long stamp) {
-        String id = ids == null ? null : ids[slot];
-        if (id != null && stampOfId != null) {
-            stampOfId.put(id, stamp);
-        }
-    }
-
-    private void setId(int slot, Charge charge, long stamp) {
-        String id = id(charge);
-        if (id != null) {
-            if (ids == null || stampOfId == null) {
-                ids = new String[ring.length];
-                stampOfId = new HashMap<>();
-            }
-            ids[slot] = id;
-            stampOfId.put(id, stamp);
-        } else if (ids != null) {
-            ids[slot] = null;
-        }
-    }
-
     /** The request id as it is kept: in a log that keys share, two of them may use the same. */
     private @Nullable String id(Charge charge) {
         String id = charge.requestId();
         return id == null || key != null
                 ? id
                 : charge.policy().name() + " " + charge.key().canonical() + " " + id;
-    }
-
-    private void move(int from, int to) {
-        ring[to] = ring[from];
-        if (ids != null) {
-            ids[to] = ids[from];
-        }
     }
 }

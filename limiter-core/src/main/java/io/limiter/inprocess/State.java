@@ -1,74 +1,79 @@
 package io.limiter.inprocess;
 
 import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one limit keeps for one key. The arithmetic is the twin of the Lua script of the same algorithm, step by step:
- * look, charge, describe, back. Those steps are called while the state is held; a dropped state can't be held again.
+ * What one limit keeps for one key. The arithmetic is the twin of the Lua script of the same algorithm.
  *
- * <p>Several states are held in the order of their {@link #order}, so no two decisions wait for each other.
+ * <p>Everything is guarded by the lock of the state itself, which is held for a few hundred instructions at most. Several
+ * states are locked in the order of their {@link #order}, so no two decisions wait for each other.
  */
 abstract class State {
     private static final AtomicLong ORDER = new AtomicLong();
 
-    /** Where this state stands when several are held. */
     final long order = ORDER.getAndIncrement();
 
-    /** The room that can drop this state, and its key there; null for a state that is in no table. */
-    final @Nullable Room room;
-
+    /** Whose state it is; null for a state that keys share, or that belongs to nobody. */
     final @Nullable PartitionKey key;
 
-    /** When the drop queue looks at this state next. Guarded by the queue's lock. */
+    /** Where it has its place, if it has one. Guarded by the lock of all tables, as {@link #dueMicros} is. */
+    @Nullable
+    LimitStates table;
+
+    /** When it is looked at next to drop it. */
     long dueMicros;
+
+    /** It is in no table any more, and decides nothing. */
+    boolean isDropped;
 
     /**
      * A state that took nothing.
      *
-     * @param room and key where it can be dropped; null for a state that keys share, or that belongs to nobody
+     * @param key whose it is; null for a state that keys share, or that belongs to nobody
      * @param stamps where a log takes room for its timestamps; null for a state that is only looked at
      */
-    static State of(
-            Algorithm algorithm, @Nullable Room room, @Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+    static State of(Algorithm algorithm, @Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
         return switch (algorithm) {
-            case FIXED_WINDOW -> new FixedWindowState(room, key);
-            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(room, key, stamps);
-            case TOKEN_BUCKET -> new TokenBucketState(room, key);
+            case FIXED_WINDOW -> new FixedWindowState(key);
+            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, stamps);
+            case TOKEN_BUCKET -> new TokenBucketState(key);
         };
     }
 
-    State(@Nullable Room room, @Nullable PartitionKey key) {
-        this.room = room;
+    State(@Nullable PartitionKey key) {
         this.key = key;
     }
 
-    /** Holds the state; false when it was dropped. Held for a few hundred instructions at most. */
-    abstract boolean hold();
-
-    /** Lets go. */
-    abstract void release();
-
-    /** Fills in what is stored, and whether the ask is allowed. Changes nothing. */
-    abstract void look(Ask ask);
-
-    /** Takes the permits of an ask that {@link #look} allowed; when the ask only looks, as if. */
-    abstract void charge(Ask ask);
+    /**
+     * Whether it can grant what is asked now. Changes nothing that is kept.
+     *
+     * @param permits those of the charge, and those that earlier charges of the same decision want of this state
+     * @param take whether permits are to be taken, so that there must be memory for them too
+     */
+    abstract boolean allows(Charge charge, Limit limit, long permits, long now, boolean take);
 
     /**
-     * Makes what is stored fit the present clock and limit, where it does not. A denied call does so too: it takes nothing,
-     * but the times in its answer hold only if a clock that stepped back, or a changed limit, applies from now on.
+     * Answers, and takes the permits if all limits allow it.
+     *
+     * <p>A denied call takes nothing, but makes what is kept fit the present clock and limit where it does not: the times in
+     * its answer hold only if a clock that stepped back, or a changed limit, applies from now on.
+     *
+     * @param permits as for {@link #allows}
+     * @param allowed what that said
+     * @param granted whether all limits of the decision allow it
+     * @param take whether to write; else the answer is as if
      */
-    abstract void settle(Ask ask);
-
-    /** Fills in retryAfter, remaining, next, reset and stamp. */
-    abstract void describe(Ask ask);
+    abstract LimitOutcome answer(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take);
 
     /** Gives back what a decision with that stamp took; false when it does not count any more. */
-    abstract boolean back(Ask ask, long stamp);
+    abstract boolean giveBack(Charge charge, Limit limit, long stamp, long now);
 
     /** Forgets everything that was taken. */
     abstract void clear();
@@ -76,39 +81,35 @@ abstract class State {
     /** When the state is back to full. */
     abstract long fullAtMicros();
 
-    /** Marks the held state as dropped. */
-    abstract void drop();
-
-    /** One decision by this state alone; false when the state was dropped. */
-    boolean decideAlone(Ask ask) {
-        if (!hold()) {
-            return false;
-        }
-        try {
-            look(ask);
-            if (ask.allowed && ask.charge.permits() > 0) {
-                charge(ask);
-            } else if (ask.takes()) {
-                settle(ask);
-            }
-            describe(ask);
-            return true;
-        } finally {
-            release();
-        }
+    /** For how many timestamps it needs room to begin with. */
+    long firstStamps(long permits, Limit limit) {
+        return 0;
     }
 
-    /** Waits a moment for whoever holds a state: spins, then yields, then sleeps in case the holder has no processor. */
-    static int pause(int turns) {
-        if (turns < 32) {
-            Thread.onSpinWait();
-        } else if (turns < 64) {
-            Thread.yield();
-        } else {
-            LockSupport.parkNanos(20_000);
-            // An interrupted thread is not parked.
-            Thread.yield();
+    /** Whether the last call was denied only because there was no memory for more. */
+    boolean lacksMemory() {
+        return false;
+    }
+
+    /** One decision by this state alone; null when it was dropped, or lacks memory for it. */
+    final synchronized @Nullable LimitOutcome decide(Charge charge, Limit limit, long now, boolean take) {
+        if (isDropped) {
+            return null;
         }
-        return turns + 1;
+        boolean allowed = allows(charge, limit, charge.permits(), now, take);
+        return lacksMemory() ? null : answer(charge, limit, charge.permits(), now, allowed, allowed, take);
+    }
+
+    final synchronized boolean refund(Charge charge, Limit limit, long stamp, long now) {
+        return !isDropped && giveBack(charge, limit, stamp, now);
+    }
+
+    final synchronized void reset() {
+        clear();
+    }
+
+    /** Division of numbers below 2^53, rounded up. */
+    static long ceilDiv(long dividend, long divisor) {
+        return (dividend + divisor - 1) / divisor;
     }
 }

@@ -1,5 +1,6 @@
 package io.limiter.inprocess;
 
+import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
@@ -10,143 +11,178 @@ import org.jspecify.annotations.Nullable;
  * Permits refill continuously, up to a burst. Exact: credit is counted in parts of a permit. The twin of
  * token_bucket.lua.
  */
-final class TokenBucketState extends SwappedState<TokenBucketState.Bucket> {
-    private static final Bucket FULL = new Bucket(0, 0, 1, 1, 0);
+final class TokenBucketState extends State {
+    /** Under which limit it was written, so that its parts and rate need not be computed again. */
+    private @Nullable Limit limit;
 
-    /**
-     * So much credit from a time on.
-     *
-     * @param parts of which a permit has so many
-     * @param rate so many parts a microsecond
-     * @param fullAt when it is full again; from then on it is as if it had never been used
-     */
-    record Bucket(long credit, long from, long parts, long rate, long fullAt) {}
+    /** Of which a permit has so many, under that limit. */
+    private long parts = 1;
 
-    TokenBucketState(@Nullable Room room, @Nullable PartitionKey key) {
-        super(room, key, FULL);
+    /** So many parts a microsecond. */
+    private long rate = 1;
+
+    private long credit;
+
+    /** From when on it refills. */
+    private long from;
+
+    /** When it is full again; from then on it is as if it had never been used. */
+    private long fullAt;
+
+    TokenBucketState(@Nullable PartitionKey key) {
+        super(key);
     }
 
     @Override
-    void look(Bucket stored, Ask ask) {
-        Limit limit = ask.limit;
-        long divisor = limit.refillDivisor();
-        ask.rate = limit.permits() / divisor;
-        ask.parts = limit.periodMicros() / divisor;
-        ask.full = limit.burst() * ask.parts;
-        ask.level = ask.full;
-        ask.from = ask.now;
-        ask.pending = null;
-        if (ask.now < stored.fullAt) {
-            refill(stored, ask);
+    boolean allows(Charge charge, Limit asked, long permits, long now, boolean take) {
+        return charge.permits() == 0 || (permits <= asked.burst() && level(asked, now) >= permits * partsOf(asked));
+    }
+
+    @Override
+    LimitOutcome answer(
+            Charge charge, Limit asked, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        long unit = partsOf(asked);
+        long full = asked.burst() * unit;
+        long level = level(asked, now);
+        // A full bucket refills from now on, as a new one does.
+        long start = level < full ? Math.max(from, now) : now;
+        boolean pending = isPending(asked, now);
+        long latest = now + asked.periodMicros();
+        boolean changes = charge.permits() > 0 && (granted || (take && (pending || start > latest)));
+        if (changes) {
+            // From now on the present limit applies, and a clock that stepped back costs a period at most.
+            level -= granted ? charge.permits() * unit : 0;
+            start = Math.min(start, latest);
+            pending = false;
         }
-        long n = ask.permits();
-        ask.allowed = ask.charge.permits() == 0 || (n <= limit.burst() && ask.level >= n * ask.parts);
+        long reset = wait(full, level, start, asked, now, pending);
+        long remaining = level / unit;
+        long next = wait(Math.min(full, (remaining + 1) * unit), level, start, asked, now, pending);
+        long retryAfter = allowed
+                ? 0
+                : permits > asked.burst()
+                        ? LimitOutcome.NEVER
+                        : wait(permits * unit, level, start, asked, now, pending);
+        if (changes && take) {
+            rate = rateOf(asked);
+            parts = unit;
+            limit = asked;
+            credit = level;
+            from = start;
+            fullAt = reset > 0 ? now + reset : 0;
+        }
+        return new LimitOutcome(charge, asked, allowed, remaining, retryAfter, next, reset, start);
     }
 
     @Override
-    Bucket charged(Ask ask) {
-        ask.level -= ask.charge.permits() * ask.parts;
-        return renewed(ask);
-    }
-
-    @Override
-    @Nullable
-    Bucket settled(Bucket stored, Ask ask) {
-        return ask.pending != null || ask.from > ask.now + ask.limit.periodMicros() ? renewed(ask) : null;
-    }
-
-    /** From now on the present limit applies, and a clock that stepped back costs a period at most. */
-    private static Bucket renewed(Ask ask) {
-        ask.from = Math.min(ask.from, ask.now + ask.limit.periodMicros());
-        ask.pending = null;
-        return ask.level < ask.full
-                ? new Bucket(ask.level, ask.from, ask.parts, ask.rate, ask.now + time(ask, ask.full))
-                : FULL;
-    }
-
-    @Override
-    @Nullable
-    Bucket refunded(Bucket stored, Ask ask, long stamp) {
+    boolean giveBack(Charge charge, Limit asked, long stamp, long now) {
+        long unit = partsOf(asked);
+        long full = asked.burst() * unit;
+        long level = level(asked, now);
         // What has refilled since the call was given back already. Under another limit than that of the call nobody
         // knows.
-        long n = ask.charge.permits();
-        long elapsed = Math.max(0, ask.now - stamp);
-        if (n > ask.limit.burst()
-                || ask.level == ask.full
-                || stored.parts != ask.parts
-                || stored.rate != ask.rate
-                || elapsed >= Ask.ceilDiv(n * ask.parts, ask.rate)) {
-            return null;
+        long n = charge.permits();
+        long elapsed = Math.max(0, now - stamp);
+        if (n > asked.burst()
+                || level == full
+                || unit != parts
+                || rateOf(asked) != rate
+                || elapsed >= ceilDiv(n * parts, rate)) {
+            return false;
         }
-        ask.level = Math.min(ask.full, ask.level + n * ask.parts - elapsed * ask.rate);
         // The burst may have been raised since: the state lives on as long as it would have.
-        return new Bucket(ask.level, ask.from, ask.parts, ask.rate, stored.fullAt);
+        credit = Math.min(full, level + n * parts - elapsed * rate);
+        from = Math.max(from, now);
+        return true;
     }
 
     @Override
-    void describe(Ask ask) {
-        ask.remaining = ask.level / ask.parts;
-        ask.next = time(ask, Math.min(ask.full, (ask.remaining + 1) * ask.parts));
-        ask.reset = time(ask, ask.full);
-        ask.stamp = ask.from;
-        ask.retryAfter = ask.allowed ? 0 : ask.neverFits() ? LimitOutcome.NEVER : time(ask, ask.permits() * ask.parts);
+    void clear() {
+        fullAt = 0;
     }
 
     @Override
-    Bucket full() {
-        return FULL;
+    long fullAtMicros() {
+        return fullAt;
     }
 
-    @Override
-    long fullAtMicros(Bucket standing) {
-        return standing.fullAt;
+    /** Whether it was written under a limit of these numbers. */
+    private boolean isInForce(Limit asked) {
+        return asked == limit
+                || (limit != null
+                        && asked.permits() == limit.permits()
+                        && asked.periodMicros() == limit.periodMicros()
+                        && asked.burst() == limit.burst());
+    }
+
+    private long partsOf(Limit asked) {
+        return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
+    }
+
+    private long rateOf(Limit asked) {
+        return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
     }
 
     /** The credit that is there now. For the time before a changed limit was seen: the lesser of what both rates brought. */
-    private static void refill(Bucket stored, Ask ask) {
-        long elapsed = Math.max(0, ask.now - stored.from);
-        boolean changed = stored.parts != ask.parts || stored.rate != ask.rate;
-        long most = changed ? converted(stored, stored.credit + elapsed * stored.rate, ask) : ask.full;
-        long credit = changed ? converted(stored, stored.credit, ask) : stored.credit;
-        long filled = Ask.ceilDiv(ask.full - credit, ask.rate);
-        // More credit than a lowered burst holds is a full bucket.
-        ask.level = elapsed < filled ? Math.min(most, credit + elapsed * ask.rate) : most;
-        // A full bucket refills from now on, as a new one does.
-        ask.from = ask.level < ask.full ? Math.max(stored.from, ask.now) : ask.now;
-        // The state would be full, and dropped, before a raised burst is.
-        if (changed || stored.fullAt < stored.from + filled) {
-            ask.pending = stored;
+    private long level(Limit asked, long now) {
+        long full = asked.burst() * partsOf(asked);
+        if (now >= fullAt) {
+            return full;
         }
+        long elapsed = Math.max(0, now - from);
+        if (isInForce(asked)) {
+            return Math.min(full, credit + elapsed * rate);
+        }
+        long most = converted(credit + elapsed * rate, asked);
+        return elapsed < timeToFill(asked) ? Math.min(most, converted(credit, asked) + elapsed * rateOf(asked)) : most;
     }
 
-    /** Credit in the stored parts as credit in parts of the present limit, rounded down; a full bucket at most. */
-    private static long converted(Bucket stored, long credit, Ask ask) {
-        return BigInteger.valueOf(credit)
-                .multiply(BigInteger.valueOf(ask.parts))
-                .divide(BigInteger.valueOf(stored.parts))
-                .min(BigInteger.valueOf(ask.full))
-                .longValue();
+    /** Whether another limit than the one asked is in force until a call writes that one. */
+    private boolean isPending(Limit asked, long now) {
+        return !isInForce(asked)
+                && now < fullAt
+                && (partsOf(asked) != parts
+                        || rateOf(asked) != rate
+                        // The state would be full, and dropped, before a raised burst is.
+                        || fullAt < from + timeToFill(asked));
+    }
+
+    private long timeToFill(Limit asked) {
+        return ceilDiv(asked.burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
+    }
+
+    /** Stored credit as credit in parts of the limit asked, rounded down; a full bucket at most. */
+    private long converted(long stored, Limit asked) {
+        long unit = partsOf(asked);
+        long full = asked.burst() * unit;
+        return unit == parts
+                ? Math.min(stored, full)
+                : BigInteger.valueOf(stored)
+                        .multiply(BigInteger.valueOf(unit))
+                        .divide(BigInteger.valueOf(parts))
+                        .min(BigInteger.valueOf(full))
+                        .longValue();
     }
 
     /**
-     * How long until there is so much credit. While a changed limit is pending: until both rates have brought it, or the
+     * How long until there is so much credit. While another limit is in force: until both rates have brought it, or the
      * state is dropped as full.
      */
-    private static long time(Ask ask, long credit) {
-        if (credit <= ask.level) {
+    private long wait(long wanted, long level, long start, Limit asked, long now, boolean pending) {
+        if (wanted <= level) {
             return 0;
         }
-        if (!(ask.pending instanceof Bucket stored)) {
-            return ask.from - ask.now + Ask.ceilDiv(credit - ask.level, ask.rate);
+        if (!pending) {
+            return start - now + ceilDiv(wanted - level, rateOf(asked));
         }
-        BigInteger byNew = ceilDiv(BigInteger.valueOf(credit - converted(stored, stored.credit, ask)), ask.rate);
-        BigInteger storedCredit =
-                ceilDiv(BigInteger.valueOf(credit).multiply(BigInteger.valueOf(stored.parts)), ask.parts);
-        BigInteger byOld = ceilDiv(storedCredit.subtract(BigInteger.valueOf(stored.credit)), stored.rate);
-        long both = byNew.max(byOld)
-                .min(BigInteger.valueOf(stored.fullAt - stored.from))
+        long byNew = ceilDiv(wanted - converted(credit, asked), rateOf(asked));
+        BigInteger inStoredParts =
+                ceilDiv(BigInteger.valueOf(wanted).multiply(BigInteger.valueOf(parts)), partsOf(asked));
+        BigInteger byStored = ceilDiv(inStoredParts.subtract(BigInteger.valueOf(credit)), rate);
+        long both = byStored.max(BigInteger.valueOf(byNew))
+                .min(BigInteger.valueOf(fullAt - from))
                 .longValue();
-        return stored.from + both - ask.now;
+        return from + both - now;
     }
 
     private static BigInteger ceilDiv(BigInteger dividend, long divisor) {

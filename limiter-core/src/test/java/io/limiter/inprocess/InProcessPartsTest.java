@@ -247,6 +247,62 @@ class InProcessPartsTest {
     }
 
     @Test
+    void policiesThatAreReplacedUseUpNoGuaranteedPart() {
+        InProcessBackend backend = backend(1_000, 10_000);
+        PartitionKey key = PartitionKey.of("a");
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            Policy before = Policy.of("version-0", Limit.fixedWindow(2, Duration.ofDays(1)));
+            Policy present = before;
+            limiter.announce(present);
+            for (int i = 1; i <= 200; i++) {
+                assertTrue(limiter.tryAcquire(present, key, 2).allowed());
+                Policy next = Policy.of("version-" + i, Limit.fixedWindow(2, Duration.ofDays(1)));
+                limiter.announce(next);
+                limiter.retract(present);
+                present = next;
+            }
+            for (int i = 0; i < 5_000; i++) {
+                limiter.tryAcquire(
+                        Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), PartitionKey.of("flood " + i), 1);
+            }
+            long overflowed = backend.overflowed();
+            // Half of 1 000, divided among the present one and those made at run time.
+            for (int i = 0; i < 250; i++) {
+                assertTrue(limiter.tryAcquire(present, PartitionKey.of("client " + i), 1)
+                        .allowed());
+            }
+            assertEquals(overflowed, backend.overflowed(), "each has a state of its own");
+            assertEquals(1_000, backend.entries());
+            assertFalse(limiter.tryAcquire(before, key, 1).allowed(), "what was used counts as long as before");
+        }
+    }
+
+    @Test
+    void aPolicyThatComesBackHasItsPartAgainWithWhatItStillUses() {
+        InProcessBackend backend = backend(1_000, 10_000);
+        Policy policy = Policy.of("p", Limit.fixedWindow(2, Duration.ofDays(1)));
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.announce(policy);
+            assertTrue(
+                    limiter.tryAcquire(policy, PartitionKey.of("client 0"), 1).allowed());
+            limiter.retract(policy);
+            limiter.retract(policy);
+            limiter.announce(policy);
+            for (int i = 0; i < 5_000; i++) {
+                limiter.tryAcquire(
+                        Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), PartitionKey.of("flood " + i), 1);
+            }
+            assertEquals(751, backend.entries());
+            long overflowed = backend.overflowed();
+            for (int i = 0; i < 250; i++) {
+                limiter.tryAcquire(policy, PartitionKey.of("client " + i), 1);
+            }
+            assertEquals(overflowed, backend.overflowed());
+            assertEquals(1_000, backend.entries());
+        }
+    }
+
+    @Test
     void aRefundAndADeniedCallReserveNoTimestamps() {
         InProcessBackend backend = backend(100, 100_000);
         Policy log = Policy.of("log", Limit.slidingList(10_000, Duration.ofDays(1)));

@@ -2,52 +2,72 @@ package io.limiter.inprocess;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A shared state is kept from the moment at which a call finds it until the call is decided, charged or not. */
+/** A shared state is kept while anything of it is in use. */
 class OverflowTest {
     private static final long NOW = 1_000_000;
+    private static final long MINUTE = 60_000_000;
+    private static final PartitionKey KEY = PartitionKey.of("k");
 
-    private final Capacity.Share stamps = new Capacity(100).newShare();
+    private final Capacity.Share stamps = new Capacity(100).new Share();
     private final Overflow overflow = new Overflow(false);
-    private final Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofMinutes(1)));
-    private final Ask ask = ask(NOW);
+    private final Policy policy = Policy.of("p", Limit.slidingList(2, Duration.ofMinutes(1)));
+    private final Limit limit = policy.limits().get(0);
+    private final Charge charge = new Charge(policy, KEY, 1);
+    private final LimitStates.Name name = LimitStates.Name.of(charge, limit);
 
     @Test
-    void aStateThatACallHasFoundIsInUseBeforeItIsCharged() {
-        State found = overflow.enter(ask, stamps);
-        assertTrue(overflow.isInUse(ask(NOW)), "another call could make a state of its own for the key");
-        ask.leave();
-        assertFalse(overflow.isInUse(ask(NOW)), "nothing was charged");
-
-        overflow.enter(ask, stamps);
-        assertTrue(found.decideAlone(ask) && ask.allowed);
-        ask.leave();
-        assertTrue(overflow.isInUse(ask(NOW)));
-        assertFalse(overflow.isInUse(ask(NOW + 60_000_000)));
+    void aKeyFindsWhatItUsedUntilThatIsFullAgain() {
+        assertNull(overflow.inUse(name, KEY, NOW));
+        State state = overflow.enter(name, KEY, stamps, NOW);
+        assertNull(overflow.inUse(name, KEY, NOW), "nothing was charged");
+        take(state);
+        assertSame(state, overflow.inUse(name, KEY, NOW));
+        assertNull(overflow.inUse(name, KEY, NOW + MINUTE));
     }
 
     @Test
-    void sweepingForgetsNothingThatACallIsAboutToCharge() {
-        State found = overflow.enter(ask, stamps);
-        assertTrue(found.decideAlone(ask));
-        overflow.sweep(NOW + 60_000_000);
-        assertEquals(NOW + 60_000_000, found.fullAtMicros(), "kept while a call is there");
-        ask.leave();
-        overflow.sweep(NOW + 60_000_000);
-        assertEquals(0, found.fullAtMicros());
-        assertTrue(overflow.sweep(NOW), "nothing is left in use");
+    void sweepingForgetsOnlyWhatIsFullAgain() {
+        State state = overflow.enter(name, KEY, stamps, NOW);
+        take(state);
+        assertFalse(overflow.sweep(NOW + MINUTE - 1));
+        assertEquals(NOW + MINUTE, state.fullAtMicros());
+        assertFalse(stamps.isUnused());
+        assertTrue(overflow.sweep(NOW + MINUTE), "nothing is left in use");
+        assertTrue(stamps.isUnused(), "its memory is given back");
+        assertSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE));
     }
 
-    private Ask ask(long now) {
-        return new Ask(
-                new Charge(policy, PartitionKey.of("k"), 1), policy.limits().get(0), now, true);
+    @Test
+    void beyondTheLimitsThatHaveTheirOwnAPlaceServesOneLimitAtATime() {
+        Overflow ofOthers = new Overflow(true);
+        Policy wide = Policy.of("p", Limit.fixedWindow(100, Duration.ofHours(1)));
+        Charge other = new Charge(wide, KEY, 1);
+        Limit hourly = wide.limits().get(0);
+        take(ofOthers.enter(name, KEY, stamps, NOW));
+        State denying = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW);
+        assertEquals(
+                new LimitOutcome(other, hourly, false, 0, MINUTE, MINUTE, MINUTE, NOW + MINUTE),
+                denying.decide(other, hourly, NOW, true));
+        State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE);
+        assertEquals(
+                new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
+                served.decide(other, hourly, NOW + MINUTE, true));
+    }
+
+    private void take(State state) {
+        LimitOutcome outcome = state.decide(charge, limit, NOW, true);
+        assertTrue(outcome != null && outcome.allowed());
     }
 }

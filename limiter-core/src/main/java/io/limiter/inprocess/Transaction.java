@@ -1,0 +1,163 @@
+package io.limiter.inprocess;
+
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Decides all limits of one call, for keys that are known or not: all of them are looked at, then all are charged, or none.
+ * Belongs to one thread.
+ */
+final class Transaction {
+    private static final Comparator<Check> LOCK_ORDER = Comparator.comparingLong(check -> check.state.order);
+
+    /** How it ended; from {@link #LACKS_STATES} on, undecided. */
+    private enum Result {
+        /** All limits allow it, so it was charged if it was to be. */
+        GRANTED,
+        DENIED,
+        /** Denied because a log could not grow. */
+        LACKS_MEMORY,
+        /** All limits allow it, but it would take from a key that has no state. */
+        LACKS_STATES,
+        /** A state was dropped between its finding and its locking. */
+        DROPPED
+    }
+
+    /** One limit of one charge. */
+    private static final class Check {
+        final Charge charge;
+        final Limit limit;
+        final State state;
+
+        /** Permits are wanted, and the key has no state of its own. */
+        final boolean lacksState;
+
+        /** Permits that this charge wants, with those that others before it want of the same state, which keys share. */
+        long permits;
+
+        boolean allowed;
+
+        Check(Charge charge, Limit limit, State state, boolean lacksState) {
+            this.charge = charge;
+            this.limit = limit;
+            this.state = state;
+            this.lacksState = lacksState;
+        }
+    }
+
+    private final StateTable table;
+    private final List<Charge> charges;
+    private final long now;
+    private final boolean take;
+    private final List<LimitOutcome> outcomes = new ArrayList<>();
+
+    Transaction(StateTable table, List<Charge> charges, long now, boolean take) {
+        this.table = table;
+        this.charges = charges;
+        this.now = now;
+        this.take = take;
+    }
+
+    /** Decides; one outcome for each limit of each charge. */
+    List<LimitOutcome> decide() {
+        boolean reclaimed = false;
+        while (true) {
+            Result result = attempt(false);
+            if (result == Result.LACKS_STATES) {
+                synchronized (table) {
+                    result = attempt(true);
+                }
+            }
+            if (result == Result.LACKS_MEMORY && !reclaimed) {
+                // Nothing was taken: drop what is full, and ask once more.
+                reclaimed = true;
+                table.reclaim(now);
+            } else if (result != Result.DROPPED) {
+                return outcomes;
+            }
+        }
+    }
+
+    /** New states are made only once it is known that all limits allow the call: one that is denied leaves nothing. */
+    private Result attempt(boolean create) {
+        List<Check> checks = new ArrayList<>();
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                checks.add(check(charge, limit, create));
+            }
+        }
+        List<Check> inOrder = new ArrayList<>(checks);
+        inOrder.sort(LOCK_ORDER);
+        Result result = lockAndDecide(checks, inOrder, 0, create);
+        for (Check check : checks) {
+            boolean isNew = create && check.lacksState && check.state.key != null;
+            if (isNew && result == Result.GRANTED) {
+                table.keep(check.state, check.limit, now);
+            } else if (isNew) {
+                table.discard(check.state);
+            } else if (check.lacksState && check.state.key == null && result.compareTo(Result.LACKS_STATES) < 0) {
+                table.countShared(check.charge, check.limit);
+            }
+        }
+        return result;
+    }
+
+    private Check check(Charge charge, Limit limit, boolean create) {
+        // A limit of no permits asks no state, and answers as an empty log does.
+        State own =
+                limit.permits() == 0 ? State.of(Algorithm.SLIDING_LIST, charge.key(), null) : table.find(charge, limit);
+        if (own != null) {
+            return new Check(charge, limit, own, false);
+        }
+        boolean lacksState = take && charge.permits() > 0 && charge.permits() <= limit.capacity();
+        if (lacksState && create) {
+            return new Check(charge, limit, table.create(charge, limit, now), true);
+        }
+        State shared = table.findShared(charge, limit, now);
+        State state = shared != null ? shared : State.of(limit.algorithm(), charge.key(), null);
+        return new Check(charge, limit, state, lacksState);
+    }
+
+    /** Locks the states from the i-th on, one within the other. */
+    private Result lockAndDecide(List<Check> checks, List<Check> inOrder, int i, boolean create) {
+        if (i == inOrder.size()) {
+            return decideLocked(checks, inOrder, create);
+        }
+        State state = inOrder.get(i).state;
+        synchronized (state) {
+            return state.isDropped ? Result.DROPPED : lockAndDecide(checks, inOrder, i + 1, create);
+        }
+    }
+
+    private Result decideLocked(List<Check> checks, List<Check> inOrder, boolean create) {
+        boolean granted = true;
+        boolean lacksStates = false;
+        boolean lacksMemory = false;
+        State last = null;
+        long wanted = 0;
+        for (Check check : inOrder) {
+            wanted = check.charge.permits() + (check.state == last ? wanted : 0);
+            last = check.state;
+            check.permits = wanted;
+            check.allowed = check.state.allows(check.charge, check.limit, wanted, now, take);
+            granted &= check.allowed;
+            lacksStates |= check.lacksState && !create;
+            lacksMemory |= check.state.lacksMemory();
+        }
+        if (granted && lacksStates) {
+            return Result.LACKS_STATES;
+        }
+        outcomes.clear();
+        for (Check check : checks) {
+            // What others before it wanted, they have taken by now.
+            long permits = granted ? check.charge.permits() : check.permits;
+            outcomes.add(check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, take));
+        }
+        return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
+    }
+}
