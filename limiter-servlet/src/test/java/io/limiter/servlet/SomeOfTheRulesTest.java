@@ -9,6 +9,7 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.DispatcherType;
 import java.io.IOException;
 import java.io.StringReader;
@@ -39,12 +40,12 @@ class SomeOfTheRulesTest {
         for (int i = 1; i <= 5; i++) {
             FakeExchange exchange = new FakeExchange();
             assertTrue(passes(early, exchange));
-            assertEquals(List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600"), exchange.all("RateLimit"));
+            assertEquals(List.of("\"shared\";r=" + (5 - i) + ";t=3600"), exchange.all("RateLimit"));
             assertTrue(passes(late, exchange), "charged by one of them");
             assertEquals(
                     List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600, \"other/shared\";r=" + (5 - i) + ";t=3600"),
                     exchange.all("RateLimit"),
-                    "told under one name by both");
+                    "told under one name by both in the end");
         }
         FakeExchange exchange = new FakeExchange();
         assertEquals(false, passes(early, exchange));
