@@ -2,7 +2,7 @@ package io.limiter.spring.config;
 
 import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.servlet.RejectionHandler;
+import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
 import java.io.IOException;

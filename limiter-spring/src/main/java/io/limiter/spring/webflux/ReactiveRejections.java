@@ -2,7 +2,7 @@ package io.limiter.spring.webflux;
 
 import io.limiter.Decision;
 import io.limiter.config.LimiterConfig;
-import io.limiter.servlet.DenialAnswer;
+import io.limiter.servlet.rejection.DenialAnswer;
 import java.nio.charset.StandardCharsets;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;

@@ -3,7 +3,7 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
 import io.limiter.rule.KeyForm;
-import io.limiter.servlet.RuleKeyForm;
+import io.limiter.servlet.key.RuleKeyForm;
 import io.limiter.spring.aop.AnnotatedPolicy;
 import java.util.List;
 import java.util.stream.Collectors;
