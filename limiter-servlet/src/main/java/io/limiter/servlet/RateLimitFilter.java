@@ -4,13 +4,10 @@ import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.RateLimiter;
-import io.limiter.Throttle;
-import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
-import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.Filter;
@@ -94,7 +91,6 @@ public final class RateLimitFilter implements Filter {
     private final List<Rule<? super HttpServletRequest>> ownRules;
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
-    private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
@@ -213,12 +209,15 @@ public final class RateLimitFilter implements Filter {
         DiagnosticLog.Redirection container =
                 DiagnosticLog.to(line -> filterConfig.getServletContext().log(line));
         try {
+            loader = loader(filterConfig.getServletContext());
             start(filterConfig);
             check(filterConfig.getServletContext());
             log = container;
         } finally {
             if (log == null) {
+                // No container destroys a filter that did not start.
                 container.close();
+                destroy();
             }
         }
     }
@@ -241,7 +240,6 @@ public final class RateLimitFilter implements Filter {
                         + "': this instance is in service already, under another name; register the class, or an instance"
                         + " for each name");
             }
-            loader = loader(filterConfig.getServletContext());
             LimiterConfig config = new ConfigText(filterConfig, loader).load();
             // Before the backend starts.
             if (config.rules().isEmpty()) {
@@ -256,7 +254,6 @@ public final class RateLimitFilter implements Filter {
                     config.rules().size(),
                     config.rules().stream().map(RuleDefinition::name).toList());
         } catch (IllegalArgumentException | IllegalStateException wrong) {
-            destroy();
             throw failed(wrong.getMessage(), wrong);
         } catch (ServletException wrong) {
             throw failed(wrong.getMessage(), wrong.getRootCause());
@@ -276,18 +273,12 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    /** Looks for mistakes, once for each configuration. */
+    /** Looks for mistakes; {@link #make} does it for a configuration that comes later. */
     private void check(@Nullable ServletContext context) {
         Supplier<RulesInForce> now = inForce;
         if (webApp == null && context != null && now != null) {
-            try {
-                WebAppChecks.warn(context, loader, now.get().config(), now.get().configured());
-                webApp = context;
-            } catch (RuntimeException failure) {
-                // No container destroys a filter that did not start.
-                destroy();
-                throw failure;
-            }
+            now.get().check(context, loader);
+            webApp = context;
         }
     }
 
@@ -297,11 +288,12 @@ public final class RateLimitFilter implements Filter {
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
             throw new IllegalArgumentException(NO_RULES);
         }
+        RulesInForce made =
+                new RulesInForce(limiter, config, configured, ownRules, Rejections.of(config, handler, loader));
         if (webApp != null) {
-            WebAppChecks.warn(webApp, loader, config, configured);
+            made.check(webApp, loader);
         }
-        return new RulesInForce(
-                limiter, config, configured, ownRules, Rejections.of(config, handler, loader), chargedTwiceLog);
+        return made;
     }
 
     /** That of the web application; where the container gives it none, as embedded Jetty does, that of this thread. */

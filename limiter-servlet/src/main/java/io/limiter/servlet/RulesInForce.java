@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
+import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
@@ -12,8 +13,10 @@ import io.limiter.rule.RuleSet;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestPaths;
+import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -33,15 +36,14 @@ final class RulesInForce {
     private final RequestPaths paths = new RequestPaths();
     private final ClientAddressResolver clients;
     private final Rejections rejections;
-    private final Throttle chargedTwiceLog;
+    private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
     RulesInForce(
             RateLimiter limiter,
             LimiterConfig config,
             List<RuleDefinition> configured,
             List<Rule<? super HttpServletRequest>> own,
-            Rejections rejections,
-            Throttle chargedTwiceLog) {
+            Rejections rejections) {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
@@ -54,16 +56,11 @@ final class RulesInForce {
                 ? ClientAddressResolver.builder().build()
                 : ClientAddressResolver.of(config.clientIp());
         this.rejections = rejections;
-        this.chargedTwiceLog = chargedTwiceLog;
     }
 
-    LimiterConfig config() {
-        return config;
-    }
-
-    /** Those of the configuration's rules that the filter has. */
-    List<RuleDefinition> configured() {
-        return configured;
+    /** Looks for rules that do not fit the web application. */
+    void check(ServletContext webApp, ClassLoader loader) {
+        WebAppChecks.warn(webApp, loader, config, configured);
     }
 
     /** Decides, and writes what the client gets; a request that is not admitted is answered. */

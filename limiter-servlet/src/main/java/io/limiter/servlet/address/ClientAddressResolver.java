@@ -10,9 +10,11 @@ import io.limiter.servlet.address.Hops.Form;
 import io.limiter.servlet.address.Hops.Step;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -53,21 +55,21 @@ public final class ClientAddressResolver {
     private final @Nullable String header;
     private final Form form;
     private final IpNetwork[] trusted;
-    private final Findings findings;
+    private final ProxyWarnings warnings;
 
     ClientAddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
         this.settings = settings;
         this.header = settings.header();
         this.form = form(settings.header());
         this.trusted = settings.trustedProxies().toArray(IpNetwork[]::new);
-        this.findings = new Findings(log, time);
+        this.warnings = new ProxyWarnings(log, time);
         for (IpNetwork network : trusted) {
             if (network.hasHostBits()) {
-                findings.networkWithHostBits(network);
+                warnings.networkWithHostBits(network);
             }
         }
         if (settings.trustsEveryPeer() && header != null) {
-            findings.everyPeerIsTrusted(header);
+            warnings.everyPeerIsTrusted(header);
         }
     }
 
@@ -108,12 +110,12 @@ public final class ClientAddressResolver {
         boolean named = !name.isEmpty();
         IpAddress address = Node.address(name, true);
         if (named && address == null) {
-            findings.noAddress(name);
+            warnings.noAddress(name);
         }
         ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
         if (header == null) {
             if (!direct.isMalformed()) {
-                tellOfIgnored(address, headerLines);
+                warnOfIgnored(address, headerLines);
             }
             return direct;
         }
@@ -123,12 +125,12 @@ public final class ClientAddressResolver {
         }
         if (!isTrusted(address, named)) {
             if (!lines.isEmpty()) {
-                findings.untrusted(header, address);
+                warnings.untrusted(header, address);
             }
             return direct;
         }
         if (lines.isEmpty()) {
-            tellOfOther(header, address, headerLines);
+            warnOfOther(header, address, headerLines);
             return direct;
         }
         return walked(header, direct, address, new Hops(form, lines));
@@ -143,12 +145,13 @@ public final class ClientAddressResolver {
                 return current;
             }
             if (i == ClientIpSettings.MAX_HOPS) {
-                findings.tooManyHops(name, peer, ClientIpSettings.MAX_HOPS);
+                String why = "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted";
+                warnings.malformed(name, peer, hops.text(), why);
                 return current.malformed();
             }
             IpAddress address = hops.address();
             if (address == null) {
-                findings.malformed(name, peer, hops);
+                warnings.malformed(name, peer, hops.text(), hops.wrong());
                 return current.malformed();
             }
             current = found(address, Origin.HEADER, false);
@@ -163,12 +166,12 @@ public final class ClientAddressResolver {
         for (int i = 1; ; i++) {
             Step step = hops.step();
             if (step == Step.END) {
-                findings.tooFewHops(name, peer, i - 1, settings.trustedHops());
+                warnings.tooFewHops(name, peer, i - 1, settings.trustedHops());
                 return direct.malformed();
             }
             IpAddress address = hops.address();
             if (step == Step.BROKEN || (i == settings.trustedHops() && address == null)) {
-                findings.malformed(name, peer, hops);
+                warnings.malformed(name, peer, hops.text(), hops.wrong());
                 return direct.malformed();
             }
             if (i == settings.trustedHops()) {
@@ -192,26 +195,23 @@ public final class ClientAddressResolver {
         return false;
     }
 
-    private void tellOfIgnored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        if (findings.wantsIgnored(peer)) {
-            for (String name : KNOWN) {
-                if (!headerLines.apply(name).isEmpty()) {
-                    findings.ignored(name, peer);
-                    return;
-                }
-            }
+    private void warnOfIgnored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        if (warnings.wantsIgnored(peer)) {
+            sent(headerLines).findFirst().ifPresent(name -> warnings.ignored(name, peer));
         }
     }
 
-    private void tellOfOther(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        if (findings.wantsOther()) {
-            for (String name : KNOWN) {
-                if (!name.equalsIgnoreCase(read) && !headerLines.apply(name).isEmpty()) {
-                    findings.other(name, read, peer);
-                    return;
-                }
-            }
+    private void warnOfOther(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        if (warnings.wantsOther()) {
+            sent(headerLines)
+                    .filter(name -> !name.equalsIgnoreCase(read))
+                    .findFirst()
+                    .ifPresent(name -> warnings.other(name, read, peer));
         }
+    }
+
+    private static Stream<String> sent(Function<String, List<String>> headerLines) {
+        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty());
     }
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
@@ -221,14 +221,7 @@ public final class ClientAddressResolver {
     private static List<String> lines(HttpServletRequest request, String name) {
         Enumeration<String> values = request.getHeaders(name);
         // Null when the container lets nobody see the headers.
-        if (values == null || !values.hasMoreElements()) {
-            return List.of();
-        }
-        List<String> lines = new ArrayList<>();
-        while (values.hasMoreElements()) {
-            lines.add(values.nextElement());
-        }
-        return lines;
+        return values == null ? List.of() : Collections.list(values);
     }
 
     /** Collects whom to trust and what to read. Not thread-safe. */

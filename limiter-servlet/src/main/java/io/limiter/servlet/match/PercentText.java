@@ -16,25 +16,7 @@ final class PercentText {
 
     /** Decodes each run of encoded octets by itself, as {@link java.net.URLDecoder} does. */
     static String decoded(String text, Charset charset) {
-        int percent = text.indexOf('%');
-        if (percent < 0) {
-            return text;
-        }
-        StringBuilder plain = new StringBuilder(text.length()).append(text, 0, percent);
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        int i = percent;
-        while (i < text.length()) {
-            int octet = octet(text, i);
-            if (octet >= 0) {
-                bytes.write(octet);
-                i += 3;
-                continue;
-            }
-            flush(bytes, charset, plain);
-            plain.append(text.charAt(i++));
-        }
-        flush(bytes, charset, plain);
-        return plain.toString();
+        return decoded(text, charset, false);
     }
 
     /**
@@ -42,18 +24,30 @@ final class PercentText {
      * parameters do. In a charset with shift sequences, {@code %1B(Bvote} is {@code vote} only to them.
      */
     static String decodedWhole(String text, Charset charset) {
+        return decoded(text, charset, true);
+    }
+
+    private static String decoded(String text, Charset charset, boolean whole) {
         if (text.indexOf('%') < 0) {
             return text;
         }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
-        int i = 0;
-        while (i < text.length()) {
+        StringBuilder plain = new StringBuilder(text.length());
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (int i = 0; i < text.length(); i++) {
             int octet = octet(text, i);
-            // Of a character above 255 the lower eight bits, which is what is left of it there.
-            bytes.write(octet >= 0 ? octet : text.charAt(i));
-            i += octet >= 0 ? 3 : 1;
+            if (octet >= 0) {
+                bytes.write(octet);
+                i += 2;
+            } else if (whole) {
+                // Of a character above 255 the lower eight bits, which is what is left of it there.
+                bytes.write(text.charAt(i));
+            } else {
+                flush(bytes, charset, plain);
+                plain.append(text.charAt(i));
+            }
         }
-        return text(bytes, charset);
+        flush(bytes, charset, plain);
+        return plain.toString();
     }
 
     /** The octet that is encoded there; -1 when none is. */
@@ -71,18 +65,12 @@ final class PercentText {
     }
 
     private static void flush(ByteArrayOutputStream bytes, Charset charset, StringBuilder plain) {
-        if (bytes.size() > 0) {
-            plain.append(text(bytes, charset));
-            bytes.reset();
-        }
-    }
-
-    private static String text(ByteArrayOutputStream bytes, Charset charset) {
         try {
-            return bytes.toString(charset);
+            plain.append(bytes.size() == 0 ? "" : bytes.toString(charset));
         } catch (RuntimeException | CoderMalfunctionError brokenDecoder) {
             // The decoder fails for the application as well. It must not decide about the other readings.
-            return "\uFFFD";
+            plain.append('\uFFFD');
         }
+        bytes.reset();
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.servlet.match;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -15,32 +16,32 @@ final class RawPath {
 
     /** An encoded slash, and any backslash, separates segments; spaces and control characters at their ends are nothing. */
     static String whole(String raw, UnaryOperator<String> decoder) {
-        return resolved(wholeSegments(decoded(raw, decoder)));
+        return joined(wholeSegments(decoded(raw, decoder)), false);
     }
 
     /** The same, where {@code .} and {@code ..} are segments as others. */
     static String wholeWithDots(String raw, UnaryOperator<String> decoder) {
-        return joined(wholeSegments(decoded(raw, decoder)));
+        return joined(wholeSegments(decoded(raw, decoder)), true);
     }
 
     /** An encoded slash, or backslash, belongs to its segment, and stays encoded. */
     static String bySegment(String raw, UnaryOperator<String> decoder) {
-        return resolved(ownSegments(decoded(raw, decoder)));
+        return joined(ownSegments(decoded(raw, decoder)), false);
     }
 
     /** The same, where {@code .} and {@code ..} are segments as others. */
     static String bySegmentWithDots(String raw, UnaryOperator<String> decoder) {
-        return joined(ownSegments(decoded(raw, decoder)));
+        return joined(ownSegments(decoded(raw, decoder)), true);
     }
 
     /** Decoded in one piece, its slashes included, after its parameters are cut off. */
     static String inOnePiece(String raw, UnaryOperator<String> decoder) {
-        return resolved(wholeSegments(onePiece(raw, decoder)));
+        return joined(wholeSegments(onePiece(raw, decoder)), false);
     }
 
     /** The same, where {@code .} and {@code ..} are segments as others. */
     static String inOnePieceWithDots(String raw, UnaryOperator<String> decoder) {
-        return joined(wholeSegments(onePiece(raw, decoder)));
+        return joined(wholeSegments(onePiece(raw, decoder)), true);
     }
 
     private static List<String> decoded(String raw, UnaryOperator<String> decoder) {
@@ -58,11 +59,7 @@ final class RawPath {
         for (String segment : decoded) {
             plain.append('/').append(segment.replace('\\', '/'));
         }
-        String[] segments = plain.toString().split("/", -1);
-        for (int i = 0; i < segments.length; i++) {
-            segments[i] = segments[i].trim();
-        }
-        return segments;
+        return Arrays.stream(plain.toString().split("/", -1)).map(String::trim).toArray(String[]::new);
     }
 
     private static String[] ownSegments(List<String> decoded) {
@@ -91,27 +88,19 @@ final class RawPath {
                 : segment.replace("/", "%2F").replace("\\", "%5C");
     }
 
-    private static String resolved(String[] segments) {
+    /** Put together without empty segments, and unless dots are segments as others with them followed. */
+    private static String joined(String[] segments, boolean dots) {
         StringBuilder path = new StringBuilder();
         boolean folder = false;
         for (String segment : segments) {
-            folder = segment.isEmpty() || segment.equals(".") || segment.equals("..");
-            if (segment.equals("..")) {
+            boolean up = !dots && segment.equals("..");
+            folder = up || segment.isEmpty() || (!dots && segment.equals("."));
+            if (up) {
                 path.setLength(Math.max(0, path.lastIndexOf("/")));
             } else if (!folder) {
                 path.append('/').append(segment);
             }
         }
         return folder || path.isEmpty() ? path.append('/').toString() : path.toString();
-    }
-
-    private static String joined(String[] segments) {
-        StringBuilder path = new StringBuilder();
-        for (String segment : segments) {
-            if (!segment.isEmpty()) {
-                path.append('/').append(segment);
-            }
-        }
-        return segments[segments.length - 1].isEmpty() ? path.append('/').toString() : path.toString();
     }
 }

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What an operator is told, and how often. */
-class FindingsTest {
+class ProxyWarningsTest {
     private final Warnings warnings = new Warnings();
     private final ManualTime time = new ManualTime();
 
