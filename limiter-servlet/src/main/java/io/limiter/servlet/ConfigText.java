@@ -44,19 +44,14 @@ final class ConfigText {
                 throw failed("RL-108", ": can't read its configuration " + name + ": " + unreadable, unreadable);
             }
         }
-        if (given == null) {
-            throw failed(
-                    "RL-108",
-                    " has no configuration: there is neither " + IN_WEB_APP + " in the web application nor"
-                            + " limiter.properties on its class path; add one of them, or name a file by the init-param "
-                            + PARAM,
-                    null);
-        }
         throw failed(
                 "RL-108",
-                given(given.strip()) + "there is no such file "
-                        + (given.strip().startsWith("/") ? "in" : "on the class path of")
-                        + " the web application; add it, or correct the name",
+                given == null
+                        ? " has no configuration: there is neither " + IN_WEB_APP + " in the web application nor"
+                                + " limiter.properties on its class path; add one of them, or name a file by the"
+                                + " init-param " + PARAM
+                        : given(given.strip()) + "there is no such file in the web application, or on its class path;"
+                                + " add it, or correct the name",
                 null);
     }
 

@@ -60,7 +60,7 @@ final class Dispatch {
     static Rule<Dispatch> once(Object identity, Rule<Dispatch> rule) {
         return dispatch -> {
             Charge charge = rule.charge(dispatch);
-            return charge != null && dispatch.openCharges().addRule(identity) ? charge : null;
+            return charge != null && dispatch.openCharges().add(identity) ? charge : null;
         };
     }
 

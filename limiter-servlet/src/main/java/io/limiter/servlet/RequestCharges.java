@@ -31,13 +31,13 @@ final class RequestCharges {
 
     private final Object owner;
     private final @Nullable RequestCharges earlier;
-    private final Set<Object> rules = new HashSet<>();
-    private final Set<Charged> charged = new HashSet<>();
 
-    /** What the current dispatch has met, until it is allowed. */
-    private final List<Object> openRules = new ArrayList<>(1);
+    /** Identities of rules, and charges. */
+    private final Set<Object> met = new HashSet<>();
 
-    private final List<Charged> openCharges = new ArrayList<>(1);
+    /** Those of them that the current dispatch has met, until it is allowed. */
+    private final List<Object> open = new ArrayList<>(2);
+
     private DeniedDispatch denial = new DeniedDispatch(List.of());
     private boolean partOfAnswer;
 
@@ -64,13 +64,12 @@ final class RequestCharges {
      * forgotten, so that having been denied is no way to pass. Only what answers the denial passes by it.
      */
     void begin(HttpServletRequest request, List<String> paths) {
-        partOfAnswer = !openRules.isEmpty() && denial.isAnsweredBy(request, paths);
+        partOfAnswer = !open.isEmpty() && denial.isAnsweredBy(request, paths);
         if (partOfAnswer) {
             denial.beginPart(paths);
             return;
         }
-        openRules.forEach(rules::remove);
-        openCharges.forEach(charged::remove);
+        open.forEach(met::remove);
         allow();
         denial = new DeniedDispatch(paths);
     }
@@ -81,8 +80,7 @@ final class RequestCharges {
             denial.allowPart();
             return;
         }
-        openRules.clear();
-        openCharges.clear();
+        open.clear();
     }
 
     /** What the dispatch turns into if it is not allowed. */
@@ -90,21 +88,15 @@ final class RequestCharges {
         return denial;
     }
 
-    /** Adds a rule; false if the request has met it before. */
-    boolean addRule(Object identity) {
-        return rules.add(identity) && openRules.add(identity);
+    /** Adds the identity of a rule; false if the request has met it before. */
+    boolean add(Object identity) {
+        return met.add(identity) && open.add(identity);
     }
 
     /** Adds charges; returns those that the request has not met before. */
     List<Charge> addCharges(List<Charge> charges) {
-        List<Charge> due = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            Charged one = Charged.of(charge);
-            if (charged.add(one)) {
-                openCharges.add(one);
-                due.add(charge);
-            }
-        }
+        List<Charge> due = new ArrayList<>(charges);
+        due.removeIf(charge -> !add(Charged.of(charge)));
         return due;
     }
 
@@ -113,7 +105,7 @@ final class RequestCharges {
     String chargedByAnother(List<Charge> charges) {
         for (RequestCharges one = earlier; one != null; one = one.earlier) {
             for (Charge charge : charges) {
-                if (one.charged.contains(Charged.of(charge))) {
+                if (one.met.contains(Charged.of(charge))) {
                     return charge.policy().name();
                 }
             }

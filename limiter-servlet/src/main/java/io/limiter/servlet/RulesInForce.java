@@ -6,12 +6,16 @@ import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.config.ClientIpSettings;
+import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.servlet.address.ClientAddressResolver;
+import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.MatchableRequest;
+import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.Rejections;
@@ -48,14 +52,24 @@ final class RulesInForce {
         this.config = config;
         this.configured = configured;
         List<Rule<Dispatch>> all = new ArrayList<>();
-        configured.forEach(rule -> all.add(Dispatch.once(rule.name(), new ConfiguredRule(rule, config.http()))));
+        configured.forEach(rule -> all.add(Dispatch.once(rule.name(), compiled(rule, config.http()))));
         own.forEach(rule -> all.add(Dispatch.once(rule, dispatch -> rule.charge(dispatch.request()))));
         this.rules = new RuleSet<>(all);
         // Without configured rules no client is looked for, and nothing is to be said about how one is found.
-        this.clients = configured.isEmpty()
-                ? ClientAddressResolver.builder().build()
-                : ClientAddressResolver.of(config.clientIp());
+        this.clients = ClientAddressResolver.of(configured.isEmpty() ? ClientIpSettings.DEFAULT : config.clientIp());
         this.rejections = rejections;
+    }
+
+    /** One permit a request that matches. */
+    private static Rule<Dispatch> compiled(RuleDefinition rule, HttpSettings settings) {
+        RequestMatcher matcher = new RequestMatcher(rule, settings);
+        RequestKey key = new RequestKey(rule);
+        return dispatch -> {
+            RequestMatcher.Match match = matcher.match(dispatch.matchable());
+            return match == null
+                    ? null
+                    : new Charge(rule.policy(), key.of(dispatch.request(), match, dispatch::client), 1);
+        };
     }
 
     /** Looks for rules that do not fit the web application. */

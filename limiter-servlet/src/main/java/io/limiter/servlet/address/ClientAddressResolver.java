@@ -9,7 +9,6 @@ import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
 import io.limiter.servlet.address.Hops.Step;
 import jakarta.servlet.http.HttpServletRequest;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
@@ -34,10 +33,7 @@ import org.slf4j.Logger;
  * looked up, and nothing that a request holds makes an exception.
  *
  * <pre>{@code
- * ClientAddressResolver resolver = ClientAddressResolver.builder()
- *         .trustedProxies("10.0.0.0/8", "2001:db8::/32")
- *         .header("Forwarded")
- *         .build();
+ * ClientAddressResolver resolver = ClientAddressResolver.of(limiter.config().clientIp());
  * PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
  * }</pre>
  *
@@ -83,11 +79,6 @@ public final class ClientAddressResolver {
     /** A resolver as configured. */
     public static ClientAddressResolver of(ClientIpSettings settings) {
         return new ClientAddressResolver(settings, LOG, TimeSource.system());
-    }
-
-    /** A builder of a resolver; as it is, nobody is trusted. */
-    public static Builder builder() {
-        return new Builder();
     }
 
     /**
@@ -222,83 +213,5 @@ public final class ClientAddressResolver {
         Enumeration<String> values = request.getHeaders(name);
         // Null when the container lets nobody see the headers.
         return values == null ? List.of() : Collections.list(values);
-    }
-
-    /** Collects whom to trust and what to read. Not thread-safe. */
-    public static final class Builder {
-        private final List<IpNetwork> proxies = new ArrayList<>();
-        private boolean unixSocket;
-        private boolean everyPeer;
-        private int hops;
-        private @Nullable String header;
-        private int ipv6PrefixBits = ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS;
-
-        private Builder() {}
-
-        /**
-         * Trusts proxies in these networks.
-         *
-         * @param networks in CIDR notation ({@code 10.0.0.0/8}), or single addresses
-         * @throws IllegalArgumentException if one is no network, or one of 0 bits; the message says which and what to
-         *     write
-         */
-        public Builder trustedProxies(String... networks) {
-            for (String network : networks) {
-                proxies.add(IpNetwork.parse(network));
-            }
-            return this;
-        }
-
-        /** Trusts what is connected without an address, over a Unix socket. */
-        public Builder trustedUnixSocket() {
-            this.unixSocket = true;
-            return this;
-        }
-
-        /** Trusts everybody. Right only where nobody but the proxy can connect. */
-        public Builder trustedEveryPeer() {
-            this.everyPeer = true;
-            return this;
-        }
-
-        /**
-         * Trusts so many proxies, of whatever address. Right only where each request comes through all of them.
-         *
-         * @param hops 1 to {@value ClientIpSettings#MAX_HOPS}
-         */
-        public Builder trustedHops(int hops) {
-            this.hops = hops;
-            return this;
-        }
-
-        /**
-         * Reads this header; {@code X-Forwarded-For} unless set. {@code Forwarded} is read as RFC 7239 says, every other one
-         * as the client's address alone.
-         */
-        public Builder header(String name) {
-            this.header = name;
-            return this;
-        }
-
-        /**
-         * How many bits of an IPv6 address tell clients apart; 64 unless set.
-         *
-         * @param bits {@value ClientIpSettings#LEAST_IPV6_PREFIX_BITS} to 128
-         */
-        public Builder ipv6Prefix(int bits) {
-            this.ipv6PrefixBits = bits;
-            return this;
-        }
-
-        /**
-         * The resolver.
-         *
-         * @throws IllegalArgumentException if what was set does not fit together; the message says what
-         */
-        public ClientAddressResolver build() {
-            boolean trusting = !proxies.isEmpty() || unixSocket || everyPeer || hops != 0;
-            String read = header == null && trusting ? ClientIpSettings.X_FORWARDED_FOR : header;
-            return of(new ClientIpSettings(proxies, unixSocket, everyPeer, hops, read, ipv6PrefixBits));
-        }
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,6 +20,7 @@ import org.slf4j.Logger;
 final class ProxyWarnings {
     private static final long MINUTE_MICROS = 60_000_000;
     private static final int LONGEST_TEXT = 64;
+    private static final Pattern UNFIT = Pattern.compile("[^ -~]|['\\\\]");
 
     private static final String IGNORED =
             "RL-301 {} came from {} and is ignored: no proxy is trusted, so the client is who is connected. That is right"
@@ -172,15 +174,9 @@ final class ProxyWarnings {
 
     /** Text of the network as one short line of ASCII: no line of the log, and no terminal, is written by a client. */
     static String shown(String text) {
-        StringBuilder shown = new StringBuilder();
-        for (int i = 0; i < text.length() && i < LONGEST_TEXT; i++) {
-            char c = text.charAt(i);
-            if (c < ' ' || c > '~' || c == '\'' || c == '\\') {
-                shown.append(String.format("\\u%04x", (int) c));
-            } else {
-                shown.append(c);
-            }
-        }
-        return text.length() > LONGEST_TEXT ? shown + "..." : shown.toString();
+        String cut = text.substring(0, Math.min(text.length(), LONGEST_TEXT));
+        String shown = UNFIT.matcher(cut)
+                .replaceAll(found -> String.format("\\\\u%04x", found.group().codePointAt(0)));
+        return text.length() > LONGEST_TEXT ? shown + "..." : shown;
     }
 }

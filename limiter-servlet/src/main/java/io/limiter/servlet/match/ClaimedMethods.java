@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,10 @@ final class ClaimedMethods {
 
     /** A claim that can be any method: how the application would read it is not known. */
     private static final String ANY = "*";
+
+    /** What any application could trim: spaces of all kinds and control characters. */
+    private static final Pattern BLANK_ENDS = Pattern.compile(
+            "^[\\p{javaWhitespace}\\p{javaSpaceChar}\\p{Cc}]+|" + "[\\p{javaWhitespace}\\p{javaSpaceChar}\\p{Cc}]+\\z");
 
     private static final ClaimedMethods NONE = new ClaimedMethods(Set.of(), false);
 
@@ -86,25 +91,8 @@ final class ClaimedMethods {
         }
         // A proxy may have joined several lines of one header.
         for (String one : text.split(",", -1)) {
-            claimed.add(trimmed(one).toUpperCase(Locale.ROOT));
+            claimed.add(BLANK_ENDS.matcher(one).replaceAll("").toUpperCase(Locale.ROOT));
         }
-    }
-
-    /** Without what any application could trim: spaces of all kinds and control characters. */
-    private static String trimmed(String text) {
-        int from = 0;
-        int to = text.length();
-        while (from < to && isBlank(text.charAt(from))) {
-            from++;
-        }
-        while (to > from && isBlank(text.charAt(to - 1))) {
-            to--;
-        }
-        return text.substring(from, to);
-    }
-
-    private static boolean isBlank(char c) {
-        return Character.isWhitespace(c) || Character.isSpaceChar(c) || Character.isISOControl(c);
     }
 
     private static boolean isForm(@Nullable String contentType) {

@@ -2,34 +2,21 @@ package io.limiter.servlet.rejection;
 
 import java.util.Enumeration;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The bodies that the standard answer can have: ASCII only, and nothing in them that the client has sent. */
 enum BodyForm {
-    PROBLEM_JSON("application/problem+json") {
-        @Override
-        String of(DenialAnswer denial) {
-            return denial.problem();
-        }
-    },
-    TEXT("text/plain;charset=utf-8") {
-        @Override
-        String of(DenialAnswer denial) {
-            return denial.heading() + ". " + denial.detail() + "\n";
-        }
-    },
-    HTML("text/html;charset=utf-8") {
-        @Override
-        String of(DenialAnswer denial) {
-            String heading = denial.heading();
-            return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                    + "<meta name=\"viewport\" content=\"width=device-width\">\n<title>"
-                    + heading + "</title>\n</head>\n<body>\n<h1>" + heading + "</h1>\n<p>" + denial.detail()
-                    + "</p>\n</body>\n</html>\n";
-        }
-    };
+    PROBLEM_JSON("application/problem+json", DenialAnswer::problem),
+    TEXT("text/plain;charset=utf-8", denial -> denial.heading() + ". " + denial.detail() + "\n"),
+    HTML(
+            "text/html;charset=utf-8",
+            denial -> "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                    + "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" + denial.heading()
+                    + "</title>\n</head>\n<body>\n<h1>" + denial.heading() + "</h1>\n<p>" + denial.detail()
+                    + "</p>\n</body>\n</html>\n");
 
     /** More is not read: no honest client sends it. */
     private static final int LONGEST_ACCEPT = 4_096;
@@ -44,15 +31,21 @@ enum BodyForm {
 
     private final String contentType;
 
-    BodyForm(String contentType) {
+    @SuppressWarnings("ImmutableEnumChecker") // the functions have no state
+    private final Function<DenialAnswer, String> text;
+
+    BodyForm(String contentType, Function<DenialAnswer, String> text) {
         this.contentType = contentType;
+        this.text = text;
     }
 
     String contentType() {
         return contentType;
     }
 
-    abstract String of(DenialAnswer denial);
+    String of(DenialAnswer denial) {
+        return text.apply(denial);
+    }
 
     /**
      * HTML or plain text if the Accept lines of a request give it more weight than everything that a problem document is, else
