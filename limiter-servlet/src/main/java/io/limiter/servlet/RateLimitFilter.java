@@ -306,12 +306,15 @@ public final class RateLimitFilter implements Filter {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        if (request instanceof HttpServletRequest httpRequest
-                && response instanceof HttpServletResponse httpResponse
-                && !mayPass(httpRequest, httpResponse)) {
-            return;
+        Supplier<RulesInForce> current = inForce;
+        if (current == null) {
+            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
-        chain.doFilter(request, response);
+        if (!(request instanceof HttpServletRequest httpRequest)
+                || !(response instanceof HttpServletResponse httpResponse)
+                || current.get().admit(httpRequest, httpResponse)) {
+            chain.doFilter(request, response);
+        }
     }
 
     @Override
@@ -335,13 +338,5 @@ public final class RateLimitFilter implements Filter {
             limiter.close();
             owned = null;
         }
-    }
-
-    private boolean mayPass(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        Supplier<RulesInForce> current = inForce;
-        if (current == null) {
-            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
-        }
-        return current.get().admit(request, response);
     }
 }

@@ -13,7 +13,6 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -42,10 +41,6 @@ import org.slf4j.Logger;
  */
 public final class ClientAddressResolver {
     private static final Logger LOG = DiagnosticLog.of(ClientAddressResolver.class);
-
-    /** Which headers an operator should know about when they are not read. */
-    private static final List<String> KNOWN =
-            List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
 
     private final ClientIpSettings settings;
     private final @Nullable String header;
@@ -106,7 +101,7 @@ public final class ClientAddressResolver {
         ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
         if (header == null) {
             if (!direct.isMalformed()) {
-                warnOfIgnored(address, headerLines);
+                warnings.ignored(address, headerLines);
             }
             return direct;
         }
@@ -121,7 +116,7 @@ public final class ClientAddressResolver {
             return direct;
         }
         if (lines.isEmpty()) {
-            warnOfOther(header, address, headerLines);
+            warnings.other(header, address, headerLines);
             return direct;
         }
         return walked(header, direct, address, new Hops(form, lines));
@@ -184,25 +179,6 @@ public final class ClientAddressResolver {
             }
         }
         return false;
-    }
-
-    private void warnOfIgnored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        if (warnings.wantsIgnored(peer)) {
-            sent(headerLines).findFirst().ifPresent(name -> warnings.ignored(name, peer));
-        }
-    }
-
-    private void warnOfOther(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        if (warnings.wantsOther()) {
-            sent(headerLines)
-                    .filter(name -> !name.equalsIgnoreCase(read))
-                    .findFirst()
-                    .ifPresent(name -> warnings.other(name, read, peer));
-        }
-    }
-
-    private static Stream<String> sent(Function<String, List<String>> headerLines) {
-        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty());
     }
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {

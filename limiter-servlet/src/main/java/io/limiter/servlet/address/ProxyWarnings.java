@@ -4,10 +4,12 @@ import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
+import io.limiter.config.ClientIpSettings;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,10 @@ final class ProxyWarnings {
     private static final String OTHER_HEADER =
             "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients behind it"
                     + " share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";
+
+    /** Which headers an operator should know about when they are not read. */
+    private static final List<String> KNOWN =
+            List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
 
     /** Where proxies are and clients of the Internet are not (RFC 1918, RFC 6598, RFC 4193, loopback, link-local). */
     private static final List<IpNetwork> PRIVATE = Stream.of(
@@ -95,13 +101,14 @@ final class ProxyWarnings {
                 header);
     }
 
-    /** Whether it is still worth to look for headers that are not read. */
-    boolean wantsIgnored(@Nullable IpAddress peer) {
-        return !logged.contains(isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED);
-    }
-
-    void ignored(String header, @Nullable IpAddress peer) {
-        once(isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED, header, shown(peer), peer == null ? "unix" : peer);
+    /** Of a peer that is not trusted, when nobody is: looks for headers that name a client, while that is still worth it. */
+    void ignored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        String warning = isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED;
+        if (!logged.contains(warning)) {
+            sent(headerLines)
+                    .findFirst()
+                    .ifPresent(name -> once(warning, name, shown(peer), peer == null ? "unix" : peer));
+        }
     }
 
     void untrusted(String header, @Nullable IpAddress peer) {
@@ -110,13 +117,18 @@ final class ProxyWarnings {
         }
     }
 
-    /** Whether it is still worth to look for another header than the one that is read. */
-    boolean wantsOther() {
-        return !logged.contains(OTHER_HEADER);
+    /** Of a proxy that did not send the header that is read: looks for another one, while that is still worth it. */
+    void other(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        if (!logged.contains(OTHER_HEADER)) {
+            sent(headerLines)
+                    .filter(name -> !name.equalsIgnoreCase(read))
+                    .findFirst()
+                    .ifPresent(name -> once(OTHER_HEADER, shown(peer), name, read));
+        }
     }
 
-    void other(String found, String header, @Nullable IpAddress peer) {
-        once(OTHER_HEADER, shown(peer), found, header);
+    private static Stream<String> sent(Function<String, List<String>> headerLines) {
+        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty());
     }
 
     void malformed(String header, @Nullable IpAddress peer, String at, String why) {

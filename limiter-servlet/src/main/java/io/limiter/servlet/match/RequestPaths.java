@@ -7,8 +7,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
@@ -33,11 +33,12 @@ public final class RequestPaths {
      * {@code /vote;x}), each of which would walk around a rule.
      */
     public List<String> of(HttpServletRequest request) {
-        String raw = orEmpty(request.getRequestURI());
-        String prefix = orEmpty(request.getContextPath());
+        String raw = Objects.requireNonNullElse(request.getRequestURI(), "");
+        String prefix = Objects.requireNonNullElse(request.getContextPath(), "");
         String routed;
         try {
-            routed = orEmpty(request.getServletPath()) + orEmpty(request.getPathInfo());
+            routed = Objects.requireNonNullElse(request.getServletPath(), "")
+                    + Objects.requireNonNullElse(request.getPathInfo(), "");
         } catch (IllegalArgumentException ambiguous) {
             // Jetty, told to let ambiguous paths in, will not say what such a one is.
             if (refusedLog.tryPass()) {
@@ -101,21 +102,13 @@ public final class RequestPaths {
 
     /** Adds the part of a path that lies inside the application, if it does. */
     private static void addInside(String prefix, String path, List<String> readings) {
-        String inside;
-        if (prefix.equals("/")) {
-            inside = path;
-        } else if (path.startsWith(prefix)
-                && (path.length() == prefix.length() || path.charAt(prefix.length()) == '/')) {
-            inside = path.substring(prefix.length());
-        } else {
+        boolean root = prefix.equals("/");
+        if (!root && !(path + "/").startsWith(prefix + "/")) {
             return;
         }
+        String inside = root ? path : path.substring(prefix.length());
         if (!readings.contains(inside)) {
             readings.add(inside);
         }
-    }
-
-    private static String orEmpty(@Nullable String text) {
-        return text == null ? "" : text;
     }
 }

@@ -98,8 +98,7 @@ public final class WebAppChecks {
 
     /** Whether the path has these first segments. Case is ignored, as rules may ignore it. */
     private static boolean beginsWith(String prefix, String path) {
-        return path.regionMatches(true, 0, prefix, 0, prefix.length())
-                && (path.length() == prefix.length() || path.charAt(prefix.length()) == '/');
+        return (path + "/").regionMatches(true, 0, prefix + "/", 0, prefix.length() + 1);
     }
 
     private static String inside(String prefix, String path) {

@@ -5,7 +5,6 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -76,21 +75,25 @@ public final class LimitsInAnswer {
 
     /** Of a denial that was added: the limits that deny, or the policies if nobody counted and none is sure to deny; each once. */
     public List<String> violated(Decision denial) {
-        List<String> names = new ArrayList<>();
-        for (LimitOutcome outcome : denial.violated()) {
-            names.add(name(outcome.charge().policy(), outcome.limit()));
+        List<String> names = denial.violated().stream()
+                .map(outcome -> name(outcome.charge().policy(), outcome.limit()))
+                .distinct()
+                .toList();
+        if (!names.isEmpty()) {
+            return names;
         }
-        if (denial.outcomes().isEmpty()) {
-            for (Charge charge : denial.charges()) {
-                charge.policy().limits().stream()
+        List<String> never = denial.charges().stream()
+                .flatMap(charge -> charge.policy().limits().stream()
                         .filter(limit -> charge.permits() > limit.capacity())
-                        .forEach(limit -> names.add(name(charge.policy(), limit)));
-            }
-            if (names.isEmpty()) {
-                denial.charges().forEach(charge -> names.add(charge.policy().name()));
-            }
-        }
-        return names.stream().distinct().toList();
+                        .map(limit -> name(charge.policy(), limit)))
+                .distinct()
+                .toList();
+        return never.isEmpty()
+                ? denial.charges().stream()
+                        .map(charge -> charge.policy().name())
+                        .distinct()
+                        .toList()
+                : never;
     }
 
     private static boolean isCloser(LimitOutcome one, LimitOutcome than) {

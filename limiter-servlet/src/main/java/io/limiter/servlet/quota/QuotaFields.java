@@ -147,9 +147,8 @@ public final class QuotaFields {
                 fields.put(prefix + "Reset", Long.toString(epoch ? epochSeconds(resetMicros) : seconds));
             }
         }
-        String policies = headers == Headers.X_RATELIMIT ? "" : policies(decision);
-        if (!policies.isEmpty()) {
-            fields.put(POLICY, policies);
+        if (headers != Headers.X_RATELIMIT) {
+            addPolicies(decision, fields);
         }
         return fields;
     }
@@ -161,7 +160,7 @@ public final class QuotaFields {
     }
 
     /** In these drafts a policy must have a window, and no two the same quota: of such, the longer binds in the long run. */
-    private static String policies(Decision decision) {
+    private static void addPolicies(Decision decision, Map<String, String> fields) {
         Map<Long, Long> windowByQuota = new LinkedHashMap<>();
         for (Charge charge : decision.charges()) {
             for (Limit limit : charge.policy().limits()) {
@@ -171,11 +170,7 @@ public final class QuotaFields {
                 }
             }
         }
-        StringBuilder text = new StringBuilder();
-        windowByQuota.forEach((quota, window) -> text.append(text.isEmpty() ? "" : ", ")
-                .append(quota)
-                .append(";w=")
-                .append(window));
-        return text.toString();
+        windowByQuota.forEach(
+                (quota, window) -> fields.merge(POLICY, quota + ";w=" + window, (before, one) -> before + ", " + one));
     }
 }
