@@ -38,7 +38,14 @@ final class ConfigText {
         for (String name : given == null ? List.of(IN_WEB_APP, ON_CLASS_PATH) : List.of(given.strip())) {
             try (InputStream bytes = open(name)) {
                 if (bytes != null) {
-                    return read(name, bytes, properties);
+                    // A decoder of one's own reports text that is not UTF-8; by its name only, the bytes would be
+                    // replaced.
+                    LimiterConfig.Builder builder = LimiterConfig.builder()
+                            .text(name, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
+                    if (!properties.isEmpty()) {
+                        builder.properties("web.xml init-param", properties);
+                    }
+                    return builder.environment(System.getenv()).build();
                 }
             } catch (IOException unreadable) {
                 throw failed("RL-108", ": can't read its configuration " + name + ": " + unreadable, unreadable);
@@ -53,17 +60,6 @@ final class ConfigText {
                         : given(given.strip()) + "there is no such file in the web application, or on its class path;"
                                 + " add it, or correct the name",
                 null);
-    }
-
-    private static LimiterConfig read(String name, InputStream bytes, Map<String, String> properties)
-            throws IOException {
-        // A decoder of one's own reports text that is not UTF-8; by its name only, the bytes would be replaced.
-        LimiterConfig.Builder builder =
-                LimiterConfig.builder().text(name, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
-        if (!properties.isEmpty()) {
-            builder.properties("web.xml init-param", properties);
-        }
-        return builder.environment(System.getenv()).build();
     }
 
     /** Null if there is no such file in the web application, or on its class path. */

@@ -103,11 +103,7 @@ public final class RateLimitFilter implements Filter {
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
-        this.given = null;
-        this.ownRules = List.of();
-        this.which = null;
-        this.handler = null;
-        this.loader = loader(null);
+        this(new Builder(null));
     }
 
     /**
@@ -121,39 +117,20 @@ public final class RateLimitFilter implements Filter {
         this(builder(limiter));
     }
 
-    /**
-     * The same, with a handler that answers denied requests; it goes over one that the configuration names.
-     *
-     * @throws IllegalArgumentException if the limiter's configuration has no rules
-     */
-    public RateLimitFilter(Limiter limiter, RejectionHandler handler) {
-        this(builder(limiter).rejectionHandler(Objects.requireNonNull(handler, "handler")));
-    }
-
-    /**
-     * A filter with some of the rules, where several filters share them, such as one before the login and one behind it. It
-     * may have none, and lets everything pass then.
-     *
-     * @param handler answers denied requests; null for the one that the configuration names, or the standard answer
-     * @throws IllegalArgumentException if the limiter's configuration names a rejection handler that can't be made
-     */
-    public RateLimitFilter(
-            Limiter limiter, @Nullable RejectionHandler handler, Predicate<? super RuleDefinition> which) {
-        this(builder(limiter).rejectionHandler(handler).configuredRules(which));
-    }
-
     private RateLimitFilter(Builder builder) {
         this.given = builder.limiter;
         this.ownRules = List.copyOf(builder.rules);
         this.which = builder.which;
         this.handler = builder.handler;
         this.loader = loader(null);
-        begin(builder.limiter);
+        if (given != null) {
+            begin(given);
+        }
     }
 
     /** A builder of a filter with the configured rules of this limiter, and others. */
     public static Builder builder(Limiter limiter) {
-        return new Builder(limiter);
+        return new Builder(Objects.requireNonNull(limiter, "limiter"));
     }
 
     /** A builder of a filter with no other rules than those that it is given. It needs no configuration. */
@@ -163,13 +140,13 @@ public final class RateLimitFilter implements Filter {
 
     /** Collects what a filter is made of. Not thread-safe. */
     public static final class Builder {
-        private final Limiter limiter;
+        private final @Nullable Limiter limiter;
         private final List<Rule<? super HttpServletRequest>> rules = new ArrayList<>();
         private @Nullable Predicate<? super RuleDefinition> which;
         private @Nullable RejectionHandler handler;
 
-        private Builder(Limiter limiter) {
-            this.limiter = Objects.requireNonNull(limiter, "limiter");
+        private Builder(@Nullable Limiter limiter) {
+            this.limiter = limiter;
         }
 
         /**
@@ -181,7 +158,10 @@ public final class RateLimitFilter implements Filter {
             return this;
         }
 
-        /** Uses only some of the configured rules, now and after a replacement. There may be none. */
+        /**
+         * Uses only some of the configured rules, now and after a replacement: where several filters share them, such as one
+         * before the login and one behind it. There may be none; a filter without any rule lets everything pass.
+         */
         public Builder configuredRules(Predicate<? super RuleDefinition> which) {
             this.which = Objects.requireNonNull(which, "which");
             return this;

@@ -26,6 +26,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -65,10 +66,10 @@ final class RulesInForce {
         RequestMatcher matcher = new RequestMatcher(rule, settings);
         RequestKey key = new RequestKey(rule);
         return dispatch -> {
-            RequestMatcher.Match match = matcher.match(dispatch.matchable());
-            return match == null
+            Function<String, @Nullable String> variables = matcher.match(dispatch.matchable());
+            return variables == null
                     ? null
-                    : new Charge(rule.policy(), key.of(dispatch.request(), match, dispatch::client), 1);
+                    : new Charge(rule.policy(), key.of(dispatch.request(), variables, dispatch::client), 1);
         };
     }
 

@@ -81,7 +81,11 @@ class RejectionHandlerTest {
     private HttpResponse<String> denied(String settings, String rules, RejectionHandler handler) {
         try (Limiter limiter = Limiter.start(WebServer.config(settings + rules))) {
             server = new WebServer(directory)
-                    .filter("limiter", new RateLimitFilter(limiter, handler))
+                    .filter(
+                            "limiter",
+                            RateLimitFilter.builder(limiter)
+                                    .rejectionHandler(handler)
+                                    .build())
                     .servlet("/", WebServer.Answer.text("served"))
                     .start();
             if (rules.equals(ONCE)) {

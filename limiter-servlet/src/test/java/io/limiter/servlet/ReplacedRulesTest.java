@@ -194,8 +194,9 @@ class ReplacedRulesTest {
 
     @Test
     void theRulesOfAFilterThatHasSomeMayComeAndGo() throws Exception {
-        RateLimitFilter filter =
-                new RateLimitFilter(limiter, null, rule -> rule.name().startsWith("late"));
+        RateLimitFilter filter = RateLimitFilter.builder(limiter)
+                .configuredRules(rule -> rule.name().startsWith("late"))
+                .build();
         String late = "limiter.rules.late.path = /*\nlimiter.rules.late.limits = 0/1h\n";
         for (int i = 0; i < 3; i++) {
             limiter.replace(WebServer.config(loadRules(10)));

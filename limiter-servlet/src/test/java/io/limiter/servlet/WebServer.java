@@ -103,7 +103,9 @@ public final class WebServer implements AutoCloseable {
     }
 
     public static RateLimitFilter limiter(RateLimiter limiter, String rules, RejectionHandler handler) {
-        return new RateLimitFilter(Limiter.of(config(rules), limiter), handler);
+        return RateLimitFilter.builder(Limiter.of(config(rules), limiter))
+                .rejectionHandler(handler)
+                .build();
     }
 
     /** Adds a filter for all paths and all ways to get there. */

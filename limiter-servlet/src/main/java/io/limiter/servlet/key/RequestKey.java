@@ -4,7 +4,6 @@ import io.limiter.PartitionKey;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.address.ClientAddress;
-import io.limiter.servlet.match.RequestMatcher.Match;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpSession;
@@ -14,6 +13,7 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,10 +48,11 @@ public final class RequestKey {
     /**
      * The key of a request.
      *
-     * @param match of the rule with the request
+     * @param variables of the path of the request, by name
      * @param client who the request comes from; asked only if the key needs it
      */
-    public PartitionKey of(HttpServletRequest request, Match match, Supplier<ClientAddress> client) {
+    public PartitionKey of(
+            HttpServletRequest request, Function<String, @Nullable String> variables, Supplier<ClientAddress> client) {
         if (parts.isEmpty()) {
             return PartitionKey.global();
         }
@@ -61,7 +62,7 @@ public final class RequestKey {
                 key.add(client.get().text(ipv6PrefixBits));
                 continue;
             }
-            String text = text(part, request, match);
+            String text = text(part, request, variables);
             if (text == null || text.isEmpty()) {
                 key.addStandIn(client.get().text(ipv6PrefixBits));
             } else {
@@ -71,14 +72,15 @@ public final class RequestKey {
         return key.build();
     }
 
-    private static @Nullable String text(Part part, HttpServletRequest request, Match match) {
+    private static @Nullable String text(
+            Part part, HttpServletRequest request, Function<String, @Nullable String> variables) {
         return switch (part.kind()) {
             case IP -> null;
             case USER -> user(request);
             case SESSION -> session(request);
             case HEADER -> header(request, part.name());
             case COOKIE -> cookie(request, part.name());
-            case PATH -> variable(match.variable(part.name()));
+            case PATH -> variable(variables.apply(part.name()));
         };
     }
 

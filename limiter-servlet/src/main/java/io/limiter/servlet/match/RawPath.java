@@ -63,7 +63,9 @@ final class RawPath {
     }
 
     private static String[] ownSegments(List<String> decoded) {
-        return decoded.stream().map(RawPath::withSlashesEncoded).toArray(String[]::new);
+        return decoded.stream()
+                .map(segment -> segment.replace("/", "%2F").replace("\\", "%5C"))
+                .toArray(String[]::new);
     }
 
     /** Between the slashes, without parameters. */
@@ -80,12 +82,6 @@ final class RawPath {
             start = end + 1;
         }
         return segments;
-    }
-
-    private static String withSlashesEncoded(String segment) {
-        return segment.indexOf('/') < 0 && segment.indexOf('\\') < 0
-                ? segment
-                : segment.replace("/", "%2F").replace("\\", "%5C");
     }
 
     /** Put together without empty segments, and unless dots are segments as others with them followed. */

@@ -20,7 +20,7 @@ final class RequestCharset {
     static Charset of(HttpServletRequest request) {
         try {
             String name = request.getCharacterEncoding();
-            return isMissing(name) ? StandardCharsets.ISO_8859_1 : Charset.forName(name);
+            return name == null || name.isEmpty() ? StandardCharsets.ISO_8859_1 : Charset.forName(name);
         } catch (IllegalArgumentException unsupportedOrMalformed) {
             return StandardCharsets.ISO_8859_1;
         }
@@ -33,9 +33,5 @@ final class RequestCharset {
 
     private static boolean isAscii(String text) {
         return text.chars().allMatch(c -> c < 128);
-    }
-
-    private static boolean isMissing(@Nullable String name) {
-        return name == null || name.isEmpty();
     }
 }

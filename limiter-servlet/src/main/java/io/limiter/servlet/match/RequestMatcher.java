@@ -3,6 +3,7 @@ package io.limiter.servlet.match;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.RuleDefinition;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Where a configured rule applies: its paths and methods, compiled. Immutable. */
@@ -18,16 +19,12 @@ public final class RequestMatcher {
         this.methods = definition.methods();
     }
 
-    /** What a path variable of the rule stands for in the request that matches. */
-    @FunctionalInterface
-    public interface Match {
-        /** Null if the path that matches has no variable of that name. */
-        @Nullable
-        String variable(String name);
-    }
-
-    /** The first path of the request that matches a path of the rule; null if the rule is not for the request. */
-    public @Nullable Match match(MatchableRequest request) {
+    /**
+     * Matches a request.
+     *
+     * @return the path variables of the first path that matches, by name; null if the rule is not for the request
+     */
+    public @Nullable Function<String, @Nullable String> match(MatchableRequest request) {
         if (request.isOneOf(methods)) {
             for (String path : request.paths()) {
                 for (PathPattern pattern : patterns) {

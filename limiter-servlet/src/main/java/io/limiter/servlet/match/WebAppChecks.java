@@ -6,9 +6,9 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 
@@ -74,25 +74,19 @@ public final class WebAppChecks {
         if (isServedInside(webApp, prefix)) {
             return;
         }
-        List<String> found = new ArrayList<>();
-        String example = "";
-        for (RuleDefinition rule : rules) {
-            for (String path : rule.paths()) {
-                // A rule that has the path inside the application too is written for both, and limits.
-                if (beginsWith(prefix, path) && !rule.paths().contains(inside(prefix, path))) {
-                    example = found.isEmpty() ? inside(prefix, path) : example;
-                    found.add(rule.name() + " (" + path + ")");
-                }
-            }
-        }
+        // A rule that has the path inside the application too is written for both, and limits.
+        Map<String, String> found = new LinkedHashMap<>();
+        rules.forEach(rule -> rule.paths().stream()
+                .filter(path -> beginsWith(prefix, path) && !rule.paths().contains(inside(prefix, path)))
+                .forEach(path -> found.put(rule.name() + " (" + path + ")", inside(prefix, path))));
         if (!found.isEmpty()) {
             LOG.warn(
                     "RL-325 rules begin with the context path {}: {}. Paths of rules are inside the application, so they"
                             + " match no request to it; write {} instead. Ignore this if the application has such paths"
                             + " inside",
                     contextPath,
-                    String.join(", ", found),
-                    example);
+                    String.join(", ", found.keySet()),
+                    found.values().iterator().next());
         }
     }
 

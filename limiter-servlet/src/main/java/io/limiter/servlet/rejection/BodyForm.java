@@ -29,22 +29,14 @@ enum BodyForm {
     /** May have commas, which separate nothing. */
     private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"?");
 
-    private final String contentType;
+    final String contentType;
 
     @SuppressWarnings("ImmutableEnumChecker") // the functions have no state
-    private final Function<DenialAnswer, String> text;
+    final Function<DenialAnswer, String> text;
 
     BodyForm(String contentType, Function<DenialAnswer, String> text) {
         this.contentType = contentType;
         this.text = text;
-    }
-
-    String contentType() {
-        return contentType;
-    }
-
-    String of(DenialAnswer denial) {
-        return text.apply(denial);
     }
 
     /**

@@ -49,8 +49,8 @@ public final class Rejection {
      */
     public void writeTo(HttpServletRequest request, HttpServletResponse response) throws IOException {
         BodyForm form = BodyForm.preferred(request.getHeaders("Accept"));
-        String body = form.of(answer);
-        response.setContentType(form.contentType());
+        String body = form.text.apply(answer);
+        response.setContentType(form.contentType);
         byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
         response.setContentLength(bytes.length);
         if (!request.getMethod().equals("HEAD")) {
