@@ -102,7 +102,10 @@ public class LimiterServletAutoConfiguration {
                     .map(RuleDefinition::name)
                     .toList();
             FilterRegistrationBean<RateLimitFilter> registration =
-                    new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler, which)) {
+                    new FilterRegistrationBean<>(RateLimitFilter.builder(limiter)
+                            .rejectionHandler(handler)
+                            .configuredRules(which)
+                            .build()) {
                         /** In the line that says why nothing was registered. */
                         @Override
                         protected String getDescription() {

@@ -165,7 +165,7 @@ class OwnBeansTest {
     static class OwnFilter {
         @Bean
         RateLimitFilter own(Limiter limiter, RejectionHandler handler) {
-            return new RateLimitFilter(limiter, handler);
+            return RateLimitFilter.builder(limiter).rejectionHandler(handler).build();
         }
 
         @Bean
