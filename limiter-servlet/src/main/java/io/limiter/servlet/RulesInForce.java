@@ -7,7 +7,6 @@ import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.config.ClientIpSettings;
-import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
@@ -53,7 +52,7 @@ final class RulesInForce {
         this.config = config;
         this.configured = configured;
         List<Rule<Dispatch>> all = new ArrayList<>();
-        configured.forEach(rule -> all.add(Dispatch.once(rule.name(), compiled(rule, config.http()))));
+        configured.forEach(rule -> all.add(Dispatch.once(rule.name(), compiled(rule, config))));
         own.forEach(rule -> all.add(Dispatch.once(rule, dispatch -> rule.charge(dispatch.request()))));
         this.rules = new RuleSet<>(all);
         // Without configured rules no client is looked for, and nothing is to be said about how one is found.
@@ -62,8 +61,8 @@ final class RulesInForce {
     }
 
     /** One permit a request that matches. */
-    private static Rule<Dispatch> compiled(RuleDefinition rule, HttpSettings settings) {
-        RequestMatcher matcher = new RequestMatcher(rule, settings);
+    private static Rule<Dispatch> compiled(RuleDefinition rule, LimiterConfig config) {
+        RequestMatcher matcher = new RequestMatcher(rule, config.http());
         RequestKey key = new RequestKey(rule);
         return dispatch -> {
             Function<String, @Nullable String> variables = matcher.match(dispatch.matchable());

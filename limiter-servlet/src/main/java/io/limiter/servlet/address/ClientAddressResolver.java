@@ -45,20 +45,14 @@ public final class ClientAddressResolver {
     private final ClientIpSettings settings;
     private final @Nullable String header;
     private final Form form;
-    private final IpNetwork[] trusted;
     private final ProxyWarnings warnings;
 
     ClientAddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
         this.settings = settings;
         this.header = settings.header();
         this.form = form(settings.header());
-        this.trusted = settings.trustedProxies().toArray(IpNetwork[]::new);
         this.warnings = new ProxyWarnings(log, time);
-        for (IpNetwork network : trusted) {
-            if (network.hasHostBits()) {
-                warnings.networkWithHostBits(network);
-            }
-        }
+        settings.trustedProxies().stream().filter(IpNetwork::hasHostBits).forEach(warnings::networkWithHostBits);
         if (settings.trustsEveryPeer() && header != null) {
             warnings.everyPeerIsTrusted(header);
         }
@@ -167,18 +161,10 @@ public final class ClientAddressResolver {
     }
 
     private boolean isTrusted(@Nullable IpAddress address, boolean named) {
-        if (settings.trustsEveryPeer()) {
-            return true;
-        }
-        if (address == null) {
-            return !named && settings.trustsUnixSocket();
-        }
-        for (IpNetwork network : trusted) {
-            if (network.contains(address)) {
-                return true;
-            }
-        }
-        return false;
+        return settings.trustsEveryPeer()
+                || (address == null
+                        ? !named && settings.trustsUnixSocket()
+                        : settings.trustedProxies().stream().anyMatch(network -> network.contains(address)));
     }
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {

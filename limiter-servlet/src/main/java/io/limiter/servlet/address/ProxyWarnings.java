@@ -44,16 +44,9 @@ final class ProxyWarnings {
             List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
 
     /** Where proxies are and clients of the Internet are not (RFC 1918, RFC 6598, RFC 4193, loopback, link-local). */
-    private static final List<IpNetwork> PRIVATE = Stream.of(
-                    "10.0.0.0/8",
-                    "172.16.0.0/12",
-                    "192.168.0.0/16",
-                    "100.64.0.0/10",
-                    "127.0.0.0/8",
-                    "169.254.0.0/16",
-                    "fc00::/7",
-                    "fe80::/10",
-                    "::1")
+    private static final List<IpNetwork> PRIVATE = Pattern.compile(" ")
+            .splitAsStream("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 fc00::/7"
+                    + " fe80::/10 ::1")
             .map(IpNetwork::parse)
             .toList();
 

@@ -96,11 +96,7 @@ final class ClaimedMethods {
     }
 
     private static boolean isForm(@Nullable String contentType) {
-        if (contentType == null) {
-            return false;
-        }
-        int end = contentType.indexOf(';');
-        String type = (end < 0 ? contentType : contentType.substring(0, end)).strip();
+        String type = contentType == null ? "" : contentType.split(";", 2)[0].strip();
         return FORMS.stream().anyMatch(type::equalsIgnoreCase);
     }
 

@@ -28,10 +28,8 @@ final class RequestCharset {
 
     /** Whether a text may have other readings by this charset than by UTF-8. */
     static boolean rereads(@Nullable String text, Charset charset) {
-        return text != null && text.indexOf('%') >= 0 && !(charset.equals(StandardCharsets.UTF_8) && isAscii(text));
-    }
-
-    private static boolean isAscii(String text) {
-        return text.chars().allMatch(c -> c < 128);
+        return text != null
+                && text.indexOf('%') >= 0
+                && !(charset.equals(StandardCharsets.UTF_8) && text.chars().allMatch(c -> c < 128));
     }
 }

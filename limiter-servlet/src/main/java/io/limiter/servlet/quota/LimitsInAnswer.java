@@ -6,10 +6,12 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * way to another path. Used by the one thread that has the request.
  */
 public final class LimitsInAnswer {
+    private static final Comparator<LimitOutcome> CLOSEST_FIRST = Comparator.comparing(LimitOutcome::allowed)
+            .thenComparingLong(LimitOutcome::remaining)
+            .thenComparing(Comparator.comparingLong(LimitOutcome::nextMicros).reversed());
+
     private final Map<String, Policy> policies = new LinkedHashMap<>();
     private final Map<String, LimitOutcome> outcomes = new LinkedHashMap<>();
     private final Map<String, String> lines = new HashMap<>();
@@ -36,7 +42,7 @@ public final class LimitsInAnswer {
                 outcomes.merge(
                         outcome.charge().policy().name() + "/" + outcome.limit().name(),
                         outcome,
-                        (known, other) -> isCloser(other, known) ? other : known);
+                        BinaryOperator.minBy(CLOSEST_FIRST));
             }
         }
     }
@@ -94,13 +100,5 @@ public final class LimitsInAnswer {
                         .distinct()
                         .toList()
                 : never;
-    }
-
-    private static boolean isCloser(LimitOutcome one, LimitOutcome than) {
-        if (one.allowed() != than.allowed()) {
-            return than.allowed();
-        }
-        return one.remaining() < than.remaining()
-                || (one.remaining() == than.remaining() && one.nextMicros() > than.nextMicros());
     }
 }

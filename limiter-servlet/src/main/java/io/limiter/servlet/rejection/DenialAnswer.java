@@ -18,9 +18,6 @@ import java.util.OptionalLong;
  * that {@link Rejections} writes to a servlet's response. Loads without the servlet API. Immutable.
  */
 public final class DenialAnswer {
-    private static final int TOO_MANY_REQUESTS = 429;
-    private static final int SERVICE_UNAVAILABLE = 503;
-
     private final Decision decision;
     private final List<String> violated;
     private final Map<String, String> fields;
@@ -68,7 +65,7 @@ public final class DenialAnswer {
 
     /** 429 (RFC 6585 section 4), or 503 if the backend could not answer and the policy denies then. */
     public int status() {
-        return isOutage() ? SERVICE_UNAVAILABLE : TOO_MANY_REQUESTS;
+        return isOutage() ? 503 : 429;
     }
 
     /**
