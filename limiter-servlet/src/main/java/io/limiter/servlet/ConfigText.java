@@ -2,7 +2,6 @@ package io.limiter.servlet;
 
 import io.limiter.config.LimiterConfig;
 import jakarta.servlet.FilterConfig;
-import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,6 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -24,93 +24,75 @@ final class ConfigText {
     private static final String ON_CLASS_PATH = "classpath:limiter.properties";
 
     private final FilterConfig filter;
-    private final ServletContext webApp;
+    private final ClassLoader loader;
 
-    ConfigText(FilterConfig filter) {
+    ConfigText(FilterConfig filter, ClassLoader loader) {
         this.filter = filter;
-        this.webApp = filter.getServletContext();
+        this.loader = loader;
     }
 
-    /** Init-params go over the file, variables of the environment over both. */
+    /** Init-params override the file, variables of the environment both. */
     LimiterConfig load() throws ServletException {
         Map<String, String> properties = initProperties();
-        String name = filter.getInitParameter(PARAM);
-        try (Source source = name == null ? defaultSource() : namedSource(name.strip())) {
-            // A decoder of one's own reports text that is not UTF-8; by its name only, the bytes would be replaced.
-            InputStreamReader reader = new InputStreamReader(source.bytes(), StandardCharsets.UTF_8.newDecoder());
-            LimiterConfig.Builder builder = LimiterConfig.builder().text(source.name(), reader);
-            if (!properties.isEmpty()) {
-                builder.properties("web.xml init-param", properties);
-            }
-            return builder.environment(System.getenv()).build();
-        } catch (IOException unreadable) {
-            throw new ServletException(
-                    "RL-108 " + here() + ": can't read its configuration" + (name == null ? "" : " " + name.strip())
-                            + ": " + unreadable,
-                    unreadable);
-        }
-    }
-
-    private record Source(String name, InputStream bytes) implements AutoCloseable {
-        @Override
-        public void close() throws IOException {
-            bytes.close();
-        }
-    }
-
-    private Source defaultSource() throws ServletException {
-        for (String name : new String[] {IN_WEB_APP, ON_CLASS_PATH}) {
-            InputStream bytes = name.equals(IN_WEB_APP) ? webApp.getResourceAsStream(name) : onClassPath(name);
-            if (bytes != null) {
-                return new Source(name, bytes);
+        String given = filter.getInitParameter(PARAM);
+        for (String name : given == null ? List.of(IN_WEB_APP, ON_CLASS_PATH) : List.of(given.strip())) {
+            try (InputStream bytes = open(name)) {
+                if (bytes != null) {
+                    // A decoder of one's own reports text that is not UTF-8; by its name only, the bytes would be
+                    // replaced.
+                    LimiterConfig.Builder builder = LimiterConfig.builder()
+                            .text(name, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
+                    if (!properties.isEmpty()) {
+                        builder.properties("web.xml init-param", properties);
+                    }
+                    return builder.environment(System.getenv()).build();
+                }
+            } catch (IOException unreadable) {
+                throw failed("RL-108", ": can't read its configuration " + name + ": " + unreadable, unreadable);
             }
         }
-        throw new ServletException("RL-108 " + here() + " has no configuration: there is neither " + IN_WEB_APP
-                + " in the web application nor limiter.properties on its class path; add one of them, or name a file"
-                + " by the init-param " + PARAM);
+        throw failed(
+                "RL-108",
+                given == null
+                        ? " has no configuration: there is neither " + IN_WEB_APP + " in the web application nor"
+                                + " limiter.properties on its class path; add one of them, or name a file by the"
+                                + " init-param " + PARAM
+                        : given(given.strip()) + "there is no such file in the web application, or on its class path;"
+                                + " add it, or correct the name",
+                null);
     }
 
-    private Source namedSource(String name) throws ServletException, IOException {
-        InputStream bytes;
+    /** Null if there is no such file in the web application, or on its class path. */
+    private @Nullable InputStream open(String name) throws ServletException, IOException {
         if (name.startsWith("classpath:")) {
-            bytes = onClassPath(name);
-        } else if (name.startsWith("file:")) {
-            bytes = file(name);
-        } else if (name.startsWith("/")) {
-            bytes = webApp.getResourceAsStream(name);
-        } else {
-            throw new ServletException(
-                    "RL-104 " + here() + ": init-param " + PARAM + " = " + name + ": says not where to look; write "
-                            + IN_WEB_APP + " (a file of the web application), " + ON_CLASS_PATH
-                            + " (on its class path) or file:/etc/limiter.properties (a file of the machine)");
+            String resource = name.substring("classpath:".length());
+            return loader.getResourceAsStream(resource.startsWith("/") ? resource.substring(1) : resource);
         }
-        if (bytes == null) {
-            throw new ServletException("RL-108 " + here() + ": init-param " + PARAM + " = " + name
-                    + ": there is no such file "
-                    + (name.startsWith("/") ? "in the web application" : "on the class path of the web application")
-                    + "; add it, or correct the name");
+        if (name.startsWith("/")) {
+            return filter.getServletContext().getResourceAsStream(name);
         }
-        return new Source(name, bytes);
-    }
-
-    private @Nullable InputStream onClassPath(String name) {
-        String resource = name.substring("classpath:".length());
-        return ClassPath.of(webApp).getResourceAsStream(resource.startsWith("/") ? resource.substring(1) : resource);
-    }
-
-    private InputStream file(String name) throws ServletException, IOException {
+        if (!name.startsWith("file:")) {
+            throw failed(
+                    "RL-104",
+                    given(name) + "says not where to look; write " + IN_WEB_APP + " (a file of the web application), "
+                            + ON_CLASS_PATH + " (on its class path) or file:/etc/limiter.properties (a file of the"
+                            + " machine)",
+                    null);
+        }
         try {
-            String text = name.substring("file:".length());
-            return Files.newInputStream(text.startsWith("//") ? Path.of(URI.create(name)) : Path.of(text));
+            String path = name.substring("file:".length());
+            return Files.newInputStream(path.startsWith("//") ? Path.of(URI.create(name)) : Path.of(path));
         } catch (NoSuchFileException missing) {
-            throw new ServletException(
-                    "RL-108 " + here() + ": init-param " + PARAM + " = " + name + ": there is no file "
+            throw failed(
+                    "RL-108",
+                    given(name) + "there is no file "
                             + Path.of(missing.getFile()).toAbsolutePath() + "; add it, or correct the name",
                     missing);
         } catch (IllegalArgumentException malformed) {
-            throw new ServletException(
-                    "RL-104 " + here() + ": init-param " + PARAM + " = " + name + ": is no file name ("
-                            + malformed.getMessage() + "); write file:/etc/limiter.properties",
+            throw failed(
+                    "RL-104",
+                    given(name) + "is no file name (" + malformed.getMessage()
+                            + "); write file:/etc/limiter.properties",
                     malformed);
         }
     }
@@ -118,18 +100,25 @@ final class ConfigText {
     private Map<String, String> initProperties() throws ServletException {
         Map<String, String> properties = new LinkedHashMap<>();
         for (String name : Collections.list(filter.getInitParameterNames())) {
+            String value = filter.getInitParameter(name);
             if (name.startsWith("limiter.")) {
-                properties.put(name, filter.getInitParameter(name));
+                properties.put(name, value);
             } else if (!name.equals(PARAM)) {
-                throw new ServletException("RL-101 " + here() + ": there is no init-param " + name + " (its value is '"
-                        + filter.getInitParameter(name) + "'); write " + PARAM
-                        + " to name a file, or a property that begins with limiter.");
+                throw failed(
+                        "RL-101",
+                        ": there is no init-param " + name + " (its value is '" + value + "'); write " + PARAM
+                                + " to name a file, or a property that begins with limiter.",
+                        null);
             }
         }
         return properties;
     }
 
-    private String here() {
-        return "filter '" + filter.getFilterName() + "'";
+    private static String given(String name) {
+        return ": init-param " + PARAM + " = " + name + ": ";
+    }
+
+    private ServletException failed(String code, String what, @Nullable Throwable cause) {
+        return new ServletException(code + " filter '" + filter.getFilterName() + "'" + what, cause);
     }
 }

@@ -1,17 +1,15 @@
 package io.limiter.servlet;
 
-import io.limiter.Charge;
-import io.limiter.Decision;
+import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
-import io.limiter.rule.RuleSet;
+import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
-import jakarta.servlet.DispatcherType;
+import io.limiter.servlet.rejection.RejectionHandler;
+import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.FilterConfig;
@@ -22,12 +20,11 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.time.Clock;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -66,10 +63,14 @@ import org.slf4j.Logger;
  * (an override) is one of both; a CORS preflight is not limited unless a rule lists OPTIONS. A request is charged once by a
  * rule, and once for a policy and a key, however often the container brings it here: a FORWARD or ASYNC dispatch is
  * charged by the rules that it has not met before (the path it is forwarded to may have one of its own), an INCLUDE, a
- * FORWARD inside it, or an ERROR dispatch nothing. Two filters count apart; on one Redis give each a {@code limiter.redis.prefix} of its own, or
- * policies of other names. The
- * address of a client is the peer of its TCP connection; headers that claim another one are read only from proxies that
- * {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
+ * FORWARD inside it, or an ERROR dispatch nothing. So it is for all filters of one rate limiter: each decides by itself, and
+ * what the first has taken stays taken when the second denies. Filters of two rate limiters count apart; on one Redis give each
+ * a {@code limiter.redis.prefix} of its own, or policies of other names. The address of a client is the peer of its TCP
+ * connection; headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts
+ * ({@link ClientAddressResolver}).
+ *
+ * <p>Rules of the application's own, alone or beside configured ones, are given to the {@linkplain #builder(Limiter) builder}.
+ * When {@link Limiter#replace} has returned, the next request meets the rules, policies and settings of the new configuration.
  *
  * <p>Every request that was charged is told its quota, before the application sees it: {@code RateLimit} and
  * {@code RateLimit-Policy} of draft-ietf-httpapi-ratelimit-headers-10, or what {@code limiter.http.headers} says. A denied
@@ -84,27 +85,25 @@ public final class RateLimitFilter implements Filter {
     private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
-    private final Findings findings = new Findings();
-    private final boolean configured;
-    private final Object owner;
+    /** Null if the container configures the filter. */
+    private final @Nullable Limiter given;
+
+    private final List<Rule<? super HttpServletRequest>> ownRules;
+    private final @Nullable Predicate<? super RuleDefinition> which;
+    private final @Nullable RejectionHandler handler;
+
+    private ClassLoader loader;
+    private @Nullable ServletContext webApp;
     private @Nullable Limiter owned;
-    /** Where findings go if SLF4J has no provider. */
+    private @Nullable Derived<RulesInForce> derived;
+    /** Where messages go if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
 
-    private volatile @Nullable Active active;
-
-    /** What a request meets; set whole. */
-    private record Active(
-            RateLimiter limiter,
-            RuleSet<Visit> rules,
-            List<RuleDefinition> definitions,
-            HttpSettings settings,
-            Answers answers) {}
+    private volatile @Nullable Supplier<RulesInForce> inForce;
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
-        this.configured = false;
-        this.owner = this;
+        this(new Builder(null));
     }
 
     /**
@@ -115,52 +114,74 @@ public final class RateLimitFilter implements Filter {
      *     can't be made
      */
     public RateLimitFilter(Limiter limiter) {
-        this(
-                limiter.rateLimiter(),
-                limiter.config(),
-                handler(limiter.config().http(), ClassPath.ofThisThread()),
-                Clock.systemUTC());
+        this(builder(limiter));
     }
 
-    /**
-     * The same, with a handler that answers denied requests; it goes over one that the configuration names.
-     *
-     * @throws IllegalArgumentException if the limiter's configuration has no rules
-     */
-    public RateLimitFilter(Limiter limiter, RejectionHandler handler) {
-        this(limiter.rateLimiter(), limiter.config(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
-    }
-
-    /**
-     * A filter with some of the rules, where several filters share them, such as one before the login and one behind it. It
-     * may have none, and lets everything pass then. For filters of one limiter a request is one: what it was charged by one
-     * of them, for a policy and a key, another does not charge again. Each decides alone: what the first has taken stays
-     * taken when the second denies.
-     *
-     * @param handler answers denied requests; null for the one that the configuration names, or the standard answer
-     * @throws IllegalArgumentException if the limiter's configuration names a rejection handler that can't be made
-     */
-    public RateLimitFilter(
-            Limiter limiter, @Nullable RejectionHandler handler, Predicate<? super RuleDefinition> which) {
-        this.configured = true;
-        this.owner = limiter;
-        List<RuleDefinition> rules =
-                limiter.config().rules().stream().filter(which).toList();
-        RejectionHandler rejections =
-                handler == null ? handler(limiter.config().http(), ClassPath.ofThisThread()) : handler;
-        // Without rules nothing is asked and nothing is told, and a start need not make what would.
-        this.active = rules.isEmpty()
-                ? null
-                : active(limiter.rateLimiter(), limiter.config(), rules, rejections, Clock.systemUTC());
-    }
-
-    RateLimitFilter(RateLimiter limiter, LimiterConfig config, RejectionHandler handler, Clock clock) {
-        if (config.rules().isEmpty()) {
-            throw new IllegalArgumentException(NO_RULES);
+    private RateLimitFilter(Builder builder) {
+        this.given = builder.limiter;
+        this.ownRules = List.copyOf(builder.rules);
+        this.which = builder.which;
+        this.handler = builder.handler;
+        this.loader = loader(null);
+        if (given != null) {
+            begin(given);
         }
-        this.configured = true;
-        this.owner = this;
-        this.active = active(limiter, config, config.rules(), handler, clock);
+    }
+
+    /** A builder of a filter with the configured rules of this limiter, and others. */
+    public static Builder builder(Limiter limiter) {
+        return new Builder(Objects.requireNonNull(limiter, "limiter"));
+    }
+
+    /** A builder of a filter with no other rules than those that it is given. It needs no configuration. */
+    public static Builder builder(RateLimiter limiter) {
+        return new Builder(Limiter.of(LimiterConfig.builder().build(), limiter));
+    }
+
+    /** Collects what a filter is made of. Not thread-safe. */
+    public static final class Builder {
+        private final @Nullable Limiter limiter;
+        private final List<Rule<? super HttpServletRequest>> rules = new ArrayList<>();
+        private @Nullable Predicate<? super RuleDefinition> which;
+        private @Nullable RejectionHandler handler;
+
+        private Builder(@Nullable Limiter limiter) {
+            this.limiter = limiter;
+        }
+
+        /**
+         * Adds a rule of the application's own. It selects the policy for each request, and is asked at each dispatch of a
+         * request; only its first charge counts. An exception that it throws reaches the container: the request does not pass.
+         */
+        public Builder rule(Rule<? super HttpServletRequest> rule) {
+            rules.add(Objects.requireNonNull(rule, "rule"));
+            return this;
+        }
+
+        /**
+         * Uses only some of the configured rules, now and after a replacement: where several filters share them, such as one
+         * before the login and one behind it. There may be none; a filter without any rule lets everything pass.
+         */
+        public Builder configuredRules(Predicate<? super RuleDefinition> which) {
+            this.which = Objects.requireNonNull(which, "which");
+            return this;
+        }
+
+        /** Answers denied requests; null for the handler that the configuration names, or the standard answer. */
+        public Builder rejectionHandler(@Nullable RejectionHandler handler) {
+            this.handler = handler;
+            return this;
+        }
+
+        /**
+         * The filter.
+         *
+         * @throws IllegalArgumentException if it would have no rule and {@link #configuredRules} was not called, or the
+         *     configuration names a rejection handler that can't be made
+         */
+        public RateLimitFilter build() {
+            return new RateLimitFilter(this);
+        }
     }
 
     @Override
@@ -168,68 +189,50 @@ public final class RateLimitFilter implements Filter {
         DiagnosticLog.Redirection container =
                 DiagnosticLog.to(line -> filterConfig.getServletContext().log(line));
         try {
-            initialize(filterConfig);
+            loader = loader(filterConfig.getServletContext());
+            start(filterConfig);
+            check(filterConfig.getServletContext());
             log = container;
         } finally {
             if (log == null) {
+                // No container destroys a filter that did not start.
                 container.close();
-            }
-        }
-    }
-
-    private void initialize(FilterConfig filterConfig) throws ServletException {
-        start(filterConfig);
-        Active now = active;
-        if (now != null) {
-            try {
-                ServletContext webApp = filterConfig.getServletContext();
-                MethodFilters.check(webApp, now.settings(), now.definitions(), findings);
-                ContextPathRules.check(webApp, now.definitions(), findings);
-            } catch (RuntimeException failure) {
                 destroy();
-                throw failure;
             }
         }
     }
 
     private void start(FilterConfig filterConfig) throws ServletException {
-        if (configured) {
-            if (filterConfig.getInitParameterNames().hasMoreElements()) {
-                throw failed(
-                        "RL-110 filter '" + filterConfig.getFilterName()
-                                + "' was made with a limiter and takes no init-param '"
-                                + filterConfig.getInitParameterNames().nextElement()
-                                + "'; write it into that limiter's configuration",
-                        null);
-            }
-            return;
-        }
-        if (owned != null) {
-            throw failed(
-                    "RL-110 filter '" + filterConfig.getFilterName() + "': this instance is in service already, under"
-                            + " another name; register the class, or an instance for each name",
-                    null);
-        }
+        String name = filterConfig.getFilterName();
         try {
-            LimiterConfig config = new ConfigText(filterConfig).load();
+            if (given != null) {
+                if (filterConfig.getInitParameterNames().hasMoreElements()) {
+                    throw new ServletException("RL-110 filter '" + name
+                            + "' was made with a limiter and takes no init-param '"
+                            + filterConfig.getInitParameterNames().nextElement()
+                            + "'; write it into that limiter's configuration");
+                }
+                begin(given);
+                return;
+            }
+            if (owned != null) {
+                throw new ServletException("RL-110 filter '" + name
+                        + "': this instance is in service already, under another name; register the class, or an instance"
+                        + " for each name");
+            }
+            LimiterConfig config = new ConfigText(filterConfig, loader).load();
+            // Before the backend starts.
             if (config.rules().isEmpty()) {
-                throw new IllegalArgumentException(NO_RULES + " (filter '" + filterConfig.getFilterName() + "')");
+                throw new ServletException(NO_RULES + " (filter '" + name + "')");
             }
-            RejectionHandler handler = handler(config.http(), ClassPath.of(filterConfig.getServletContext()));
             Limiter limiter = Limiter.start(config);
-            try {
-                active = active(limiter.rateLimiter(), config, config.rules(), handler, Clock.systemUTC());
-            } catch (RuntimeException failure) {
-                // No container destroys a filter that did not start.
-                limiter.close();
-                throw failure;
-            }
             owned = limiter;
+            begin(limiter);
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
-                    filterConfig.getFilterName(),
+                    name,
                     config.rules().size(),
-                    names(config));
+                    config.rules().stream().map(RuleDefinition::name).toList());
         } catch (IllegalArgumentException | IllegalStateException wrong) {
             throw failed(wrong.getMessage(), wrong);
         } catch (ServletException wrong) {
@@ -237,15 +240,61 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
+    private static ServletException failed(@Nullable String message, @Nullable Throwable cause) {
+        LOG.error("{} (so the limiter does not start)", message);
+        return new ServletException(message, cause);
+    }
+
+    private void begin(Limiter limiter) {
+        if (derived == null) {
+            Derived<RulesInForce> made = limiter.derive(config -> make(limiter.rateLimiter(), config));
+            derived = made;
+            inForce = made::get;
+        }
+    }
+
+    /** Looks for mistakes; {@link #make} does it for a configuration that comes later. */
+    private void check(@Nullable ServletContext context) {
+        Supplier<RulesInForce> now = inForce;
+        if (webApp == null && context != null && now != null) {
+            now.get().check(context, loader);
+            webApp = context;
+        }
+    }
+
+    private RulesInForce make(RateLimiter limiter, LimiterConfig config) {
+        Predicate<? super RuleDefinition> chosen = which == null ? rule -> true : which;
+        List<RuleDefinition> configured = config.rules().stream().filter(chosen).toList();
+        if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
+            throw new IllegalArgumentException(NO_RULES);
+        }
+        RulesInForce made =
+                new RulesInForce(limiter, config, configured, ownRules, Rejections.of(config, handler, loader));
+        if (webApp != null) {
+            made.check(webApp, loader);
+        }
+        return made;
+    }
+
+    /** That of the web application; where the container gives it none, as embedded Jetty does, that of this thread. */
+    private static ClassLoader loader(@Nullable ServletContext webApp) {
+        ClassLoader own = webApp == null ? null : webApp.getClassLoader();
+        ClassLoader loader = own == null ? Thread.currentThread().getContextClassLoader() : own;
+        return loader == null ? RateLimitFilter.class.getClassLoader() : loader;
+    }
+
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        if (request instanceof HttpServletRequest httpRequest
-                && response instanceof HttpServletResponse httpResponse
-                && !mayPass(httpRequest, httpResponse)) {
-            return;
+        Supplier<RulesInForce> current = inForce;
+        if (current == null) {
+            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
-        chain.doFilter(request, response);
+        if (!(request instanceof HttpServletRequest httpRequest)
+                || !(response instanceof HttpServletResponse httpResponse)
+                || current.get().admit(httpRequest, httpResponse)) {
+            chain.doFilter(request, response);
+        }
     }
 
     @Override
@@ -255,85 +304,19 @@ public final class RateLimitFilter implements Filter {
             container.close();
             log = null;
         }
+        webApp = null;
+        Derived<RulesInForce> ended = derived;
+        if (ended != null) {
+            // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.
+            RulesInForce last = ended.get();
+            inForce = () -> last;
+            ended.close();
+            derived = null;
+        }
         Limiter limiter = owned;
         if (limiter != null) {
-            // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.
             limiter.close();
             owned = null;
         }
-    }
-
-    /** Decides, and tells the client; a request that may not pass is answered. */
-    private boolean mayPass(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        if (request.getDispatcherType() == DispatcherType.ERROR || IncludedPage.has(request)) {
-            return true;
-        }
-        Active now = active;
-        if (now == null && configured) {
-            return true;
-        }
-        if (now == null) {
-            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
-        }
-        Visit visit = new Visit(request, owner, now.settings(), findings);
-        List<Charge> charges = now.rules().charges(visit);
-        if (charges.isEmpty()) {
-            visit.passUncharged();
-            return true;
-        }
-        ChargedOnce charged = visit.charged();
-        List<Charge> due = charged.due(charges);
-        if (due.isEmpty()) {
-            charged.allow();
-            return true;
-        }
-        String policy = charged.chargedByAnother(due);
-        if (policy != null) {
-            findings.countedByAnotherFilter(policy);
-        }
-        Decision decision = now.limiter().tryAcquire(due);
-        now.answers().tell(decision, charged, response);
-        if (decision.allowed()) {
-            charged.allow();
-        } else {
-            charged.denial().reject(request, () -> now.answers().reject(decision, request, response));
-        }
-        return decision.allowed();
-    }
-
-    private Active active(
-            RateLimiter limiter,
-            LimiterConfig config,
-            List<RuleDefinition> rules,
-            RejectionHandler handler,
-            Clock clock) {
-        Map<String, Policy> policies = new LinkedHashMap<>();
-        // Of all rules: how a limit is called depends on the others, and one answer may tell what several filters
-        // decided.
-        config.rules().forEach(rule -> policies.put(rule.policy().name(), rule.policy()));
-        ClientAddressResolver clients = ClientAddressResolver.of(config.clientIp());
-        return new Active(
-                limiter,
-                new RuleSet<>(rules.stream()
-                        .map(rule -> new HttpRule(rule, config.http(), clients))
-                        .toList()),
-                rules,
-                config.http(),
-                new Answers(config.http(), policies.values(), handler, findings, clock));
-    }
-
-    static RejectionHandler handler(HttpSettings settings, ClassLoader loader) {
-        String name = settings.rejectionHandler();
-        return name == null ? Rejection::writeTo : HandlerClass.make(name, loader);
-    }
-
-    private static String names(LimiterConfig config) {
-        return String.join(
-                ", ", config.rules().stream().map(RuleDefinition::name).toList());
-    }
-
-    private static ServletException failed(@Nullable String message, @Nullable Throwable cause) {
-        LOG.error("{} (so the limiter does not start)", message);
-        return new ServletException(message, cause);
     }
 }

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -82,10 +83,14 @@ class ClientAddressDocsTest {
 
         HttpServletRequest request = Mockito.mock(HttpServletRequest.class);
         Mockito.when(request.getRemoteAddr()).thenReturn("192.0.2.1");
-        ClientAddressResolver resolver = ClientAddressResolver.builder()
-                .trustedProxies("10.0.0.0/8", "2001:db8::/32")
-                .header("Forwarded")
+        LimiterConfig config = LimiterConfig.builder()
+                .properties(
+                        "code",
+                        Map.of(
+                                "limiter.client-ip.trusted-proxies", "10.0.0.0/8, 2001:db8::/32",
+                                "limiter.client-ip.header", "Forwarded"))
                 .build();
+        ClientAddressResolver resolver = ClientAddressResolver.of(config.clientIp());
         PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
         assertEquals("192.0.2.1", key.canonical());
     }

@@ -9,6 +9,7 @@ import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.servlet.WebServer.Answer;
+import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.RequestDispatcher;

@@ -7,6 +7,7 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
+import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import java.net.http.HttpResponse;

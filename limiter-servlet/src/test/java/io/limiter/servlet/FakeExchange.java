@@ -23,46 +23,46 @@ import java.util.TreeMap;
  * A request and its response without a container, for tests that need very many of them. Whatever the filter calls that
  * is not here is an error.
  */
-final class FakeExchange {
-    String method = "GET";
-    String path = "/";
-    String requestUri = "/";
-    String query;
-    String contentType;
-    String characterEncoding;
-    String address = "192.0.2.1";
-    DispatcherType dispatch = DispatcherType.REQUEST;
-    Cookie[] cookies;
-    final Map<String, List<String>> sent = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-    final Map<String, Object> attributes = new HashMap<>();
+public final class FakeExchange {
+    public String method = "GET";
+    public String path = "/";
+    public String requestUri = "/";
+    public String query;
+    public String contentType;
+    public String characterEncoding;
+    public String address = "192.0.2.1";
+    public DispatcherType dispatch = DispatcherType.REQUEST;
+    public Cookie[] cookies;
+    public final Map<String, List<String>> sent = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    public final Map<String, Object> attributes = new HashMap<>();
 
-    int status = 200;
-    boolean committed;
-    final Map<String, List<String>> received = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    public int status = 200;
+    public boolean committed;
+    public final Map<String, List<String>> received = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
 
     private final HttpServletRequest request = (HttpServletRequest) proxy(HttpServletRequest.class, this::requestCall);
     private final HttpServletResponse response =
             (HttpServletResponse) proxy(HttpServletResponse.class, this::responseCall);
 
-    FakeExchange header(String name, String value) {
+    public FakeExchange header(String name, String value) {
         sent.computeIfAbsent(name, n -> new ArrayList<>()).add(value);
         return this;
     }
 
-    HttpServletRequest request() {
+    public HttpServletRequest request() {
         return request;
     }
 
-    HttpServletResponse response() {
+    public HttpServletResponse response() {
         return response;
     }
 
-    List<String> all(String name) {
+    public List<String> all(String name) {
         return received.getOrDefault(name, List.of());
     }
 
-    String body() {
+    public String body() {
         return body.toString(StandardCharsets.UTF_8);
     }
 

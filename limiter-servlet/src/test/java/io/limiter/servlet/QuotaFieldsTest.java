@@ -14,6 +14,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
+import io.limiter.servlet.rejection.HeaderVectorsTest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -254,6 +255,7 @@ class QuotaFieldsTest {
         });
         RateLimitFilter filter = WebServer.limiter(
                 RateLimiter.on(counting), "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 1/10s, 9/1h");
+        asked.set(0);
         for (int i = 1; i <= 3; i++) {
             FakeExchange exchange = new FakeExchange();
             filter.doFilter(exchange.request(), exchange.response(), (request, response) -> {});

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.rejection.Rejection;
+import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -79,7 +81,11 @@ class RejectionHandlerTest {
     private HttpResponse<String> denied(String settings, String rules, RejectionHandler handler) {
         try (Limiter limiter = Limiter.start(WebServer.config(settings + rules))) {
             server = new WebServer(directory)
-                    .filter("limiter", new RateLimitFilter(limiter, handler))
+                    .filter(
+                            "limiter",
+                            RateLimitFilter.builder(limiter)
+                                    .rejectionHandler(handler)
+                                    .build())
                     .servlet("/", WebServer.Answer.text("served"))
                     .start();
             if (rules.equals(ONCE)) {
@@ -232,10 +238,10 @@ class RejectionHandlerTest {
             delimiter = '|',
             value = {
                 "com.example.Nobody | there is no such class on the class path of the web application",
-                "java.lang.String | is no io.limiter.servlet.RejectionHandler; let it implement that interface",
+                "java.lang.String | is no io.limiter.servlet.rejection.RejectionHandler; let it implement that interface",
                 "io.limiter.servlet.RejectionHandlerTest$Failing | its constructor failed: java.lang.IllegalStateException: no template",
                 "io.limiter.servlet.RejectionHandlerTest$Wanting | make it a public class with a public constructor without parameters",
-                "io.limiter.servlet.RejectionHandler | make it a public class with a public constructor without parameters",
+                "io.limiter.servlet.rejection.RejectionHandler | make it a public class with a public constructor without parameters",
             })
     void aClassThatCantBeUsedStopsTheStart(String name, String words) throws IOException {
         Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));

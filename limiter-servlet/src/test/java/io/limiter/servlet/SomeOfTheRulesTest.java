@@ -9,6 +9,7 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.DispatcherType;
 import java.io.IOException;
 import java.io.StringReader;
@@ -32,19 +33,21 @@ class SomeOfTheRulesTest {
 
     @Test
     void aRequestIsOneForBoth() throws Exception {
-        RateLimitFilter early =
-                new RateLimitFilter(limiter, null, rule -> rule.name().equals("early"));
-        RateLimitFilter late =
-                new RateLimitFilter(limiter, null, rule -> !rule.name().equals("early"));
+        RateLimitFilter early = RateLimitFilter.builder(limiter)
+                .configuredRules(rule -> rule.name().equals("early"))
+                .build();
+        RateLimitFilter late = RateLimitFilter.builder(limiter)
+                .configuredRules(rule -> !rule.name().equals("early"))
+                .build();
         for (int i = 1; i <= 5; i++) {
             FakeExchange exchange = new FakeExchange();
             assertTrue(passes(early, exchange));
-            assertEquals(List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600"), exchange.all("RateLimit"));
+            assertEquals(List.of("\"shared\";r=" + (5 - i) + ";t=3600"), exchange.all("RateLimit"));
             assertTrue(passes(late, exchange), "charged by one of them");
             assertEquals(
                     List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600, \"other/shared\";r=" + (5 - i) + ";t=3600"),
                     exchange.all("RateLimit"),
-                    "told under one name by both");
+                    "told under one name by both in the end");
         }
         FakeExchange exchange = new FakeExchange();
         assertEquals(false, passes(early, exchange));
@@ -71,7 +74,8 @@ class SomeOfTheRulesTest {
 
     @Test
     void aFilterMayHaveNone() throws Exception {
-        RateLimitFilter none = new RateLimitFilter(limiter, null, rule -> false);
+        RateLimitFilter none =
+                RateLimitFilter.builder(limiter).configuredRules(rule -> false).build();
         FakeExchange exchange = new FakeExchange();
         assertTrue(passes(none, exchange));
         assertEquals(List.of(), exchange.all("RateLimit"));
@@ -84,10 +88,18 @@ class SomeOfTheRulesTest {
         FakeExchange exchange = new FakeExchange();
         RejectionHandler polite =
                 (rejection, request, response) -> response.getWriter().println("please");
-        assertEquals(false, passes(new RateLimitFilter(nobody, polite, rule -> true), exchange));
+        assertEquals(
+                false,
+                passes(RateLimitFilter.builder(nobody).rejectionHandler(polite).build(), exchange));
         assertEquals("please", exchange.body().strip());
         exchange = new FakeExchange();
-        assertEquals(false, passes(new RateLimitFilter(nobody, null, rule -> true), exchange));
+        assertEquals(
+                false,
+                passes(
+                        RateLimitFilter.builder(nobody)
+                                .configuredRules(rule -> true)
+                                .build(),
+                        exchange));
         assertTrue(exchange.body().contains("quota-exceeded"), exchange.body());
     }
 

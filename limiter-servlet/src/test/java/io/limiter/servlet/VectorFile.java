@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Reads the data files of the tests: comments, blocks of a name and its indented lines, or plain lines. */
-final class VectorFile {
+public final class VectorFile {
     private VectorFile() {}
 
-    record Block(String name, List<String> lines) {
+    public record Block(String name, List<String> lines) {
         /** What stands after this start, of all lines that have it. */
-        List<String> after(String start) {
+        public List<String> after(String start) {
             return lines.stream()
                     .filter(line -> line.startsWith(start))
                     .map(line -> line.substring(start.length()))
@@ -26,7 +26,7 @@ final class VectorFile {
     }
 
     /** The lines that are neither empty nor comments. */
-    static List<String> lines(String resource) throws IOException {
+    public static List<String> lines(String resource) throws IOException {
         try (InputStream bytes = VectorFile.class.getResourceAsStream(resource)) {
             return new String(bytes.readAllBytes(), StandardCharsets.UTF_8)
                     .lines()
@@ -35,7 +35,7 @@ final class VectorFile {
         }
     }
 
-    static List<Block> blocks(String resource) throws IOException {
+    public static List<Block> blocks(String resource) throws IOException {
         List<Block> blocks = new ArrayList<>();
         for (String line : lines(resource)) {
             if (line.startsWith(" ")) {

@@ -1,33 +1,114 @@
 package io.limiter.servlet;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
+import io.limiter.servlet.key.RequestKey;
+import io.limiter.servlet.key.RuleKeyForm;
+import io.limiter.servlet.match.MatchableRequest;
+import io.limiter.servlet.match.RequestMatcher;
+import io.limiter.servlet.match.RequestPaths;
+import io.limiter.servlet.match.WebAppChecks;
+import io.limiter.servlet.quota.FieldNumbers;
+import io.limiter.servlet.quota.LimitsInAnswer;
+import io.limiter.servlet.quota.QuotaFields;
+import io.limiter.servlet.rejection.DenialAnswer;
+import io.limiter.servlet.rejection.Rejection;
+import io.limiter.servlet.rejection.RejectionHandler;
+import io.limiter.servlet.rejection.Rejections;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
+import java.util.Set;
+import java.util.stream.Stream;
 
 @AnalyzeClasses(packages = "io.limiter.servlet", importOptions = DoNotIncludeTests.class)
 class WallsTest {
-    @ArchTest
-    static final ArchRule TWO_PACKAGES = classes()
-            .should()
-            .resideInAnyPackage("io.limiter.servlet", "io.limiter.servlet.address")
-            .because("a package is what a user imports: the filter, or the client's address alone");
+    private static final String ROOT = "io.limiter.servlet";
+    private static final String ADDRESS = ROOT + ".address";
+    private static final String MATCH = ROOT + ".match";
+    private static final String KEY = ROOT + ".key";
+    private static final String QUOTA = ROOT + ".quota";
+    private static final String REJECTION = ROOT + ".rejection";
+
+    /** What users name. */
+    private static final Set<Class<?>> FOR_USERS = Set.of(
+            RateLimitFilter.class,
+            Rejections.class,
+            Rejection.class,
+            RejectionHandler.class,
+            ClientAddressResolver.class,
+            ClientAddress.class,
+            RuleKeyForm.class,
+            DenialAnswer.class);
+
+    /** What the packages of this module use of each other. */
+    private static final Set<Class<?>> FOR_OTHER_PACKAGES = Set.of(
+            MatchableRequest.class,
+            RequestMatcher.class,
+            RequestPaths.class,
+            WebAppChecks.class,
+            RequestKey.class,
+            FieldNumbers.class,
+            LimitsInAnswer.class,
+            QuotaFields.class);
 
     @ArchTest
-    static final ArchRule THE_ADDRESS_NEEDS_NO_FILTER = noClasses()
-            .that()
-            .resideInAPackage("io.limiter.servlet.address")
+    static final ArchRule WAYS_BETWEEN_PACKAGES = layeredArchitecture()
+            .consideringOnlyDependenciesInLayers()
+            .layer("filter")
+            .definedBy(ROOT)
+            .layer("key")
+            .definedBy(KEY)
+            .layer("match")
+            .definedBy(MATCH)
+            .layer("address")
+            .definedBy(ADDRESS)
+            .layer("rejection")
+            .definedBy(REJECTION)
+            .layer("quota")
+            .definedBy(QUOTA)
+            .ensureAllClassesAreContainedInArchitectureIgnoring("java..")
+            .whereLayer("filter")
+            .mayNotBeAccessedByAnyLayer()
+            .whereLayer("rejection")
+            .mayOnlyBeAccessedByLayers("filter")
+            .whereLayer("quota")
+            .mayOnlyBeAccessedByLayers("rejection")
+            .whereLayer("key")
+            .mayOnlyBeAccessedByLayers("filter")
+            .whereLayer("match")
+            .mayOnlyBeAccessedByLayers("filter", "key")
+            .whereLayer("address")
+            .mayOnlyBeAccessedByLayers("filter", "key")
+            .because("a request goes one way: the filter matches rules, makes keys of addresses, decides, and answers");
+
+    @ArchTest
+    static final ArchRule NO_CYCLES_OF_CLASSES = slices().assignedFrom(new SliceAssignment() {
+                @Override
+                public SliceIdentifier getIdentifierOf(JavaClass type) {
+                    return SliceIdentifier.of(type.getName().replaceFirst("\\$.*", ""));
+                }
+
+                @Override
+                public String getDescription() {
+                    return "classes";
+                }
+            })
             .should()
-            .dependOnClassesThat()
-            .resideInAPackage("io.limiter.servlet")
-            .because("who limits in some other way finds clients as the filter does");
+            .beFreeOfCycles()
+            .because("a reader begins somewhere");
 
     @ArchTest
     static final ArchRule NO_BACKEND = noClasses()
@@ -46,7 +127,9 @@ class WallsTest {
     @ArchTest
     static final ArchRule ANSWERS_WITHOUT_SERVLETS = noClasses()
             .that()
-            .haveFullyQualifiedName(DenialAnswer.class.getName())
+            .belongToAnyOf(DenialAnswer.class, RuleKeyForm.class)
+            .or()
+            .resideInAPackage(QUOTA)
             .should()
             .transitivelyDependOnClassesThat()
             .resideInAPackage("jakarta..")
@@ -58,26 +141,16 @@ class WallsTest {
             .doNotHaveSimpleName("package-info")
             .and()
             .areNotMemberClasses()
-            .and()
-            .doNotHaveFullyQualifiedName(RateLimitFilter.class.getName())
-            .and()
-            .doNotHaveFullyQualifiedName(Rejections.class.getName())
-            .and()
-            .doNotHaveFullyQualifiedName(ClientAddressResolver.class.getName())
-            .and()
-            .doNotHaveFullyQualifiedName(ClientAddress.class.getName())
-            .and()
-            .doNotHaveFullyQualifiedName(RejectionHandler.class.getName())
-            .and()
-            .doNotHaveFullyQualifiedName(Rejection.class.getName())
-            .and()
-            .doNotHaveFullyQualifiedName(RuleKeyForm.class.getName())
-            .and()
-            .doNotHaveFullyQualifiedName(DenialAnswer.class.getName())
+            .and(describe(
+                    "are not named here",
+                    type -> Stream.of(FOR_USERS, FOR_OTHER_PACKAGES)
+                            .flatMap(Set::stream)
+                            .noneMatch(type::isEquivalentTo)))
             .should()
             .notBePublic()
             .because(
-                    "what is public is kept for ever; a user names the filter, what answers in its place, or an address; limiter-spring names the form of keys, and the answer to a denial in WebFlux");
+                    "what is public is kept for ever; a user names the filter, what answers in its place, or an address;"
+                            + " limiter-spring names the form of keys, and the answer to a denial in WebFlux");
 
     @ArchTest
     static final ArchRule NO_DEFAULT_CHARSET = noClasses()

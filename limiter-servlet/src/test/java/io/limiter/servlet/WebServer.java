@@ -1,9 +1,12 @@
 package io.limiter.servlet;
 
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.rejection.Rejection;
+import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -28,7 +31,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Principal;
-import java.time.Clock;
 import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -44,8 +46,8 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
  * A real Tomcat on a free port. A request may say who it comes from: the headers {@code Test-Address} and
  * {@code Test-User} become the remote address and the principal.
  */
-final class WebServer implements AutoCloseable {
-    static final HttpClient CLIENT =
+public final class WebServer implements AutoCloseable {
+    public static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     /** Held, because a logger that nobody holds forgets its level. Tomcat tells much about starts that fail on purpose. */
@@ -58,15 +60,15 @@ final class WebServer implements AutoCloseable {
     private final Tomcat tomcat = new Tomcat();
     private final Context context;
 
-    WebServer(Path baseDirectory) {
+    public WebServer(Path baseDirectory) {
         this(baseDirectory, baseDirectory.resolve("web"));
     }
 
-    WebServer(Path baseDirectory, Path webApp) {
+    public WebServer(Path baseDirectory, Path webApp) {
         this(baseDirectory, webApp, "");
     }
 
-    WebServer(Path baseDirectory, Path webApp, String contextPath) {
+    public WebServer(Path baseDirectory, Path webApp, String contextPath) {
         try {
             Files.createDirectories(webApp);
         } catch (IOException e) {
@@ -81,7 +83,7 @@ final class WebServer implements AutoCloseable {
         filter("peer", new Peer());
     }
 
-    static LimiterConfig config(String text) {
+    public static LimiterConfig config(String text) {
         try {
             return LimiterConfig.builder().text("test", new StringReader(text)).build();
         } catch (IOException e) {
@@ -90,22 +92,24 @@ final class WebServer implements AutoCloseable {
     }
 
     /** A filter with these rules that decides in this JVM at this time. */
-    static RateLimitFilter limiter(TimeSource time, String rules) {
+    public static RateLimitFilter limiter(TimeSource time, String rules) {
         return limiter(
                 RateLimiter.on(InProcessBackend.builder().timeSource(time).build()), rules);
     }
 
     /** A filter with these rules that asks this limiter. */
-    static RateLimitFilter limiter(RateLimiter limiter, String rules) {
+    public static RateLimitFilter limiter(RateLimiter limiter, String rules) {
         return limiter(limiter, rules, Rejection::writeTo);
     }
 
-    static RateLimitFilter limiter(RateLimiter limiter, String rules, RejectionHandler handler) {
-        return new RateLimitFilter(limiter, config(rules), handler, Clock.systemUTC());
+    public static RateLimitFilter limiter(RateLimiter limiter, String rules, RejectionHandler handler) {
+        return RateLimitFilter.builder(Limiter.of(config(rules), limiter))
+                .rejectionHandler(handler)
+                .build();
     }
 
     /** Adds a filter for all paths and all ways to get there. */
-    WebServer filter(String name, Filter filter) {
+    public WebServer filter(String name, Filter filter) {
         FilterDef definition = new FilterDef();
         definition.setFilterName(name);
         definition.setFilter(filter);
@@ -113,7 +117,7 @@ final class WebServer implements AutoCloseable {
         return filter(definition);
     }
 
-    WebServer filter(FilterDef definition) {
+    public WebServer filter(FilterDef definition) {
         context.addFilterDef(definition);
         FilterMap map = new FilterMap();
         map.setFilterName(definition.getFilterName());
@@ -125,12 +129,12 @@ final class WebServer implements AutoCloseable {
         return this;
     }
 
-    int port() {
+    public int port() {
         return tomcat.getConnector().getLocalPort();
     }
 
     /** Adds a servlet that answers every method. */
-    WebServer servlet(String pattern, Answer answer) {
+    public WebServer servlet(String pattern, Answer answer) {
         String name = "servlet " + pattern;
         Tomcat.addServlet(context, name, new AnswerServlet(answer)).setAsyncSupported(true);
         context.addServletMappingDecoded(pattern, name);
@@ -138,19 +142,19 @@ final class WebServer implements AutoCloseable {
     }
 
     /** Sets an attribute of the connector, as {@code server.xml} does. */
-    WebServer connector(String attribute, String value) {
+    public WebServer connector(String attribute, String value) {
         if (!tomcat.getConnector().setProperty(attribute, value)) {
             throw new IllegalArgumentException("no attribute of a connector: " + attribute);
         }
         return this;
     }
 
-    WebServer queriesByTheCharsetOfTheBody() {
+    public WebServer queriesByTheCharsetOfTheBody() {
         tomcat.getConnector().setUseBodyEncodingForURI(true);
         return this;
     }
 
-    WebServer errorPage(int status, String location) {
+    public WebServer errorPage(int status, String location) {
         ErrorPage page = new ErrorPage();
         page.setErrorCode(status);
         page.setLocation(location);
@@ -158,7 +162,7 @@ final class WebServer implements AutoCloseable {
         return this;
     }
 
-    WebServer start() {
+    public WebServer start() {
         try {
             tomcat.start();
         } catch (LifecycleException e) {
@@ -167,20 +171,20 @@ final class WebServer implements AutoCloseable {
         return this;
     }
 
-    Context context() {
+    public Context context() {
         return context;
     }
 
-    HttpRequest.Builder request(String path) {
+    public HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
     }
 
-    HttpResponse<String> get(String path, String... headers) {
+    public HttpResponse<String> get(String path, String... headers) {
         HttpRequest.Builder request = request(path);
         return send(headers.length == 0 ? request : request.headers(headers));
     }
 
-    static HttpResponse<String> send(HttpRequest.Builder request) {
+    public static HttpResponse<String> send(HttpRequest.Builder request) {
         try {
             return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
@@ -191,7 +195,7 @@ final class WebServer implements AutoCloseable {
     }
 
     /** The status of a request that is sent as these lines, octet by octet. */
-    int rawStatus(String... lines) throws IOException {
+    public int rawStatus(String... lines) throws IOException {
         String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
             socket.setSoTimeout(10_000);
@@ -205,7 +209,7 @@ final class WebServer implements AutoCloseable {
     }
 
     /** The status codes of so many calls of one path. */
-    List<Integer> statuses(int calls, String path, String... headers) {
+    public List<Integer> statuses(int calls, String path, String... headers) {
         return IntStream.range(0, calls)
                 .mapToObj(i -> get(path, headers).statusCode())
                 .toList();
@@ -223,7 +227,7 @@ final class WebServer implements AutoCloseable {
 
     /** What a servlet does. */
     @FunctionalInterface
-    interface Answer {
+    public interface Answer {
         void to(HttpServletRequest request, HttpServletResponse response) throws IOException, ServletException;
 
         static Answer text(String text) {

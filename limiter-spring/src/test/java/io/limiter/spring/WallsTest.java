@@ -83,7 +83,7 @@ class WallsTest {
             .resideInAPackage("io.limiter.spring.webflux")
             .should()
             .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web")
-                    .and(not(name("io.limiter.servlet.DenialAnswer"))))
+                    .and(not(name("io.limiter.servlet.rejection.DenialAnswer"))))
             .because("an application with WebFlux has no servlet API, and DenialAnswer needs none");
 
     @ArchTest

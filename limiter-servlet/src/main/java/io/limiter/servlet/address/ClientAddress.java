@@ -24,9 +24,6 @@ public final class ClientAddress {
         NONE
     }
 
-    private static final String MARK = "!";
-    private static final String UNKNOWN = "unknown";
-
     private final @Nullable IpAddress address;
     private final Origin origin;
     private final boolean malformed;
@@ -82,8 +79,8 @@ public final class ClientAddress {
             throw new IllegalArgumentException(
                     "an IPv6 prefix of " + ipv6PrefixBits + " bits; give 1 to " + IpAddress.IPV6_BITS + ", such as 64");
         }
-        String text = address == null ? UNKNOWN : text(plain(address), ipv6PrefixBits);
-        return malformed ? MARK + text : text;
+        String text = address == null ? "unknown" : text(plain(address), ipv6PrefixBits);
+        return malformed ? "!" + text : text;
     }
 
     private static String text(IpAddress address, int ipv6PrefixBits) {

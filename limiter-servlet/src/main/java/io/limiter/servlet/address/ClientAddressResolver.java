@@ -9,7 +9,7 @@ import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
 import io.limiter.servlet.address.Hops.Step;
 import jakarta.servlet.http.HttpServletRequest;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.function.Function;
@@ -32,10 +32,7 @@ import org.slf4j.Logger;
  * looked up, and nothing that a request holds makes an exception.
  *
  * <pre>{@code
- * ClientAddressResolver resolver = ClientAddressResolver.builder()
- *         .trustedProxies("10.0.0.0/8", "2001:db8::/32")
- *         .header("Forwarded")
- *         .build();
+ * ClientAddressResolver resolver = ClientAddressResolver.of(limiter.config().clientIp());
  * PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
  * }</pre>
  *
@@ -45,29 +42,19 @@ import org.slf4j.Logger;
 public final class ClientAddressResolver {
     private static final Logger LOG = DiagnosticLog.of(ClientAddressResolver.class);
 
-    /** Which headers an operator should know about when they are not read. */
-    private static final List<String> KNOWN =
-            List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
-
     private final ClientIpSettings settings;
     private final @Nullable String header;
     private final Form form;
-    private final IpNetwork[] trusted;
-    private final Findings findings;
+    private final ProxyWarnings warnings;
 
     ClientAddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
         this.settings = settings;
         this.header = settings.header();
         this.form = form(settings.header());
-        this.trusted = settings.trustedProxies().toArray(IpNetwork[]::new);
-        this.findings = new Findings(log, time);
-        for (IpNetwork network : trusted) {
-            if (network.hasHostBits()) {
-                findings.networkWithHostBits(network);
-            }
-        }
+        this.warnings = new ProxyWarnings(log, time);
+        settings.trustedProxies().stream().filter(IpNetwork::hasHostBits).forEach(warnings::networkWithHostBits);
         if (settings.trustsEveryPeer() && header != null) {
-            findings.everyPeerIsTrusted(header);
+            warnings.everyPeerIsTrusted(header);
         }
     }
 
@@ -81,11 +68,6 @@ public final class ClientAddressResolver {
     /** A resolver as configured. */
     public static ClientAddressResolver of(ClientIpSettings settings) {
         return new ClientAddressResolver(settings, LOG, TimeSource.system());
-    }
-
-    /** A builder of a resolver; as it is, nobody is trusted. */
-    public static Builder builder() {
-        return new Builder();
     }
 
     /**
@@ -108,12 +90,12 @@ public final class ClientAddressResolver {
         boolean named = !name.isEmpty();
         IpAddress address = Node.address(name, true);
         if (named && address == null) {
-            findings.noAddress(name);
+            warnings.noAddress(name);
         }
         ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
         if (header == null) {
             if (!direct.isMalformed()) {
-                tellOfIgnored(address, headerLines);
+                warnings.ignored(address, headerLines);
             }
             return direct;
         }
@@ -123,12 +105,12 @@ public final class ClientAddressResolver {
         }
         if (!isTrusted(address, named)) {
             if (!lines.isEmpty()) {
-                findings.untrusted(header, address);
+                warnings.untrusted(header, address);
             }
             return direct;
         }
         if (lines.isEmpty()) {
-            tellOfOther(header, address, headerLines);
+            warnings.other(header, address, headerLines);
             return direct;
         }
         return walked(header, direct, address, new Hops(form, lines));
@@ -143,12 +125,13 @@ public final class ClientAddressResolver {
                 return current;
             }
             if (i == ClientIpSettings.MAX_HOPS) {
-                findings.tooManyHops(name, peer, ClientIpSettings.MAX_HOPS);
+                String why = "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted";
+                warnings.malformed(name, peer, hops.text(), why);
                 return current.malformed();
             }
             IpAddress address = hops.address();
             if (address == null) {
-                findings.malformed(name, peer, hops);
+                warnings.malformed(name, peer, hops.text(), hops.wrong());
                 return current.malformed();
             }
             current = found(address, Origin.HEADER, false);
@@ -163,12 +146,12 @@ public final class ClientAddressResolver {
         for (int i = 1; ; i++) {
             Step step = hops.step();
             if (step == Step.END) {
-                findings.tooFewHops(name, peer, i - 1, settings.trustedHops());
+                warnings.tooFewHops(name, peer, i - 1, settings.trustedHops());
                 return direct.malformed();
             }
             IpAddress address = hops.address();
             if (step == Step.BROKEN || (i == settings.trustedHops() && address == null)) {
-                findings.malformed(name, peer, hops);
+                warnings.malformed(name, peer, hops.text(), hops.wrong());
                 return direct.malformed();
             }
             if (i == settings.trustedHops()) {
@@ -178,40 +161,10 @@ public final class ClientAddressResolver {
     }
 
     private boolean isTrusted(@Nullable IpAddress address, boolean named) {
-        if (settings.trustsEveryPeer()) {
-            return true;
-        }
-        if (address == null) {
-            return !named && settings.trustsUnixSocket();
-        }
-        for (IpNetwork network : trusted) {
-            if (network.contains(address)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void tellOfIgnored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        if (findings.wantsIgnored(peer)) {
-            for (String name : KNOWN) {
-                if (!headerLines.apply(name).isEmpty()) {
-                    findings.ignored(name, peer);
-                    return;
-                }
-            }
-        }
-    }
-
-    private void tellOfOther(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        if (findings.wantsOther()) {
-            for (String name : KNOWN) {
-                if (!name.equalsIgnoreCase(read) && !headerLines.apply(name).isEmpty()) {
-                    findings.other(name, read, peer);
-                    return;
-                }
-            }
-        }
+        return settings.trustsEveryPeer()
+                || (address == null
+                        ? !named && settings.trustsUnixSocket()
+                        : settings.trustedProxies().stream().anyMatch(network -> network.contains(address)));
     }
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
@@ -221,91 +174,6 @@ public final class ClientAddressResolver {
     private static List<String> lines(HttpServletRequest request, String name) {
         Enumeration<String> values = request.getHeaders(name);
         // Null when the container lets nobody see the headers.
-        if (values == null || !values.hasMoreElements()) {
-            return List.of();
-        }
-        List<String> lines = new ArrayList<>();
-        while (values.hasMoreElements()) {
-            lines.add(values.nextElement());
-        }
-        return lines;
-    }
-
-    /** Collects whom to trust and what to read. Not thread-safe. */
-    public static final class Builder {
-        private final List<IpNetwork> proxies = new ArrayList<>();
-        private boolean unixSocket;
-        private boolean everyPeer;
-        private int hops;
-        private @Nullable String header;
-        private int ipv6PrefixBits = ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS;
-
-        private Builder() {}
-
-        /**
-         * Trusts proxies in these networks.
-         *
-         * @param networks in CIDR notation ({@code 10.0.0.0/8}), or single addresses
-         * @throws IllegalArgumentException if one is no network, or one of 0 bits; the message says which and what to
-         *     write
-         */
-        public Builder trustedProxies(String... networks) {
-            for (String network : networks) {
-                proxies.add(IpNetwork.parse(network));
-            }
-            return this;
-        }
-
-        /** Trusts what is connected without an address, over a Unix socket. */
-        public Builder trustedUnixSocket() {
-            this.unixSocket = true;
-            return this;
-        }
-
-        /** Trusts everybody. Right only where nobody but the proxy can connect. */
-        public Builder trustedEveryPeer() {
-            this.everyPeer = true;
-            return this;
-        }
-
-        /**
-         * Trusts so many proxies, of whatever address. Right only where each request comes through all of them.
-         *
-         * @param hops 1 to {@value ClientIpSettings#MAX_HOPS}
-         */
-        public Builder trustedHops(int hops) {
-            this.hops = hops;
-            return this;
-        }
-
-        /**
-         * Reads this header; {@code X-Forwarded-For} unless set. {@code Forwarded} is read as RFC 7239 says, every other one
-         * as the client's address alone.
-         */
-        public Builder header(String name) {
-            this.header = name;
-            return this;
-        }
-
-        /**
-         * How many bits of an IPv6 address tell clients apart; 64 unless set.
-         *
-         * @param bits {@value ClientIpSettings#LEAST_IPV6_PREFIX_BITS} to 128
-         */
-        public Builder ipv6Prefix(int bits) {
-            this.ipv6PrefixBits = bits;
-            return this;
-        }
-
-        /**
-         * The resolver.
-         *
-         * @throws IllegalArgumentException if what was set does not fit together; the message says what
-         */
-        public ClientAddressResolver build() {
-            boolean trusting = !proxies.isEmpty() || unixSocket || everyPeer || hops != 0;
-            String read = header == null && trusting ? ClientIpSettings.X_FORWARDED_FOR : header;
-            return of(new ClientIpSettings(proxies, unixSocket, everyPeer, hops, read, ipv6PrefixBits));
-        }
+        return values == null ? List.of() : Collections.list(values);
     }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The grammar of the header {@code Forwarded}: RFC 7239 section 4, tokens and quoted strings as in RFC 9110 section 5.6. */
 final class ForwardedText {
-    private static final String TOKEN_SIGNS = "!#$%&'*+-.^_`|~";
+    private static final String TOKEN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
 
     private final String element;
     private int at;
@@ -104,17 +104,10 @@ final class ForwardedText {
 
     private String token() {
         int start = at;
-        while (at < element.length() && isToken(element.charAt(at))) {
+        while (at < element.length() && TOKEN.indexOf(element.charAt(at)) >= 0) {
             at++;
         }
         return element.substring(start, at);
-    }
-
-    private static boolean isToken(char c) {
-        return (c >= 'a' && c <= 'z')
-                || (c >= 'A' && c <= 'Z')
-                || (c >= '0' && c <= '9')
-                || TOKEN_SIGNS.indexOf(c) >= 0;
     }
 
     private void skipSpace() {

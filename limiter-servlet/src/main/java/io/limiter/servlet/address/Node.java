@@ -1,6 +1,8 @@
 package io.limiter.servlet.address;
 
 import io.limiter.address.IpAddress;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +13,15 @@ final class Node {
     /** Bounds what is looked at: an address, a zone and a port that is a made-up name. */
     private static final int LONGEST = 128;
 
-    private static final int LONGEST_ZONE = 32;
+    /** One to five digits, or a made-up name that begins with _. */
+    private static final String PORT = "(?::(?:[0-9]{1,5}|_[A-Za-z0-9._-]+))?";
+
+    /** With its zone: which interface a link-local address is on means something only on the machine that wrote it. */
+    private static final String IPV6 = "([0-9A-Fa-f:.]+)(?:%[A-Za-z0-9._-]{1,32})?";
+
+    private static final Pattern IPV4_AND_PORT = Pattern.compile("([0-9.]+)" + PORT);
+    private static final Pattern BRACKETED = Pattern.compile("\\[" + IPV6 + "]" + PORT);
+    private static final Pattern BARE_IPV6 = Pattern.compile(IPV6);
 
     private Node() {}
 
@@ -24,74 +34,19 @@ final class Node {
         if (node.length() > LONGEST) {
             return null;
         }
-        IpAddress address = literal(node, bareIpv6);
+        IpAddress address = parsed(IPV4_AND_PORT, node);
+        if (address == null) {
+            address = parsed(node.startsWith("[") || !bareIpv6 ? BRACKETED : BARE_IPV6, node);
+            if (address == null || address.isIpv4()) {
+                return null;
+            }
+        }
         // What a NAT64 made of 0.0.0.0 is nobody's address either.
-        return address == null || address.unmapped().untranslated().isUnspecified() ? null : address.unmapped();
+        return address.unmapped().untranslated().isUnspecified() ? null : address.unmapped();
     }
 
-    private static @Nullable IpAddress literal(String node, boolean bareIpv6) {
-        if (node.startsWith("[")) {
-            int close = node.indexOf(']');
-            return close > 0 && isPort(node, close + 1) ? ipv6(node.substring(1, close)) : null;
-        }
-        int colon = node.indexOf(':');
-        if (colon < 0) {
-            return IpAddress.parse(node);
-        }
-        int dot = node.indexOf('.');
-        // An IPv6 literal has no dot before its first colon.
-        if (dot >= 0 && dot < colon) {
-            return isPort(node, colon) ? IpAddress.parse(node.substring(0, colon)) : null;
-        }
-        return bareIpv6 ? ipv6(node) : null;
-    }
-
-    private static @Nullable IpAddress ipv6(String text) {
-        int percent = text.indexOf('%');
-        if (percent >= 0 && !isZone(text, percent + 1)) {
-            return null;
-        }
-        IpAddress address = IpAddress.parse(percent < 0 ? text : text.substring(0, percent));
-        return address == null || address.isIpv4() ? null : address;
-    }
-
-    /** Whether nothing follows, or a colon and a port: one to five digits, or a made-up name that begins with _. */
-    private static boolean isPort(String node, int from) {
-        if (from == node.length()) {
-            return true;
-        }
-        if (node.charAt(from) != ':' || from + 1 == node.length()) {
-            return false;
-        }
-        if (node.charAt(from + 1) == '_') {
-            return from + 2 < node.length() && isWord(node, from + 2);
-        }
-        for (int i = from + 1; i < node.length(); i++) {
-            if (node.charAt(i) < '0' || node.charAt(i) > '9') {
-                return false;
-            }
-        }
-        return node.length() - from - 1 <= 5;
-    }
-
-    /** Which interface a link-local address is on means something only on the machine that wrote it. */
-    private static boolean isZone(String text, int from) {
-        return from < text.length() && text.length() - from <= LONGEST_ZONE && isWord(text, from);
-    }
-
-    private static boolean isWord(String text, int from) {
-        for (int i = from; i < text.length(); i++) {
-            char c = text.charAt(i);
-            boolean fits = (c >= 'a' && c <= 'z')
-                    || (c >= 'A' && c <= 'Z')
-                    || (c >= '0' && c <= '9')
-                    || c == '.'
-                    || c == '_'
-                    || c == '-';
-            if (!fits) {
-                return false;
-            }
-        }
-        return true;
+    private static @Nullable IpAddress parsed(Pattern pattern, String node) {
+        Matcher matcher = pattern.matcher(node);
+        return matcher.matches() ? IpAddress.parse(matcher.group(1)) : null;
     }
 }

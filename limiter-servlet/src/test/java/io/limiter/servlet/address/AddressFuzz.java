@@ -54,7 +54,7 @@ final class AddressFuzz {
         for (int i = 0; i < cases; i++) {
             String peer = fuzz.nearly();
             String text = fuzz.checked(resolver.resolve(peer, name -> List.of()));
-            assertEquals(naive.text(peer, List.of()), text, () -> Findings.shown(peer));
+            assertEquals(naive.text(peer, List.of()), text, () -> ProxyWarnings.shown(peer));
         }
         return fuzz.digest;
     }
@@ -149,7 +149,7 @@ final class AddressFuzz {
 
     private String checked(ClientAddress client) {
         String text = client.text();
-        assertTrue(TEXT.matcher(text).matches() && text.length() <= 44, () -> Findings.shown(text));
+        assertTrue(TEXT.matcher(text).matches() && text.length() <= 44, () -> ProxyWarnings.shown(text));
         assertEquals(text.startsWith("!"), client.isMalformed(), text);
         String key = PartitionKey.of(text).canonical();
         assertTrue(key.indexOf('{') < 0 && key.indexOf('}') < 0 && key.length() <= PartitionKey.MAX_PART, key);
@@ -158,7 +158,9 @@ final class AddressFuzz {
     }
 
     private static String shown(List<String> lines) {
-        return lines.stream().map(line -> Findings.shown(String.valueOf(line))).toList() + " of "
+        return lines.stream()
+                        .map(line -> ProxyWarnings.shown(String.valueOf(line)))
+                        .toList() + " of "
                 + lines.stream().map(line -> String.valueOf(line).length()).toList();
     }
 }

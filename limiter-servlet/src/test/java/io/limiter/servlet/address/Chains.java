@@ -29,7 +29,7 @@ final class Chains {
     /** Whom to trust. */
     record Trust(List<String> networks, boolean everybody, int hops, String header, int prefix) {
         ClientAddressResolver resolver() {
-            ClientAddressResolver.Builder builder = ClientAddressResolver.builder()
+            ResolverBuilder builder = ResolverBuilder.builder()
                     .trustedProxies(networks.toArray(new String[0]))
                     .ipv6Prefix(prefix);
             if (everybody) {

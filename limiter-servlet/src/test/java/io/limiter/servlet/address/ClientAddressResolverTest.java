@@ -45,7 +45,7 @@ class ClientAddressResolverTest {
         List<String[]> rows = Rows.of("clients.txt");
         assertEquals(43, rows.size());
         for (String[] row : rows) {
-            ClientAddressResolver resolver = ClientAddressResolver.builder()
+            ClientAddressResolver resolver = ResolverBuilder.builder()
                     .trustedProxies("10.0.0.1")
                     .ipv6Prefix(Integer.parseInt(row[1]))
                     .build();
@@ -150,19 +150,17 @@ class ClientAddressResolverTest {
     @Test
     void whatDoesNotFitTogetherIsRefused() {
         assertThrows(
-                IllegalArgumentException.class,
-                () -> ClientAddressResolver.builder().trustedProxies("10.0.0.0/8", "proxy"));
+                IllegalArgumentException.class, () -> ResolverBuilder.builder().trustedProxies("10.0.0.0/8", "proxy"));
         assertThrows(
-                IllegalArgumentException.class,
-                () -> ClientAddressResolver.builder().trustedProxies("0.0.0.0/0"));
-        for (ClientAddressResolver.Builder builder : List.of(
-                ClientAddressResolver.builder().header("X-Forwarded-For"),
-                ClientAddressResolver.builder().trustedHops(-1),
-                ClientAddressResolver.builder().trustedHops(33),
-                ClientAddressResolver.builder().trustedHops(1).trustedProxies("10.0.0.0/8"),
-                ClientAddressResolver.builder().trustedHops(1).header("X-Real-IP"),
-                ClientAddressResolver.builder().trustedEveryPeer().trustedUnixSocket(),
-                ClientAddressResolver.builder().ipv6Prefix(129))) {
+                IllegalArgumentException.class, () -> ResolverBuilder.builder().trustedProxies("0.0.0.0/0"));
+        for (ResolverBuilder builder : List.of(
+                ResolverBuilder.builder().header("X-Forwarded-For"),
+                ResolverBuilder.builder().trustedHops(-1),
+                ResolverBuilder.builder().trustedHops(33),
+                ResolverBuilder.builder().trustedHops(1).trustedProxies("10.0.0.0/8"),
+                ResolverBuilder.builder().trustedHops(1).header("X-Real-IP"),
+                ResolverBuilder.builder().trustedEveryPeer().trustedUnixSocket(),
+                ResolverBuilder.builder().ipv6Prefix(129))) {
             assertThrows(IllegalArgumentException.class, builder::build);
         }
         assertEquals(

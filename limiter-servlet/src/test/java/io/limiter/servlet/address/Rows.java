@@ -33,7 +33,7 @@ final class Rows {
     /** A resolver of words such as {@code net 10.0.0.0/8 Forwarded}. */
     static ClientAddressResolver resolver(String trust) {
         String[] words = trust.split(" ", -1);
-        ClientAddressResolver.Builder builder = ClientAddressResolver.builder();
+        ResolverBuilder builder = ResolverBuilder.builder();
         switch (words[0]) {
             case "none" -> {}
             case "net" -> builder.trustedProxies(words[1].split(","));

@@ -5,7 +5,7 @@ import io.limiter.Limiter;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
-import io.limiter.servlet.RejectionHandler;
+import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
@@ -109,7 +109,10 @@ public class LimiterServletAutoConfiguration {
                 ObjectProvider<RejectionHandler> handler,
                 Predicate<RuleDefinition> which) {
             FilterRegistrationBean<RateLimitFilter> registration =
-                    new FilterRegistrationBean<>(new RateLimitFilter(limiter, handler.getIfAvailable(), which));
+                    new FilterRegistrationBean<>(RateLimitFilter.builder(limiter)
+                            .rejectionHandler(handler.getIfAvailable())
+                            .configuredRules(which)
+                            .build());
             // A short name is likely to be that of a filter of the application.
             registration.setName(name);
             registration.setOrder(order);

@@ -1,8 +1,8 @@
 package io.limiter.spring.web;
 
 import io.limiter.Limiter;
-import io.limiter.servlet.RejectionHandler;
-import io.limiter.servlet.Rejections;
+import io.limiter.servlet.rejection.RejectionHandler;
+import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -26,7 +26,7 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 
 /**
  * Answers a request whose controller, or what it called, was denied: as the filter of limiter-servlet does, with the same status, fields and
- * body. A bean of type {@link io.limiter.servlet.RejectionHandler} writes another body. Thread-safe.
+ * body. A bean of type {@link io.limiter.servlet.rejection.RejectionHandler} writes another body. Thread-safe.
  *
  * <p>It comes before an advice without an order, so that one for all exceptions does not make 500 of it. To answer otherwise,
  * write an {@code @ExceptionHandler(RateLimitExceededException.class)}: in a controller it goes first anyway, and with one in

@@ -12,8 +12,8 @@ import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.RateLimitFilter;
-import io.limiter.servlet.RejectionHandler;
-import io.limiter.servlet.Rejections;
+import io.limiter.servlet.rejection.RejectionHandler;
+import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
@@ -165,7 +165,7 @@ class OwnBeansTest {
     static class OwnFilter {
         @Bean
         RateLimitFilter own(Limiter limiter, RejectionHandler handler) {
-            return new RateLimitFilter(limiter, handler);
+            return RateLimitFilter.builder(limiter).rejectionHandler(handler).build();
         }
 
         @Bean

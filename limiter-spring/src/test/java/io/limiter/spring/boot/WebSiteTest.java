@@ -3,7 +3,7 @@ package io.limiter.spring.boot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.servlet.RejectionHandler;
+import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.RateLimited;
 import jakarta.servlet.Filter;
 import java.net.http.HttpResponse;

@@ -17,7 +17,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.servlet.Rejections;
+import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;

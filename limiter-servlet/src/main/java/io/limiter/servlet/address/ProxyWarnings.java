@@ -1,0 +1,187 @@
+package io.limiter.servlet.address;
+
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
+import io.limiter.config.ClientIpSettings;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * Warns of proxies and headers that look wrong. Each warning is logged once, or once a minute: all of them are
+ * caused by requests, and no client may fill the log. Thread-safe.
+ */
+final class ProxyWarnings {
+    private static final long MINUTE_MICROS = 60_000_000;
+    private static final int LONGEST_TEXT = 64;
+    private static final Pattern UNFIT = Pattern.compile("[^ -~]|['\\\\]");
+
+    private static final String IGNORED =
+            "RL-301 {} came from {} and is ignored: no proxy is trusted, so the client is who is connected. That is right"
+                    + " unless this address is a proxy of yours; then add it to limiter.client-ip.trusted-proxies."
+                    + " Logged once";
+    private static final String IGNORED_OF_NEIGHBOUR =
+            "RL-302 {} came from {}, which looks like a proxy of yours, and is ignored: no proxy is trusted, so all"
+                    + " clients behind it share one quota. If it is a proxy, write limiter.client-ip.trusted-proxies ="
+                    + " {}. Logged once";
+    private static final String UNTRUSTED =
+            "RL-307 {} came from {}, which is no trusted proxy, and is ignored. That is right unless this address is a"
+                    + " proxy of yours; then add it to limiter.client-ip.trusted-proxies. Logged once";
+    private static final String OTHER_HEADER =
+            "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients behind it"
+                    + " share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";
+
+    /** Which headers an operator should know about when they are not read. */
+    private static final List<String> KNOWN =
+            List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
+
+    /** Where proxies are and clients of the Internet are not (RFC 1918, RFC 6598, RFC 4193, loopback, link-local). */
+    private static final List<IpNetwork> PRIVATE = Pattern.compile(" ")
+            .splitAsStream("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 fc00::/7"
+                    + " fe80::/10 ::1")
+            .map(IpNetwork::parse)
+            .toList();
+
+    private final Logger log;
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
+    private final Repeated malformed;
+    private final Repeated tooFew;
+    private final Repeated noAddress;
+
+    ProxyWarnings(Logger log, TimeSource time) {
+        this.log = log;
+        this.malformed = new Repeated(time);
+        this.tooFew = new Repeated(time);
+        this.noAddress = new Repeated(time);
+    }
+
+    /** Something that is counted, and logged once a minute. */
+    private static final class Repeated {
+        private final Throttle throttle;
+        private final AtomicLong count = new AtomicLong();
+
+        Repeated(TimeSource time) {
+            this.throttle = new Throttle(time, MINUTE_MICROS);
+        }
+
+        boolean isCountedAndDue() {
+            count.incrementAndGet();
+            return throttle.tryPass();
+        }
+    }
+
+    void networkWithHostBits(IpNetwork network) {
+        log.warn(
+                "RL-305 the trusted network {} has bits behind its prefix, so it is {}; write that, or /{} if one address"
+                        + " was meant",
+                network,
+                network.withoutHostBits(),
+                network.address().bits());
+    }
+
+    void everyPeerIsTrusted(String header) {
+        log.warn(
+                "RL-306 every peer is trusted to say in {} who the client is: whoever can connect here without your proxy"
+                        + " gets a new quota with every request; write the networks of your proxies instead of all",
+                header);
+    }
+
+    /** Of a peer that is not trusted, when nobody is: looks for headers that name a client, while that is still worth it. */
+    void ignored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        String warning = isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED;
+        if (!logged.contains(warning)) {
+            sent(headerLines)
+                    .findFirst()
+                    .ifPresent(name -> once(warning, name, shown(peer), peer == null ? "unix" : peer));
+        }
+    }
+
+    void untrusted(String header, @Nullable IpAddress peer) {
+        if (!logged.contains(UNTRUSTED)) {
+            once(UNTRUSTED, header, shown(peer));
+        }
+    }
+
+    /** Of a proxy that did not send the header that is read: looks for another one, while that is still worth it. */
+    void other(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
+        if (!logged.contains(OTHER_HEADER)) {
+            sent(headerLines)
+                    .filter(name -> !name.equalsIgnoreCase(read))
+                    .findFirst()
+                    .ifPresent(name -> once(OTHER_HEADER, shown(peer), name, read));
+        }
+    }
+
+    private static Stream<String> sent(Function<String, List<String>> headerLines) {
+        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty());
+    }
+
+    void malformed(String header, @Nullable IpAddress peer, String at, String why) {
+        if (malformed.isCountedAndDue()) {
+            log.warn(
+                    "RL-303 {} from {} is malformed at '{}': {}. Such requests share a quota of their own; {} until now,"
+                            + " logged once a minute",
+                    header,
+                    shown(peer),
+                    shown(at),
+                    why,
+                    malformed.count);
+        }
+    }
+
+    void tooFewHops(String header, @Nullable IpAddress peer, int found, int wanted) {
+        if (tooFew.isCountedAndDue()) {
+            log.warn(
+                    "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it came around a proxy, or"
+                            + " there are fewer of them. Such requests share a quota of their own; {} until now, logged"
+                            + " once a minute",
+                    header,
+                    shown(peer),
+                    found,
+                    wanted,
+                    tooFew.count);
+        }
+    }
+
+    void noAddress(String peer) {
+        if (noAddress.isCountedAndDue()) {
+            log.warn(
+                    "RL-309 the container says that the peer is '{}', which is no address; something before this filter"
+                            + " has set it from a header. Such requests share one quota; {} until now, logged once a"
+                            + " minute",
+                    shown(peer),
+                    noAddress.count);
+        }
+    }
+
+    private void once(String warning, Object... arguments) {
+        if (logged.add(warning)) {
+            log.warn(warning, arguments);
+        }
+    }
+
+    /** Also a Unix socket: only what runs on this machine connects to it. */
+    private static boolean isNeighbour(@Nullable IpAddress peer) {
+        return peer == null || PRIVATE.stream().anyMatch(network -> network.contains(peer));
+    }
+
+    private static String shown(@Nullable IpAddress peer) {
+        return peer == null ? "a peer without an address" : peer.toString();
+    }
+
+    /** Text of the network as one short line of ASCII: no line of the log, and no terminal, is written by a client. */
+    static String shown(String text) {
+        String cut = text.substring(0, Math.min(text.length(), LONGEST_TEXT));
+        String shown = UNFIT.matcher(cut)
+                .replaceAll(found -> String.format("\\\\u%04x", found.group().codePointAt(0)));
+        return text.length() > LONGEST_TEXT ? shown + "..." : shown;
+    }
+}

@@ -1,0 +1,126 @@
+package io.limiter.servlet.key;
+
+import io.limiter.PartitionKey;
+import io.limiter.config.KeyPart;
+import io.limiter.config.RuleDefinition;
+import io.limiter.servlet.address.ClientAddress;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpSession;
+import java.security.Principal;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose quota a request uses. A part that is missing, empty or ambiguous is replaced by the client's address, so that
+ * leaving out a header or a login never switches a rule off. Every part but the address says of what kind it is: rules
+ * can share a policy, and a header that says {@code 203.0.113.7} must not use up what the client of that address has.
+ * Immutable.
+ */
+public final class RequestKey {
+    private final List<Part> parts;
+    private final int ipv6PrefixBits;
+
+    /**
+     * One part of the key.
+     *
+     * @param label its kind, and its name after a dot, as it stands in keys; {@link RuleKeyForm} describes them by it
+     */
+    private record Part(KeyPart.Kind kind, String name, String label) {
+        static Part of(KeyPart part) {
+            String name = part.name() == null ? "" : part.name();
+            return new Part(part.kind(), name, RuleKeyForm.label(part));
+        }
+    }
+
+    /** The key of a configured rule. */
+    public RequestKey(RuleDefinition rule) {
+        this.parts = rule.key().stream().map(Part::of).toList();
+        this.ipv6PrefixBits = rule.ipv6PrefixBits();
+    }
+
+    /**
+     * The key of a request.
+     *
+     * @param variables of the path of the request, by name
+     * @param client who the request comes from; asked only if the key needs it
+     */
+    public PartitionKey of(
+            HttpServletRequest request, Function<String, @Nullable String> variables, Supplier<ClientAddress> client) {
+        if (parts.isEmpty()) {
+            return PartitionKey.global();
+        }
+        PartitionKey.Builder key = PartitionKey.builder();
+        for (Part part : parts) {
+            if (part.kind() == KeyPart.Kind.IP) {
+                key.add(client.get().text(ipv6PrefixBits));
+                continue;
+            }
+            String text = text(part, request, variables);
+            if (text == null || text.isEmpty()) {
+                key.addStandIn(client.get().text(ipv6PrefixBits));
+            } else {
+                key.add(part.label(), text);
+            }
+        }
+        return key.build();
+    }
+
+    private static @Nullable String text(
+            Part part, HttpServletRequest request, Function<String, @Nullable String> variables) {
+        return switch (part.kind()) {
+            case IP -> null;
+            case USER -> user(request);
+            case SESSION -> session(request);
+            case HEADER -> header(request, part.name());
+            case COOKIE -> cookie(request, part.name());
+            case PATH -> variable(variables.apply(part.name()));
+        };
+    }
+
+    /** Spaces and control characters at its ends are nothing to the rule, so they make no other key. */
+    private static @Nullable String variable(@Nullable String segment) {
+        return segment == null ? null : segment.trim();
+    }
+
+    private static @Nullable String user(HttpServletRequest request) {
+        Principal user = request.getUserPrincipal();
+        return user == null ? null : user.getName();
+    }
+
+    private static @Nullable String session(HttpServletRequest request) {
+        // Never created here: a flood of clients without cookies would fill the memory with sessions.
+        HttpSession session = request.getSession(false);
+        return session == null ? null : session.getId();
+    }
+
+    private static @Nullable String header(HttpServletRequest request, String name) {
+        Enumeration<String> values = request.getHeaders(name);
+        return values == null ? null : only(Collections.list(values));
+    }
+
+    private static @Nullable String cookie(HttpServletRequest request, String name) {
+        Cookie[] cookies = request.getCookies();
+        return cookies == null
+                ? null
+                : only(Arrays.stream(cookies)
+                        .filter(cookie -> cookie.getName().equals(name))
+                        .map(Cookie::getValue)
+                        .toList());
+    }
+
+    /**
+     * Null also when there are several that differ. The application reads one of them, and a client that varies the others
+     * would get a quota for each.
+     */
+    private static @Nullable String only(List<String> values) {
+        String first = values.isEmpty() ? null : values.get(0);
+        return values.stream().allMatch(value -> Objects.equals(value, first)) ? first : null;
+    }
+}

@@ -1,0 +1,34 @@
+package io.limiter.servlet.key;
+
+import io.limiter.config.KeyPart;
+import io.limiter.config.RuleDefinition;
+import io.limiter.rule.KeyForm;
+import java.util.Locale;
+
+/** How the keys look that the filter makes for a rule. It needs no servlet API, so that any application can ask. */
+public final class RuleKeyForm {
+    private RuleKeyForm() {}
+
+    /** The form of all keys that the rule makes. */
+    public static KeyForm of(RuleDefinition rule) {
+        KeyForm.Builder form = KeyForm.builder();
+        for (KeyPart part : rule.key()) {
+            if (part.kind() == KeyPart.Kind.IP) {
+                form.address();
+            } else {
+                form.text(label(part));
+            }
+        }
+        return form.build();
+    }
+
+    /** What a part of this kind is called in keys: its kind, and its name after a dot. */
+    static String label(KeyPart part) {
+        String name = part.name();
+        if (name == null) {
+            return part.kind().text();
+        }
+        // One header has many spellings; cookies and variables have one.
+        return part.kind().text() + "." + (part.kind() == KeyPart.Kind.HEADER ? name.toLowerCase(Locale.ROOT) : name);
+    }
+}

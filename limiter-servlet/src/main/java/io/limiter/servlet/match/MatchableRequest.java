@@ -1,0 +1,84 @@
+package io.limiter.servlet.match;
+
+import io.limiter.config.HttpSettings.MethodOverride;
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What a request says to the rules: its method, those that it claims, and its paths. Used by the thread that has it. */
+public final class MatchableRequest {
+    /**
+     * Fields of requests with a body, with credentials or for another protocol. The CORS-preflight fetch of the Fetch
+     * standard sets none of them, and no browser adds one. TE is not listed, because Firefox sends it over HTTP/2.
+     */
+    private static final List<String> NEVER_SENT = List.of(
+            "Transfer-Encoding",
+            "Content-Type",
+            "Content-Encoding",
+            "Expect",
+            "Cookie",
+            "Authorization",
+            "Proxy-Authorization",
+            "Upgrade");
+
+    private final HttpServletRequest request;
+    private final MethodOverride override;
+    private final String method;
+    private final List<String> paths;
+    private @Nullable ClaimedMethods claimed;
+
+    /**
+     * Reads the request.
+     *
+     * @param override which claims of another method count
+     */
+    public MatchableRequest(HttpServletRequest request, RequestPaths paths, MethodOverride override) {
+        this.request = request;
+        this.override = override;
+        // Method names have a case (RFC 9110 section 9.1), but an application may not look at it.
+        this.method = request.getMethod().toUpperCase(Locale.ROOT);
+        this.paths = paths.of(request);
+    }
+
+    /** All paths that the request could mean, see {@link RequestPaths#of}. */
+    public List<String> paths() {
+        return paths;
+    }
+
+    /** Whether a rule for these methods, or for all if there are none, is for this request. */
+    boolean isOneOf(Set<String> methods) {
+        if (methods.contains(method)) {
+            return true;
+        }
+        if (methods.isEmpty()) {
+            return !isPreflight();
+        }
+        if (claimed == null) {
+            claimed = ClaimedMethods.of(request, method, override);
+        }
+        return (method.equals("HEAD") && methods.contains("GET")) || claimed.claim(methods);
+    }
+
+    /**
+     * A CORS preflight: a browser sends it by itself, and the page that is limited can't prevent it. It is the one request
+     * that a rule without methods does not count, so everything is compared as it was sent. Normalising (case, spaces, a
+     * claimed method) may make a request count and never exempts one: {@code options} is another method than
+     * {@code OPTIONS}, and a handler for all methods serves it.
+     *
+     * <p>Browsers send it without body and without credentials (Fetch, section 4.8). Over HTTP/2 and HTTP/3 a body needs no
+     * field, so one without {@code Content-Length} and {@code Content-Type} is not seen.
+     */
+    private boolean isPreflight() {
+        String length = request.getHeader("Content-Length");
+        return request.getMethod().equals("OPTIONS")
+                && Stream.of("Origin", "Access-Control-Request-Method")
+                        .map(request::getHeader)
+                        .noneMatch(text -> text == null || text.isBlank())
+                && (length == null || length.equals("0"))
+                && NEVER_SENT.stream().allMatch(name -> request.getHeader(name) == null)
+                && !ClaimedMethods.areDeclared(request, override);
+    }
+}

@@ -1,0 +1,114 @@
+package io.limiter.servlet.match;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.Charset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+
+/**
+ * The paths that a request could mean inside the application. The container's own comes first; nearly always it is the
+ * only one. Where the request line has another spelling, what that means is a reading too: a container can be told to let
+ * encoded slashes in, a framework may match the raw text with its parameters cut off and its dots left in (Spring's
+ * {@code PathPattern}), another decodes it by the charset that the client names (Spring's {@code UrlPathHelper}), and a
+ * welcome file stands for the folder that was asked for. A rule that matches any reading counts; so no spelling that is
+ * read in one of these ways gets around it. Thread-safe.
+ */
+public final class RequestPaths {
+    private static final Logger LOG = DiagnosticLog.of(RequestPaths.class);
+
+    private final Throttle refusedLog = new Throttle(TimeSource.system(), 3_600_000_000L);
+
+    /** Reads paths. */
+    public RequestPaths() {}
+
+    /**
+     * The path that the container routes by, decoded, without dots and path parameters; after it the other ones that the
+     * request line could mean. The raw URI has many spellings for one servlet ({@code /vote}, {@code /%76ote},
+     * {@code /vote;x}), each of which would walk around a rule.
+     */
+    public List<String> of(HttpServletRequest request) {
+        String raw = Objects.requireNonNullElse(request.getRequestURI(), "");
+        String prefix = Objects.requireNonNullElse(request.getContextPath(), "");
+        String routed;
+        try {
+            routed = Objects.requireNonNullElse(request.getServletPath(), "")
+                    + Objects.requireNonNullElse(request.getPathInfo(), "");
+        } catch (IllegalArgumentException ambiguous) {
+            // Jetty, told to let ambiguous paths in, will not say what such a one is.
+            if (refusedLog.tryPass()) {
+                LOG.warn(
+                        "RL-323 the container lets ambiguous paths in and refuses to decode them; rules are matched with"
+                                + " what they could mean");
+            }
+            routed = "";
+        }
+        if (isPlain(raw, prefix, routed)) {
+            return List.of(routed);
+        }
+        List<String> readings = new ArrayList<>(5);
+        readings.add(routed);
+        addDecoded(prefix, raw, PercentText::decoded, readings);
+        addOfCharset(request, prefix, raw, readings);
+        return readings;
+    }
+
+    private static void addDecoded(String prefix, String raw, UnaryOperator<String> decoder, List<String> readings) {
+        String resolved = RawPath.whole(prefix, decoder);
+        addInside(resolved, RawPath.whole(raw, decoder), readings);
+        addInside(resolved, RawPath.bySegment(raw, decoder), readings);
+        // The prefix with its dots as well: Tomcat gives it as it was sent.
+        String withDots = RawPath.wholeWithDots(prefix, decoder);
+        addInside(withDots, RawPath.wholeWithDots(raw, decoder), readings);
+        addInside(withDots, RawPath.bySegmentWithDots(raw, decoder), readings);
+    }
+
+    /** The client chooses the charset, so its readings come in addition, and each way of decoding has its own. */
+    private static void addOfCharset(HttpServletRequest request, String prefix, String raw, List<String> readings) {
+        if (raw.indexOf('%') < 0) {
+            return;
+        }
+        Charset charset = RequestCharset.of(request);
+        if (!RequestCharset.rereads(raw, charset)) {
+            return;
+        }
+        UnaryOperator<String> whole = text -> PercentText.decodedWhole(text, charset);
+        addDecoded(prefix, raw, text -> PercentText.decoded(text, charset), readings);
+        addDecoded(prefix, raw, whole, readings);
+        addInside(RawPath.inOnePiece(prefix, whole), RawPath.inOnePiece(raw, whole), readings);
+        addInside(RawPath.inOnePieceWithDots(prefix, whole), RawPath.inOnePieceWithDots(raw, whole), readings);
+    }
+
+    /** Whether what was sent is, letter by letter, what the container routes by, and can be read in one way only. */
+    private static boolean isPlain(String raw, String prefix, String routed) {
+        if (raw.length() != prefix.length() + routed.length()
+                || !raw.startsWith(prefix)
+                || !raw.startsWith(routed, prefix.length())) {
+            return false;
+        }
+        for (int i = 0; i < raw.length(); i++) {
+            char c = raw.charAt(i);
+            if (c == '%' || c == ';' || c == '\\' || (c == '.' && i > 0 && raw.charAt(i - 1) == '/')) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Adds the part of a path that lies inside the application, if it does. */
+    private static void addInside(String prefix, String path, List<String> readings) {
+        boolean root = prefix.equals("/");
+        if (!root && !(path + "/").startsWith(prefix + "/")) {
+            return;
+        }
+        String inside = root ? path : path.substring(prefix.length());
+        if (!readings.contains(inside)) {
+            readings.add(inside);
+        }
+    }
+}

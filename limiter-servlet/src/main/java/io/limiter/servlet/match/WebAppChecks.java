@@ -1,0 +1,111 @@
+package io.limiter.servlet.match;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.config.HttpSettings.MethodOverride;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.RuleDefinition;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ServletContext;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+
+/** Looks for rules that do not fit the web application. What is found is logged. */
+public final class WebAppChecks {
+    private static final Logger LOG = DiagnosticLog.of(WebAppChecks.class);
+
+    /** Spring's, its subclasses in Spring Boot and elsewhere ({@code OrderedHiddenHttpMethodFilter}), and its likes. */
+    private static final String METHOD_FILTER = "HiddenHttpMethodFilter";
+
+    private WebAppChecks() {}
+
+    /**
+     * Warns of each kind of mistake once.
+     *
+     * @param loader finds the classes of the application
+     * @param rules those of the configuration that are in force there
+     */
+    public static void warn(
+            ServletContext webApp, ClassLoader loader, LimiterConfig config, Collection<RuleDefinition> rules) {
+        if (config.http().methodOverride() != MethodOverride.FORMS
+                && rules.stream().anyMatch(rule -> !rule.methods().isEmpty())) {
+            warnOfMethodsInBodies(webApp, loader);
+        }
+        String contextPath = webApp.getContextPath();
+        if (contextPath != null && contextPath.length() > 1) {
+            warnOfContextPath(webApp, contextPath, rules);
+        }
+    }
+
+    /** Filters of the application can take a method from the body of a form. */
+    private static void warnOfMethodsInBodies(ServletContext webApp, ClassLoader loader) {
+        webApp.getFilterRegistrations().values().stream()
+                .map(FilterRegistration::getClassName)
+                .filter(name -> name != null && takesMethods(name, loader))
+                .findFirst()
+                .ifPresent(name -> LOG.warn(
+                        "RL-324 {} takes methods from the bodies of forms, where the limiter does not look, and there are"
+                                + " rules by method; add limiter.http.method-override = forms",
+                        name));
+    }
+
+    /** By its name, or by that of a class that it extends. Nothing of the class runs here. */
+    private static boolean takesMethods(String name, ClassLoader loader) {
+        if (name.endsWith(METHOD_FILTER)) {
+            return true;
+        }
+        try {
+            Class<?> type = Class.forName(name, false, loader);
+            while (type != null && !type.getName().endsWith(METHOD_FILTER)) {
+                type = type.getSuperclass();
+            }
+            return type != null;
+        } catch (ClassNotFoundException | LinkageError | RuntimeException unknown) {
+            // The container will tell, if it needs the class.
+            return false;
+        }
+    }
+
+    /** Paths of rules lie inside the application, so one that begins with the context path matches no request to it. */
+    private static void warnOfContextPath(ServletContext webApp, String contextPath, Collection<RuleDefinition> rules) {
+        String prefix = PercentText.decoded(contextPath);
+        if (isServedInside(webApp, prefix)) {
+            return;
+        }
+        // A rule that has the path inside the application too is written for both, and limits.
+        Map<String, String> found = new LinkedHashMap<>();
+        rules.forEach(rule -> rule.paths().stream()
+                .filter(path -> beginsWith(prefix, path) && !rule.paths().contains(inside(prefix, path)))
+                .forEach(path -> found.put(rule.name() + " (" + path + ")", inside(prefix, path))));
+        if (!found.isEmpty()) {
+            LOG.warn(
+                    "RL-325 rules begin with the context path {}: {}. Paths of rules are inside the application, so they"
+                            + " match no request to it; write {} instead. Ignore this if the application has such paths"
+                            + " inside",
+                    contextPath,
+                    String.join(", ", found.keySet()),
+                    found.values().iterator().next());
+        }
+    }
+
+    /** Whether the path has these first segments. Case is ignored, as rules may ignore it. */
+    private static boolean beginsWith(String prefix, String path) {
+        return (path + "/").regionMatches(true, 0, prefix + "/", 0, prefix.length() + 1);
+    }
+
+    private static String inside(String prefix, String path) {
+        return path.length() == prefix.length() ? "/" : path.substring(prefix.length());
+    }
+
+    /** Whether the application has a servlet or a folder of that name: {@code /api} in the application at {@code /api}. */
+    private static boolean isServedInside(ServletContext webApp, String prefix) {
+        Set<String> files = webApp.getResourcePaths(prefix + "/");
+        // Of a folder that is not there some containers return null, as they should, and Jetty an empty set.
+        return (files != null && !files.isEmpty())
+                || webApp.getServletRegistrations().values().stream()
+                        .flatMap(servlet -> servlet.getMappings().stream())
+                        .anyMatch(mapping -> beginsWith(prefix, mapping));
+    }
+}

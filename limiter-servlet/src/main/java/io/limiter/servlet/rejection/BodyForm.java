@@ -1,0 +1,84 @@
+package io.limiter.servlet.rejection;
+
+import java.util.Enumeration;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The bodies that the standard answer can have: ASCII only, and nothing in them that the client has sent. */
+enum BodyForm {
+    PROBLEM_JSON("application/problem+json", DenialAnswer::problem),
+    TEXT("text/plain;charset=utf-8", denial -> denial.heading() + ". " + denial.detail() + "\n"),
+    HTML(
+            "text/html;charset=utf-8",
+            denial -> "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                    + "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" + denial.heading()
+                    + "</title>\n</head>\n<body>\n<h1>" + denial.heading() + "</h1>\n<p>" + denial.detail()
+                    + "</p>\n</body>\n</html>\n");
+
+    /** More is not read: no honest client sends it. */
+    private static final int LONGEST_ACCEPT = 4_096;
+
+    /** A media type, and its weight (RFC 9110 section 12.4.2); other parameters than a charset ask for what ours is not. */
+    private static final Pattern RANGE = Pattern.compile(
+            "([^;\\s]+)\\s*(?:;\\s*charset=[^;\\s]*\\s*)?(?:;\\s*q=(0(?:\\.[0-9]{0,3})?|1(?:\\.0{0,3})?)"
+                    + "\\s*(?:;.*)?)?");
+
+    /** May have commas, which separate nothing. */
+    private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"?");
+
+    final String contentType;
+
+    @SuppressWarnings("ImmutableEnumChecker") // the functions have no state
+    final Function<DenialAnswer, String> text;
+
+    BodyForm(String contentType, Function<DenialAnswer, String> text) {
+        this.contentType = contentType;
+        this.text = text;
+    }
+
+    /**
+     * HTML or plain text if the Accept lines of a request give it more weight than everything that a problem document is, else
+     * the problem document.
+     *
+     * @param accept null, as some containers answer, is no line
+     */
+    static BodyForm preferred(@Nullable Enumeration<String> accept) {
+        double[] weights = new double[values().length];
+        int left = LONGEST_ACCEPT;
+        while (accept != null && accept.hasMoreElements()) {
+            String line = accept.nextElement();
+            left -= line.length();
+            if (left < 0) {
+                break;
+            }
+            for (String range :
+                    QUOTED.matcher(line.toLowerCase(Locale.ROOT)).replaceAll("").split(",", -1)) {
+                addWeight(range.strip(), weights);
+            }
+        }
+        BodyForm best = PROBLEM_JSON;
+        for (BodyForm form : values()) {
+            best = weights[form.ordinal()] > weights[best.ordinal()] ? form : best;
+        }
+        return best;
+    }
+
+    private static void addWeight(String range, double[] weights) {
+        Matcher parts = RANGE.matcher(range);
+        if (parts.matches()) {
+            BodyForm form = switch (parts.group(1)) {
+                case "*/*", "application/*", "application/json", "application/problem+json" -> PROBLEM_JSON;
+                case "text/plain", "text/*" -> TEXT;
+                case "text/html" -> HTML;
+                default -> null;
+            };
+            if (form != null) {
+                double weight = parts.group(2) == null ? 1 : Double.parseDouble(parts.group(2));
+                weights[form.ordinal()] = Math.max(weights[form.ordinal()], weight);
+            }
+        }
+    }
+}

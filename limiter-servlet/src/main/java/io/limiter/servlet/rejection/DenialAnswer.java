@@ -1,0 +1,129 @@
+package io.limiter.servlet.rejection;
+
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.config.LimiterConfig;
+import io.limiter.servlet.quota.FieldNumbers;
+import io.limiter.servlet.quota.LimitsInAnswer;
+import io.limiter.servlet.quota.QuotaFields;
+import java.time.Clock;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * The standard answer to a denied request, for web frameworks without servlets: the status, fields and problem document
+ * that {@link Rejections} writes to a servlet's response. Loads without the servlet API. Immutable.
+ */
+public final class DenialAnswer {
+    private final Decision decision;
+    private final List<String> violated;
+    private final Map<String, String> fields;
+    private final String exposedFields;
+
+    /**
+     * The answer to a denial.
+     *
+     * @param limits to which the denial was added
+     */
+    DenialAnswer(Decision denial, LimitsInAnswer limits, Map<String, String> quotaFields, String exposedFields) {
+        this.decision = denial;
+        this.violated = limits.violated(denial);
+        this.exposedFields = exposedFields;
+        Map<String, String> all = new LinkedHashMap<>(quotaFields);
+        retryAfterSeconds().ifPresent(seconds -> all.put("Retry-After", Long.toString(seconds)));
+        all.put("Cache-Control", "no-store");
+        this.fields = Collections.unmodifiableMap(all);
+    }
+
+    /**
+     * Builds the answer to a denial.
+     *
+     * @param config selects the form of the quota fields; the policies are those of the decision
+     * @throws IllegalArgumentException if the decision allows
+     */
+    public static DenialAnswer of(LimiterConfig config, Decision denial) {
+        check(denial);
+        QuotaFields quota = new QuotaFields(config.http(), Clock.systemUTC());
+        LimitsInAnswer limits = new LimitsInAnswer();
+        Map<String, String> fields = quota.add(denial, limits);
+        return new DenialAnswer(denial, limits, fields, quota.exposed());
+    }
+
+    static void check(Decision denial) {
+        if (denial.allowed()) {
+            throw new IllegalArgumentException(
+                    "the decision allows the request, so there is nothing to refuse: " + denial);
+        }
+    }
+
+    Decision decision() {
+        return decision;
+    }
+
+    /** 429 (RFC 6585 section 4), or 503 if the backend could not answer and the policy denies then. */
+    public int status() {
+        return isOutage() ? 503 : 429;
+    }
+
+    /**
+     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Those of the body and of CORS are not among
+     * them.
+     */
+    public Map<String, String> fields() {
+        return fields;
+    }
+
+    /** The line to add to {@code Access-Control-Expose-Headers}; empty if the configuration requires none. */
+    public String exposedFields() {
+        return exposedFields;
+    }
+
+    /** Whole seconds, at least 1; empty if the request can never pass. */
+    OptionalLong retryAfterSeconds() {
+        long micros = decision.retryAfterMicros();
+        return micros == LimitOutcome.NEVER
+                ? OptionalLong.empty()
+                : OptionalLong.of(Math.max(1, FieldNumbers.seconds(micros)));
+    }
+
+    List<String> violated() {
+        return violated;
+    }
+
+    /** The body: a problem document (RFC 9457), {@code application/problem+json}, ASCII only. */
+    public String problem() {
+        boolean outage = isOutage();
+        // No name of a policy or limit has a character that JSON escapes.
+        return "{\"type\":\"https://iana.org/assignments/http-problem-types#"
+                + (outage ? "temporary-reduced-capacity" : "quota-exceeded")
+                + "\",\"title\":\""
+                + (outage ? "Temporary Reduced Capacity" : "Quota Exceeded")
+                + "\",\"status\":" + status()
+                + ",\"detail\":\"" + detail()
+                + "\",\"violated-policies\":["
+                + (violated.isEmpty() ? "" : "\"" + String.join("\",\"", violated) + "\"")
+                + "]}";
+    }
+
+    /** What happened, in plain words. */
+    String heading() {
+        return isOutage() ? "Service unavailable" : "Too many requests";
+    }
+
+    /** What the client can do, in plain words. */
+    String detail() {
+        OptionalLong seconds = retryAfterSeconds();
+        if (seconds.isEmpty()) {
+            return "This request is not allowed, now or later.";
+        }
+        return "Try again in " + seconds.getAsLong() + (seconds.getAsLong() == 1 ? " second." : " seconds.");
+    }
+
+    /** Whether the backend could not answer and the policy denies then; a call that can never pass is denied in any case. */
+    private boolean isOutage() {
+        return decision.source() == Decision.Source.FAILED_CLOSED && decision.retryAfterMicros() != LimitOutcome.NEVER;
+    }
+}

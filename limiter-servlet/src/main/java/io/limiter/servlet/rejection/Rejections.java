@@ -1,0 +1,188 @@
+package io.limiter.servlet.rejection;
+
+import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import io.limiter.config.HttpSettings;
+import io.limiter.config.LimiterConfig;
+import io.limiter.servlet.quota.LimitsInAnswer;
+import io.limiter.servlet.quota.QuotaFields;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * What a client gets of decisions: the fields of its quota, and the whole answer to a denied request. The filter uses it; code
+ * that decides in some other place can use it too. Thread-safe.
+ *
+ * <pre>{@code
+ * Derived<Rejections> rejections = limiter.derive(Rejections::of);
+ * if (!decision.allowed()) {
+ *     rejections.get().write(decision, request, response);
+ * }
+ * }</pre>
+ */
+public final class Rejections {
+    private static final Logger LOG = DiagnosticLog.of(Rejections.class);
+    private static final long HOUR_MICROS = 3_600_000_000L;
+    private static final String EXPOSE = "Access-Control-Expose-Headers";
+
+    /**
+     * Not a plain name: a request can be forwarded from one application into another, which has these classes from
+     * another class loader.
+     */
+    private static final String ATTRIBUTE = LimitsInAnswer.class.getName() + "." + UUID.randomUUID();
+
+    private final QuotaFields quota;
+    private final RejectionHandler handler;
+    private final Throttle committedLog = new Throttle(TimeSource.system(), HOUR_MICROS);
+    private final Throttle failureLog = new Throttle(TimeSource.system(), HOUR_MICROS);
+
+    Rejections(HttpSettings settings, RejectionHandler handler, Clock clock) {
+        this.quota = new QuotaFields(settings, clock);
+        this.handler = handler;
+    }
+
+    /**
+     * Answers as configured.
+     *
+     * @throws IllegalArgumentException if the configuration names a rejection handler that can't be made
+     */
+    public static Rejections of(LimiterConfig config) {
+        ClassLoader ofThread = Thread.currentThread().getContextClassLoader();
+        return of(config, null, ofThread == null ? Rejections.class.getClassLoader() : ofThread);
+    }
+
+    /** The same, with a handler that answers; it replaces one that the configuration names. */
+    public static Rejections of(LimiterConfig config, RejectionHandler handler) {
+        return new Rejections(config.http(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
+    }
+
+    /**
+     * The same.
+     *
+     * @param handler answers; null for the one that the configuration names, or the standard answer
+     * @param loader finds the class that the configuration names
+     * @throws IllegalArgumentException if that can't be made
+     */
+    public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, ClassLoader loader) {
+        String name = config.http().rejectionHandler();
+        if (handler != null) {
+            return of(config, handler);
+        }
+        return of(config, name == null ? Rejection::writeTo : HandlerClass.make(name, loader));
+    }
+
+    /** Writes the quota fields of a decision, allowed or not. Does nothing when the response is committed. */
+    public void writeQuota(Decision decision, HttpServletRequest request, HttpServletResponse response) {
+        if (response.isCommitted()) {
+            if (committedLog.tryPass()) {
+                LOG.warn("RL-321 the response was committed before the request came to the limiter, so nothing can be"
+                        + " told to the client; map the limiter's filter before the one that answers. Logged once an"
+                        + " hour");
+            }
+            return;
+        }
+        LimitsInAnswer limits = limitsInAnswer(request);
+        quota.add(decision, limits).forEach((field, line) -> {
+            if (quota.areLists()) {
+                replaceLine(field, limits.replaceLine(field, line), line, response);
+            } else {
+                response.setHeader(field, line);
+            }
+        });
+        String exposed = quota.exposed();
+        if (!exposed.isEmpty() && limits.replaceLine(EXPOSE, exposed) == null) {
+            response.addHeader(EXPOSE, exposed);
+        }
+    }
+
+    /**
+     * Answers a denied request: status, fields and body. Does nothing when the response is committed.
+     *
+     * @throws IllegalArgumentException if the decision allows
+     */
+    public void write(Decision denial, HttpServletRequest request, HttpServletResponse response) throws IOException {
+        DenialAnswer.check(denial);
+        writeQuota(denial, request, response);
+        if (response.isCommitted()) {
+            return;
+        }
+        Rejection rejection = new Rejection(new DenialAnswer(denial, limitsInAnswer(request), Map.of(), ""));
+        response.resetBuffer();
+        Map<String, List<String>> before = new LinkedHashMap<>();
+        response.getHeaderNames().forEach(name -> before.put(name, List.copyOf(response.getHeaders(name))));
+        if (rejection.retryAfterSeconds().isEmpty() && before.keySet().removeAll(quota.promises())) {
+            // What an earlier rule has promised reads as the time to try again. No servlet can remove one field.
+            restore(before, response);
+        }
+        rejection.setHead(response);
+        try {
+            handler.reject(rejection, request, response);
+        } catch (ServletException | IOException | RuntimeException failure) {
+            if (failureLog.tryPass()) {
+                LOG.warn(
+                        "RL-322 the rejection handler {} failed, so the standard answer stands in, or what it has sent"
+                                + " already. Logged once an hour",
+                        handler.getClass().getName(),
+                        failure);
+            }
+            if (!response.isCommitted()) {
+                restore(before, response);
+                rejection.setHead(response);
+                rejection.writeTo(request, response);
+            } else if (failure instanceof IOException gone) {
+                // Nearly always the client's connection, which is the container's business.
+                throw gone;
+            }
+            // Else what was sent is the answer. The exception of one handler, at each of very many denials, would fill
+            // logs.
+        }
+    }
+
+    /** Shared by all filters that the request meets. */
+    private static LimitsInAnswer limitsInAnswer(ServletRequest request) {
+        if (request.getAttribute(ATTRIBUTE) instanceof LimitsInAnswer known) {
+            return known;
+        }
+        LimitsInAnswer fresh = new LimitsInAnswer();
+        request.setAttribute(ATTRIBUTE, fresh);
+        return fresh;
+    }
+
+    /** Puts a line in place of our former one. The lines of others, who may have put their own, stay. */
+    private static void replaceLine(String field, @Nullable String former, String line, HttpServletResponse response) {
+        List<String> all = new ArrayList<>(former == null ? List.of() : response.getHeaders(field));
+        int at = all.indexOf(former);
+        if (at < 0) {
+            // The first one, or somebody has reset the response.
+            response.addHeader(field, line);
+        } else {
+            all.set(at, line);
+            setAll(field, all, response);
+        }
+    }
+
+    /** Leaves these fields alone: the Content-Encoding of a handler that failed would make the standard body unreadable. */
+    private static void restore(Map<String, List<String>> fields, HttpServletResponse response) {
+        response.reset();
+        fields.forEach((name, lines) -> setAll(name, lines, response));
+    }
+
+    private static void setAll(String field, List<String> lines, HttpServletResponse response) {
+        response.setHeader(field, lines.get(0));
+        lines.stream().skip(1).forEach(line -> response.addHeader(field, line));
+    }
+}

@@ -1,0 +1,172 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.Limiter;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.rule.Rule;
+import io.limiter.servlet.WebServer.Answer;
+import jakarta.servlet.http.HttpServletRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Rules that the application has written, alone and beside configured ones. */
+class OwnRulesTest {
+    private static final Policy FREE = Policy.of("free", Limit.fixedWindow(1, Duration.ofHours(1)));
+    private static final Policy GOLD = Policy.of("gold", Limit.fixedWindow(3, Duration.ofHours(1)));
+
+    /** The policy by the plan of the caller, the cost by the size of the request. */
+    private static final Rule<HttpServletRequest> BY_PLAN = request -> {
+        String user = request.getHeader("User");
+        if (user == null) {
+            return null;
+        }
+        String cost = request.getHeader("Cost");
+        return new Charge(
+                user.startsWith("gold") ? GOLD : FREE, PartitionKey.of(user), cost == null ? 1 : Long.parseLong(cost));
+    };
+
+    @TempDir
+    Path directory;
+
+    private final RateLimiter rateLimiter = RateLimiter.on(
+            InProcessBackend.builder().timeSource(new ManualTime()).build());
+
+    private WebServer serve(RateLimitFilter filter) {
+        return new WebServer(directory)
+                .filter("limiter", filter)
+                .servlet("/", Answer.text("ok"))
+                .servlet(
+                        "/front",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
+                .start();
+    }
+
+    @Test
+    void needNoConfiguration() {
+        try (WebServer server =
+                serve(RateLimitFilter.builder(rateLimiter).rule(BY_PLAN).build())) {
+            assertEquals(List.of(200, 200), server.statuses(2, "/page"));
+            assertEquals(List.of(200, 429), server.statuses(2, "/page", "User", "ann"));
+            assertEquals(List.of(200, 200, 200, 429), server.statuses(4, "/front", "User", "gold bob"));
+            HttpResponse<String> denied = server.get("/page", "User", "gold eve", "Cost", "4");
+            assertEquals(429, denied.statusCode());
+            assertEquals(Optional.of("\"gold\";q=3;w=3600"), denied.headers().firstValue("RateLimit-Policy"));
+            assertEquals(Optional.empty(), denied.headers().firstValue("Retry-After"));
+            assertTrue(denied.body().contains("\"violated-policies\":[\"gold\"]"), denied.body());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"draft-10", "draft-7", "draft-6", "x-ratelimit"})
+    void areToldAsThoseOfTheConfiguration(String form) {
+        Limiter limiter = Limiter.of(
+                WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 9/1h fixed\n"
+                        + "limiter.http.headers = " + form),
+                rateLimiter);
+        try (WebServer server =
+                serve(RateLimitFilter.builder(limiter).rule(BY_PLAN).build())) {
+            HttpResponse<String> answer = server.get("/page", "User", "gold ann");
+            List<String> expected = switch (form) {
+                case "draft-10" -> List.of("\"all\";q=9;w=3600, \"gold\";q=3;w=3600");
+                case "x-ratelimit" -> List.of();
+                default -> List.of("9;w=3600, 3;w=3600");
+            };
+            assertEquals(expected, answer.headers().allValues("RateLimit-Policy"));
+            List<String> remaining = switch (form) {
+                case "draft-10" -> List.of("\"all\";r=8;t=3600, \"gold\";r=2;t=3600");
+                case "draft-7" -> List.of("limit=3, remaining=2, reset=3600");
+                case "draft-6" -> answer.headers().allValues("RateLimit-Remaining");
+                default -> answer.headers().allValues("X-RateLimit-Remaining");
+            };
+            assertEquals(
+                    remaining.equals(List.of("2")) ? List.of() : remaining,
+                    answer.headers().allValues("RateLimit"));
+            assertEquals(!form.startsWith("draft-7") && !form.equals("draft-10"), remaining.equals(List.of("2")));
+        }
+    }
+
+    @Test
+    void oneLimitNameInTwoPoliciesOfADecision() throws Exception {
+        Policy own = Policy.of("own", Limit.fixedWindow(0, Duration.ofHours(1)).named("daily"));
+        Limiter limiter = Limiter.of(
+                WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 9/1h fixed name daily\n"),
+                rateLimiter);
+        FakeExchange exchange = new FakeExchange();
+        RateLimitFilter.builder(limiter)
+                .rule(request -> new Charge(own, PartitionKey.global(), 1))
+                .build()
+                .doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        assertEquals(List.of("\"all/daily\";q=9;w=3600, \"own/daily\";q=0;w=3600"), exchange.all("RateLimit-Policy"));
+        assertTrue(exchange.body().contains("\"violated-policies\":[\"own/daily\"]"), exchange.body());
+    }
+
+    @Test
+    void stayWhenTheConfigurationIsReplaced() {
+        Limiter limiter = Limiter.of(
+                WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 9/1h fixed\n"), rateLimiter);
+        try (WebServer server =
+                serve(RateLimitFilter.builder(limiter).rule(BY_PLAN).build())) {
+            assertEquals(200, server.get("/page", "User", "ann").statusCode());
+            limiter.replace(WebServer.config(""));
+            assertEquals(429, server.get("/page", "User", "ann").statusCode());
+            assertEquals(
+                    List.of("\"gold\";r=2;t=3600"),
+                    server.get("/page", "User", "gold ann").headers().allValues("RateLimit"));
+        }
+    }
+
+    @Test
+    void aRuleThatFailsLetsNothingPass() throws Exception {
+        boolean[] passed = new boolean[1];
+        RateLimitFilter filter = RateLimitFilter.builder(rateLimiter)
+                .rule(request -> {
+                    throw new IllegalStateException("no plan");
+                })
+                .build();
+        FakeExchange exchange = new FakeExchange();
+        assertThrows(
+                IllegalStateException.class,
+                () -> filter.doFilter(exchange.request(), exchange.response(), (in, out) -> passed[0] = true));
+        assertEquals(false, passed[0]);
+    }
+
+    @Test
+    void aHandlerAndSomeConfiguredRulesCanBeGivenToo() throws Exception {
+        Limiter limiter = Limiter.of(
+                WebServer.config("limiter.rules.none.path = /*\nlimiter.rules.none.limits = 0/1h\n"), rateLimiter);
+        RateLimitFilter filter = RateLimitFilter.builder(limiter)
+                .configuredRules(rule -> false)
+                .rule(BY_PLAN)
+                .rejectionHandler((rejection, request, response) -> response.setStatus(418))
+                .build();
+        for (int status : List.of(200, 418)) {
+            FakeExchange exchange = new FakeExchange().header("User", "ann");
+            filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+            assertEquals(status, exchange.status);
+        }
+    }
+
+    @Test
+    void aFilterWithoutAnyRuleIsRefused() {
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> RateLimitFilter.builder(rateLimiter).build());
+    }
+}

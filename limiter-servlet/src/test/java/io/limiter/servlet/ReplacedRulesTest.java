@@ -1,0 +1,260 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limiter;
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.WebServer.Answer;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.eclipse.jetty.ee10.servlet.FilterHolder;
+import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
+import org.eclipse.jetty.ee10.servlet.ServletHolder;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A configuration that is replaced while requests are served. */
+class ReplacedRulesTest {
+    private static final int REPLACEMENTS = 200;
+    private static final int LOAD_THREADS = 3;
+    private static final int PLENTY = 1_000_000;
+
+    @TempDir
+    Path directory;
+
+    private final Limiter limiter = limiter(loadRules(10));
+
+    private static Limiter limiter(String rules) {
+        return Limiter.of(
+                WebServer.config(rules),
+                RateLimiter.on(
+                        InProcessBackend.builder().timeSource(new ManualTime()).build()));
+    }
+
+    private static String loadRules(int permits) {
+        return "limiter.rules.probe.path = /probe\nlimiter.rules.probe.limits = " + permits + "/1h fixed\n"
+                + "limiter.rules.load.path = /load\nlimiter.rules.load.key = header:Client\n"
+                + "limiter.rules.load.limits = " + PLENTY + "/1h fixed\n";
+    }
+
+    private static HttpResponse<String> get(int port, String path, String client) throws Exception {
+        return WebServer.CLIENT.send(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                        .header("Client", client)
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    @Test
+    void ofTomcatUnderLoad() throws Exception {
+        try (WebServer server = new WebServer(directory)
+                .filter("limiter", new RateLimitFilter(limiter))
+                .servlet("/", Answer.text("ok"))
+                .start()) {
+            replaceUnderLoad(server.port());
+        }
+    }
+
+    @Test
+    void ofJettyUnderLoad() throws Exception {
+        Server server = new Server();
+        ServerConnector connector = new ServerConnector(server);
+        ServletContextHandler context = new ServletContextHandler("/");
+        context.addFilter(new FilterHolder(new RateLimitFilter(limiter)), "/*", EnumSet.of(DispatcherType.REQUEST));
+        context.addServlet(
+                new ServletHolder(new HttpServlet() {
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+                        response.setStatus(200);
+                    }
+                }),
+                "/*");
+        server.addConnector(connector);
+        server.setHandler(context);
+        server.start();
+        try {
+            replaceUnderLoad(connector.getLocalPort());
+        } finally {
+            server.stop();
+        }
+    }
+
+    private void replaceUnderLoad(int port) throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        ExecutorService threads = Executors.newFixedThreadPool(LOAD_THREADS);
+        try {
+            List<Future<Integer>> load = new ArrayList<>();
+            for (int i = 0; i < LOAD_THREADS; i++) {
+                String client = "client" + i;
+                load.add(threads.submit(() -> {
+                    int calls = 0;
+                    while (!over.get()) {
+                        HttpResponse<String> answer = get(port, "/load", client);
+                        calls++;
+                        assertEquals(200, answer.statusCode());
+                        assertEquals(
+                                Optional.of("\"load\";r=" + (PLENTY - calls) + ";t=3600"),
+                                answer.headers().firstValue("RateLimit"));
+                    }
+                    return calls;
+                }));
+            }
+            for (int i = 1; i <= REPLACEMENTS; i++) {
+                // Above what was used, and at it: then the next call is denied.
+                int permits = i % 2 == 0 ? i / 2 : 10 + i;
+                limiter.replace(WebServer.config(loadRules(permits)));
+                int used = i / 2;
+                HttpResponse<String> answer = get(port, "/probe", "probe");
+                boolean allowed = i % 2 != 0;
+                assertEquals(allowed ? 200 : 429, answer.statusCode());
+                assertEquals(
+                        Optional.of("\"probe\";q=" + permits + ";w=3600"),
+                        answer.headers().firstValue("RateLimit-Policy"),
+                        "in force at once");
+                assertEquals(
+                        Optional.of("\"probe\";r=" + (allowed ? permits - used - 1 : 0) + ";t=3600"),
+                        answer.headers().firstValue("RateLimit"),
+                        "what was used is kept");
+            }
+            over.set(true);
+            for (Future<Integer> one : load) {
+                assertTrue(one.get() > REPLACEMENTS / 10, "calls meanwhile");
+            }
+        } finally {
+            over.set(true);
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void aRequestInFlightIsOneBeforeAndAfter() {
+        Limiter one = limiter("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 5/1h\n");
+        try (WebServer server = new WebServer(directory)
+                .filter("limiter", new RateLimitFilter(one))
+                .servlet("/", Answer.text("ok"))
+                .servlet("/front", (request, response) -> {
+                    // Of the same name, but another policy and key.
+                    one.replace(WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.key = header:Client\n"
+                            + "limiter.policies.other.limits = 0/1h\nlimiter.rules.all.policy = other\n"
+                            + "limiter.rules.new.path = /page\nlimiter.rules.new.limits = 7/1h\n"));
+                    request.getRequestDispatcher("/page").forward(request, response);
+                })
+                .start()) {
+            HttpResponse<String> answer = server.get("/front");
+            assertEquals(200, answer.statusCode(), "the rule has charged it already");
+            assertEquals(
+                    List.of("\"all\";r=4;t=3600, \"new\";r=6;t=3600"),
+                    answer.headers().allValues("RateLimit"));
+            assertEquals(429, server.get("/front").statusCode());
+        }
+    }
+
+    @Test
+    void settingsAreThoseOfTheNewConfiguration() throws Exception {
+        RateLimitFilter filter = new RateLimitFilter(limiter);
+        FakeExchange exchange = exchange("/other");
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        assertEquals(List.of(), exchange.all("RateLimit"));
+        limiter.replace(WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n"
+                + "limiter.http.headers = draft-6\nlimiter.client-ip.trusted-proxies = 192.0.2.1\n"
+                + "limiter.http.rejection-handler = " + EmbeddedJettyTest.Teapot.class.getName() + "\n"));
+        for (String client : List.of("198.51.100.1", "198.51.100.2")) {
+            for (int status : List.of(200, 418)) {
+                exchange = exchange("/other").header("X-Forwarded-For", client);
+                filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+                assertEquals(status, exchange.status);
+                assertEquals(List.of("0"), exchange.all("RateLimit-Remaining"));
+            }
+        }
+    }
+
+    @Test
+    void theRulesOfAFilterThatHasSomeMayComeAndGo() throws Exception {
+        RateLimitFilter filter = RateLimitFilter.builder(limiter)
+                .configuredRules(rule -> rule.name().startsWith("late"))
+                .build();
+        String late = "limiter.rules.late.path = /*\nlimiter.rules.late.limits = 0/1h\n";
+        for (int i = 0; i < 3; i++) {
+            limiter.replace(WebServer.config(loadRules(10)));
+            assertEquals(200, status(filter));
+            limiter.replace(WebServer.config(loadRules(10) + late));
+            assertEquals(429, status(filter));
+        }
+    }
+
+    @Test
+    void aConfigurationThatAFilterCantUseIsRefused() throws Exception {
+        RateLimitFilter filter = new RateLimitFilter(limiter);
+        assertTrue(assertThrows(
+                        IllegalArgumentException.class,
+                        () -> limiter.replace(WebServer.config("limiter.policies.p.limits = 1/1h")))
+                .getMessage()
+                .startsWith("RL-109 "));
+        assertTrue(assertThrows(
+                        IllegalArgumentException.class,
+                        () -> limiter.replace(WebServer.config(
+                                loadRules(1) + "limiter.http.rejection-handler = com.example.Nobody\n")))
+                .getMessage()
+                .startsWith("RL-114 "));
+        FakeExchange exchange = exchange("/probe");
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        assertEquals(List.of("\"probe\";q=10;w=3600"), exchange.all("RateLimit-Policy"));
+
+        filter.destroy();
+        limiter.replace(WebServer.config(""));
+        exchange = exchange("/probe");
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        assertEquals(List.of("\"probe\";r=8;t=3600"), exchange.all("RateLimit"), "of a request that comes late");
+        assertFalse(exchange.committed);
+    }
+
+    @Test
+    void rulesAreCheckedAgainstTheApplicationAgain() throws Exception {
+        try (WebServer server = new WebServer(directory, directory.resolve("web"), "/shop")
+                .filter("limiter", new RateLimitFilter(limiter))
+                .start()) {
+            assertTrue(server.port() > 0);
+            assertEquals(
+                    List.of("RL-325"),
+                    FindingsTest.codes(() -> limiter.replace(WebServer.config(
+                            loadRules(1) + "limiter.rules.shop.path = /shop/a\nlimiter.rules.shop.limits = 1/1h\n"))));
+        }
+    }
+
+    private static int status(RateLimitFilter filter) throws Exception {
+        FakeExchange exchange = exchange("/");
+        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        return exchange.status;
+    }
+
+    private static FakeExchange exchange(String path) {
+        FakeExchange exchange = new FakeExchange();
+        exchange.path = path;
+        exchange.requestUri = path;
+        return exchange;
+    }
+}

@@ -1,0 +1,100 @@
+package io.limiter.servlet.match;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.config.HttpSettings;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PathPatternTest {
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    /vote,              /vote,              true
+                    /vote,              /vote/,             true
+                    /vote,              //vote//,           true
+                    /vote,              /votes,             false
+                    /vote,              /vot,               false
+                    /vote,              /vote/1,            false
+                    /vote,              /a/vote,            false
+                    /vote,              /Vote,              true
+                    /vote,              '',                 false
+                    /vote/,             /vote,              true
+                    /,                  /,                  true
+                    /,                  '',                 true
+                    /,                  //,                 true
+                    /,                  /vote,              false
+                    /*,                 /,                  true
+                    /*,                 '',                 true
+                    /*,                 /any/thing,         true
+                    /api/*,             /api,               true
+                    /api/*,             /api/,              true
+                    /api/*,             /api/a/b/c,         true
+                    /api/*,             //api//a,           true
+                    /api/*,             /apis,              false
+                    /api/*,             /ap,                false
+                    /api/*,             /x/api,             false
+                    /users/{id},        /users/7,           true
+                    /users/{id},        /users/7/,          true
+                    /users/{id},        /users,             false
+                    /users/{id},        /users/,            false
+                    /users/{id},        /users//,           false
+                    /users/{id},        /users/7/posts,     false
+                    /users/{id}/posts,  /users/7/posts,     true
+                    /users/{id}/posts,  /users/posts,       false
+                    /users/{id}/*,      /users/7,           true
+                    /users/{id}/*,      /users/7/a/b,       true
+                    /users/{id}/*,      /users,             false
+                    /{a}/{b},           /x/y,               true
+                    /{a}/{b},           /x,                 false
+                    /été,               /été,               true
+                    /a b,               /a b,               true
+                    """)
+    void matches(String pattern, String path, boolean expected) {
+        assertEquals(expected, PathPattern.of(pattern, HttpSettings.DEFAULT).matches(path));
+    }
+
+    @Test
+    void aVariableStandsForItsSegment() {
+        PathPattern pattern = PathPattern.of("/users/{id}/posts/{post}/*", HttpSettings.DEFAULT);
+
+        assertEquals("7", pattern.variable("//users//7/posts/p q/more", "id"));
+        assertEquals("p q", pattern.variable("//users//7/posts/p q/more", "post"));
+        assertNull(pattern.variable("/users/7/posts/1", "other"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    /vote,        /vote,       true
+                    /vote,        /Vote,       false
+                    /vote,        /vote/,      false
+                    /vote,        //vote,      true
+                    /vote/,       /vote/,      true
+                    /vote/,       /vote,       false
+                    /,            /,           true
+                    /,            '',          true
+                    /api/*,       /api/,       true
+                    /api/*,       /API/a,      false
+                    /users/{id},  /users/A,    true
+                    /users/{id},  /users/A/,   false
+                    """)
+    void matchesExactly(String pattern, String path, boolean expected) {
+        HttpSettings usual = HttpSettings.DEFAULT;
+        HttpSettings exact =
+                new HttpSettings(usual.headers(), usual.reset(), false, false, false, usual.methodOverride(), null);
+        assertEquals(expected, PathPattern.of(pattern, exact).matches(path));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/vote, /VOTE", "/vote, /vOTe/", "/key, /\u212Aey", "/k\u00e9y, /K\u00C9Y"})
+    void caseIsIgnoredInEveryAlphabet(String pattern, String path) {
+        assertTrue(PathPattern.of(pattern, HttpSettings.DEFAULT).matches(path));
+    }
+
+    @Test
+    void aVariableKeepsItsCase() {
+        assertEquals("Ann", PathPattern.of("/users/{id}", HttpSettings.DEFAULT).variable("/USERS/Ann", "id"));
+    }
+}

@@ -1,0 +1,14 @@
+package io.limiter.servlet.match;
+
+/** The two readings of a raw path, for tests of other packages. */
+public final class RawPaths {
+    private RawPaths() {}
+
+    public static String whole(String raw) {
+        return RawPath.whole(raw, PercentText::decoded);
+    }
+
+    public static String bySegment(String raw) {
+        return RawPath.bySegment(raw, PercentText::decoded);
+    }
+}
