@@ -3,7 +3,7 @@ package io.limiter.spring.boot;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.RateLimiter;
-import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -2,8 +2,8 @@ package io.limiter.spring.web;
 
 import io.limiter.config.ClientIpSettings;
 import io.limiter.servlet.address.ClientAddressResolver;
-import io.limiter.spring.aop.Caller;
-import io.limiter.spring.aop.CallerSource;
+import io.limiter.spring.Caller;
+import io.limiter.spring.CallerSource;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,7 @@ import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
 import io.limiter.rule.KeyForm;
 import io.limiter.servlet.RuleKeyForm;
-import io.limiter.spring.aop.AnnotatedPolicy;
+import io.limiter.spring.call.AnnotatedPolicy;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
