@@ -3,15 +3,14 @@ package io.limiter.spring.call;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
-import io.limiter.LimitOutcome;
 import io.limiter.RateLimiter;
-import io.limiter.rule.Rule;
 import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.call.MethodRules.Charged;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodScope;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,10 +24,10 @@ public final class LimitedCall {
 
     private final Terms terms;
     private final MethodCall call;
-    private final List<Charge> charges;
-    private final List<Rule<? super MethodCall>> owners;
-    private final List<Charge> shadowCharges;
-    private final List<Rule<? super MethodCall>> shadowOwners;
+    private final List<Charged> charged;
+    private final List<Charged> enforced;
+    private final List<Charged> shadows;
+    private final boolean refundable;
     /** What was taken: once the call may be made. */
     private @Nullable Decision taken;
 
@@ -46,74 +45,53 @@ public final class LimitedCall {
             @Nullable Fallback fallback,
             Supplier<MethodRules> rules) {}
 
-    /**
-     * A call.
-     *
-     * @param owners the annotations that the charges come from, in the same order; empty when none of them refunds anything
-     * @param shadowOwners those of the charges that are only counted, likewise
-     */
-    private LimitedCall(
-            Terms terms,
-            MethodCall call,
-            List<Charge> charges,
-            List<Rule<? super MethodCall>> owners,
-            List<Charge> shadowCharges,
-            List<Rule<? super MethodCall>> shadowOwners) {
+    private LimitedCall(Terms terms, MethodCall call, List<Charged> charged) {
+        int first = 0;
+        boolean refunds = false;
+        for (Charged one : charged) {
+            first += one.rule().isShadow() ? 0 : 1;
+            refunds |= one.rule().refunds();
+        }
         this.terms = terms;
         this.call = call;
-        this.charges = charges;
-        this.owners = owners;
-        this.shadowCharges = shadowCharges;
-        this.shadowOwners = shadowOwners;
+        this.charged = charged;
+        this.enforced = charged.subList(0, first);
+        this.shadows = charged.subList(first, charged.size());
+        this.refundable = refunds;
     }
 
     /** A call under the present rules; null when none of them is for it. */
     public static @Nullable LimitedCall of(MethodCall call, Terms terms) {
-        MethodRules rules = terms.rules.get();
-        // Who made which charge matters only where some come back.
-        List<Rule<? super MethodCall>> owners = rules.refund() ? new ArrayList<>() : List.of();
-        List<Charge> charges = rules.enforced().charges(call, rules.refund() ? owners : null);
-        List<Charge> counted = List.of();
-        List<Rule<? super MethodCall>> shadowOwners = List.of();
-        if (rules.shadows().size() > 0) {
-            shadowOwners = new ArrayList<>();
-            counted = rules.shadows().charges(call, shadowOwners);
-            for (int i = counted.size() - 1; i >= 0; i--) {
-                // The enforced charge counts for both.
-                if (isAmong(charges, counted.get(i))) {
-                    counted.remove(i);
-                    shadowOwners.remove(i);
-                }
-            }
-        }
-        return charges.isEmpty() && counted.isEmpty()
-                ? null
-                : new LimitedCall(terms, call, charges, owners, counted, rules.refund() ? shadowOwners : List.of());
+        List<Charged> charged = terms.rules.get().charge(call);
+        return charged.isEmpty() ? null : new LimitedCall(terms, call, charged);
     }
 
     /** The same call as if it came again: with its key and its cost, and the policies of now. */
     LimitedCall again() {
         MethodRules rules = terms.rules.get();
         return new LimitedCall(
-                terms,
-                call.again(),
-                charges.stream().map(rules::renewed).toList(),
-                owners,
-                shadowCharges.stream().map(rules::renewed).toList(),
-                shadowOwners);
+                terms, call.again(), charged.stream().map(rules::renewed).toList());
     }
 
     /** Whether nothing can deny it. */
     boolean isFree() {
-        return charges.isEmpty();
+        return enforced.isEmpty();
     }
 
     Decision decide() {
-        return terms.limiter.tryAcquire(charges);
+        return terms.limiter.tryAcquire(charges());
     }
 
     CompletionStage<Decision> decideAsync() {
-        return terms.limiter.tryAcquireAsync(charges);
+        return terms.limiter.tryAcquireAsync(charges());
+    }
+
+    private List<Charge> charges() {
+        Charge[] charges = new Charge[enforced.size()];
+        for (int i = 0; i < charges.length; i++) {
+            charges[i] = enforced.get(i).charge();
+        }
+        return List.of(charges);
     }
 
     /**
@@ -125,9 +103,9 @@ public final class LimitedCall {
     @Nullable
     Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
         taken = decision;
-        if (!shadowCharges.isEmpty()) {
-            counted = shadowCharges.stream()
-                    .map(charge -> terms.shadow.count(charge, terms.scope))
+        if (!shadows.isEmpty()) {
+            counted = shadows.stream()
+                    .map(one -> terms.shadow.count(one.charge(), terms.scope))
                     .toList();
         }
         try {
@@ -149,7 +127,7 @@ public final class LimitedCall {
 
     /** Whether a failure may have to be refunded. */
     boolean isRefundable() {
-        return !owners.isEmpty() || !shadowOwners.isEmpty();
+        return refundable;
     }
 
     /** Gives back what the failure says, if anything. Never throws: the failure goes on. */
@@ -158,8 +136,8 @@ public final class LimitedCall {
         if (back != null) {
             refund(back, waits);
         }
-        for (int i = 0; i < shadowOwners.size() && i < counted.size(); i++) {
-            if (refunds(shadowOwners.get(i), failure)) {
+        for (int i = 0; i < counted.size(); i++) {
+            if (shadows.get(i).rule().rule().refundsOn(failure)) {
                 counted.get(i).thenAccept(decision -> refund(decision, false));
             }
         }
@@ -182,32 +160,20 @@ public final class LimitedCall {
         if (decision == null || !decision.allowed()) {
             return null;
         }
-        List<Charge> back = new ArrayList<>();
-        for (int i = 0; i < owners.size(); i++) {
-            if (refunds(owners.get(i), failure)) {
-                back.add(decision.charges().get(i));
-            }
-        }
-        if (back.isEmpty() || back.size() == decision.charges().size()) {
+        List<Charged> back = enforced.stream()
+                .filter(one -> one.rule().rule().refundsOn(failure))
+                .toList();
+        if (back.isEmpty() || back.size() == enforced.size()) {
             return back.isEmpty() ? null : decision;
         }
-        List<LimitOutcome> outcomes = decision.outcomes().stream()
-                .filter(outcome -> isAmong(back, outcome.charge()))
-                .toList();
-        return Decision.of(decision.source(), back, outcomes);
-    }
-
-    private static boolean refunds(Rule<? super MethodCall> owner, Throwable failure) {
-        return owner instanceof MethodRule.UnderPolicy of && of.rule().refundsOn(failure);
-    }
-
-    /**
-     * Whether one of the charges is to the same policy for the same key. Names are compared, not policies: the outcomes of a local
-     * share have its limits, which are smaller than those that were asked.
-     */
-    private static boolean isAmong(List<Charge> charges, Charge one) {
-        return charges.stream()
-                .anyMatch(charge -> charge.policy().name().equals(one.policy().name())
-                        && charge.key().equals(one.key()));
+        // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those that
+        // were asked.
+        Predicate<Charge> isBack = charge -> back.stream().anyMatch(one -> one.isToSame(charge));
+        return Decision.of(
+                decision.source(),
+                decision.charges().stream().filter(isBack).toList(),
+                decision.outcomes().stream()
+                        .filter(outcome -> isBack.test(outcome.charge()))
+                        .toList());
     }
 }

@@ -3,7 +3,6 @@ package io.limiter.spring.call;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.rule.Rule;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.CallExpression;
@@ -11,6 +10,8 @@ import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodKey;
 import io.limiter.spring.expression.MethodScope;
 import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -82,9 +83,10 @@ public final class MethodRule {
     }
 
     /** A rule with the policy of one snapshot of the limiter. */
-    public record UnderPolicy(MethodRule rule, Policy policy) implements Rule<MethodCall> {
-        @Override
-        public @Nullable Charge charge(MethodCall call) {
+    public record UnderPolicy(MethodRule rule, Policy policy) {
+        /** What a call costs; null when the rule is not for it. */
+        @Nullable
+        Charge charge(MethodCall call) {
             if (rule.shadow == null) {
                 return rule.charge(call, policy);
             }
@@ -129,7 +131,7 @@ public final class MethodRule {
 
     /** Whether a call that failed so takes nothing: by what was thrown, or what the wrappers of asynchronous code hold. */
     boolean refundsOn(Throwable thrown) {
-        for (Throwable link = thrown; link != null; link = Failures.wrappedBy(link)) {
+        for (Throwable link = thrown; link != null; link = wrappedBy(link)) {
             for (Class<? extends Throwable> type : refundOn) {
                 if (type.isInstance(link)) {
                     return true;
@@ -137,6 +139,11 @@ public final class MethodRule {
             }
         }
         return false;
+    }
+
+    /** What it holds, where it is one of the wrappers that asynchronous code puts around a failure; else null. */
+    static @Nullable Throwable wrappedBy(Throwable thrown) {
+        return thrown instanceof CompletionException || thrown instanceof ExecutionException ? thrown.getCause() : null;
     }
 
     private static boolean isFor(@Nullable Object value, CallExpression condition) {

@@ -1,52 +1,74 @@
 package io.limiter.spring.call;
 
 import io.limiter.Charge;
-import io.limiter.rule.RuleSet;
+import io.limiter.spring.call.MethodRule.UnderPolicy;
 import io.limiter.spring.expression.MethodCall;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
-/** The annotations of a method under the policies of one configuration, those that only count apart. Immutable. */
+/** The annotations of a method under the policies of one configuration. Immutable. */
 public final class MethodRules {
-    private final List<MethodRule.UnderPolicy> rules;
-    private final RuleSet<MethodCall> enforced;
-    private final RuleSet<MethodCall> shadows;
-    private final boolean refunds;
+    private final List<UnderPolicy> rules;
+    /** Those that only count come last. */
+    private final List<UnderPolicy> ordered;
 
     /** Of these annotations, in their order. */
-    public MethodRules(List<MethodRule.UnderPolicy> rules) {
+    public MethodRules(List<UnderPolicy> rules) {
         this.rules = rules;
-        this.enforced =
-                new RuleSet<>(rules.stream().filter(rule -> !rule.isShadow()).toList());
-        this.shadows = new RuleSet<>(
-                rules.stream().filter(MethodRule.UnderPolicy::isShadow).toList());
-        this.refunds = rules.stream().anyMatch(MethodRule.UnderPolicy::refunds);
+        this.ordered = rules.stream()
+                .sorted(Comparator.comparing(UnderPolicy::isShadow))
+                .toList();
+    }
+
+    /** What one annotation charges for a call. */
+    record Charged(UnderPolicy rule, Charge charge) {
+        boolean isToSame(Charge other) {
+            return charge.policy().name().equals(other.policy().name())
+                    && charge.key().equals(other.key());
+        }
     }
 
     /** What they say, for who looks from outside. */
     public List<AnnotatedPolicy> described() {
-        return rules.stream().map(MethodRule.UnderPolicy::described).toList();
+        return rules.stream().map(UnderPolicy::described).toList();
     }
 
-    RuleSet<MethodCall> enforced() {
-        return enforced;
+    /**
+     * What they charge for a call, what is only counted last. Where several charge one policy for one key, the larger charge stands
+     * alone; one that is enforced counts for both.
+     */
+    List<Charged> charge(MethodCall call) {
+        List<Charged> all = new ArrayList<>(ordered.size());
+        for (UnderPolicy rule : ordered) {
+            Charge charge = rule.charge(call);
+            if (charge != null) {
+                add(new Charged(rule, charge), all);
+            }
+        }
+        return all;
     }
 
-    RuleSet<MethodCall> shadows() {
-        return shadows;
-    }
-
-    /** Whether a call that fails may give something back. */
-    boolean refund() {
-        return refunds;
+    private static void add(Charged one, List<Charged> all) {
+        for (int i = 0; i < all.size(); i++) {
+            Charged known = all.get(i);
+            if (known.isToSame(one.charge)) {
+                if (one.charge.permits() > known.charge.permits() && known.rule.isShadow() == one.rule.isShadow()) {
+                    all.set(i, one);
+                }
+                return;
+            }
+        }
+        all.add(one);
     }
 
     /** A charge of an earlier snapshot under the policy that has its name now. */
-    Charge renewed(Charge charge) {
-        for (MethodRule.UnderPolicy rule : rules) {
-            if (rule.policy().name().equals(charge.policy().name())) {
-                return new Charge(rule.policy(), charge.key(), charge.permits());
-            }
-        }
-        return charge;
+    Charged renewed(Charged earlier) {
+        Charge charge = earlier.charge;
+        return rules.stream()
+                .filter(rule -> rule.policy().name().equals(charge.policy().name()))
+                .findFirst()
+                .map(rule -> new Charged(earlier.rule, new Charge(rule.policy(), charge.key(), charge.permits())))
+                .orElse(earlier);
     }
 }

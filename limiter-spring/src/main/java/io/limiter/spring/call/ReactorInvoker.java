@@ -17,11 +17,11 @@ final class ReactorInvoker {
         return type == Mono.class || type == Flux.class || type == Publisher.class;
     }
 
-    static Invoker of(Class<?> type) {
-        return type == Mono.class ? ReactorInvoker::mono : ReactorInvoker::flux;
+    static boolean isMono(Class<?> type) {
+        return type == Mono.class;
     }
 
-    private static Object mono(LimitedCall call) {
+    static Object mono(LimitedCall call) {
         return Mono.defer(() -> {
             LimitedCall again = call.again();
             return again.isFree()
@@ -30,7 +30,7 @@ final class ReactorInvoker {
         });
     }
 
-    private static Object flux(LimitedCall call) {
+    static Object flux(LimitedCall call) {
         return Flux.defer(() -> {
             LimitedCall again = call.again();
             return again.isFree()

@@ -29,7 +29,7 @@ final class StageInvoker {
                 return;
             }
             if (failure != null) {
-                promised.completeExceptionally(Failures.unwrapped(failure));
+                promised.completeExceptionally(unwrapped(failure));
                 return;
             }
             try {
@@ -75,12 +75,17 @@ final class StageInvoker {
             }
             call.refund(failure, false);
             // As the method said it: without what CompletableFuture puts around it on the way.
-            promised.completeExceptionally(Failures.unwrapped(failure));
+            promised.completeExceptionally(unwrapped(failure));
         });
         promised.whenComplete((value, failure) -> {
             if (promised.isCancelled() && stage instanceof Future<?> own) {
                 own.cancel(true);
             }
         });
+    }
+
+    private static Throwable unwrapped(Throwable thrown) {
+        Throwable cause = MethodRule.wrappedBy(thrown);
+        return cause == null ? thrown : unwrapped(cause);
     }
 }

@@ -1,10 +1,7 @@
 package io.limiter.spring.expression;
 
-/** The beans that expressions may name. Thread-safe. */
-public interface Beans {
-    /** Whether there is one of that name. */
-    boolean has(String name);
+import java.util.function.Function;
+import java.util.function.Predicate;
 
-    /** The bean of that name. */
-    Object get(String name);
-}
+/** The beans that expressions may name: whether there is one of a name, and the bean. */
+public record Beans(Predicate<String> has, Function<String, Object> get) {}

@@ -1,6 +1,9 @@
 package io.limiter.spring.expression;
 
+import io.limiter.PartitionKey;
+import java.security.Principal;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -123,9 +126,26 @@ public final class CallExpression {
         return root instanceof InlineList;
     }
 
-    /** Whether its value may be a whole key or a list of parts; false where the types rule that out. */
+    /**
+     * Whether its value may be a whole key or a list of parts; false for a text that is written here, and for a parameter of
+     * a type that rules that out.
+     */
     boolean mayBeKeyOrList() {
-        return DeclaredTypes.mayBeKeyOrList(root, scope);
+        if (parameter < 0) {
+            return !(root instanceof Literal
+                    || root instanceof Operator
+                    || root instanceof OperatorNot
+                    || isWord(root));
+        }
+        Class<?> type = scope.method().getParameterTypes()[parameter];
+        return type == Object.class
+                || type == PartitionKey.class
+                || Collection.class.isAssignableFrom(type)
+                || (type.isInterface() && type != CharSequence.class && type != Principal.class);
+    }
+
+    private static boolean isWord(SpelNode node) {
+        return node instanceof PropertyOrFieldReference word && !word.getName().equals("global");
     }
 
     /** What it is for every call, where it names nothing: a number, a text in quotes; else null. */
@@ -220,7 +240,7 @@ public final class CallExpression {
         if (beans == null) {
             throw unknown("@" + name, "is a bean, and there is no Spring context; use parameters");
         }
-        if (!beans.has(name)) {
+        if (!beans.has().test(name)) {
             throw unknown("@" + name, "is no bean of this context; correct its name, or define it");
         }
     }

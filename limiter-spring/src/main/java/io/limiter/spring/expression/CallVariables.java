@@ -54,7 +54,7 @@ final class CallVariables implements EvaluationContext {
 
     @Override
     public BeanResolver getBeanResolver() {
-        return (variables, name) -> Objects.requireNonNull(scope.beans()).get(name);
+        return (variables, name) -> Objects.requireNonNull(scope.beans()).get().apply(name);
     }
 
     @Override

@@ -10,7 +10,6 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.call.AnnotatedPolicy;
 import io.limiter.spring.call.Fallback;
 import io.limiter.spring.call.Invoker;
-import io.limiter.spring.call.Invokers;
 import io.limiter.spring.call.MethodRule;
 import io.limiter.spring.call.MethodRules;
 import io.limiter.spring.call.ShadowCounter;
@@ -87,13 +86,16 @@ public final class LimitedMethods implements AutoCloseable {
     }
 
     private @Nullable LimitedMethod make(Method called, Class<?> target) {
-        Method specific = AnnotatedMethod.specific(called, target);
-        List<MergedAnnotation<RateLimited>> annotations = Annotations.of(specific, called);
+        AnnotatedMethod method = AnnotatedMethod.of(called, target);
+        List<MergedAnnotation<RateLimited>> annotations = method.annotations();
         if (annotations.isEmpty()) {
             return null;
         }
         MethodScope scope = new MethodScope(
-                specific, sourceOf(annotations.get(0)) instanceof Method method ? method : called, callers, beans);
+                method.specific(),
+                sourceOf(annotations.get(0)) instanceof Method annotated ? annotated : called,
+                callers,
+                beans);
         List<Function<LimiterConfig, MethodRule.UnderPolicy>> rules = new ArrayList<>();
         Set<String> fallbacks = new TreeSet<>();
         int ordinal = 0;
@@ -118,7 +120,7 @@ public final class LimitedMethods implements AutoCloseable {
         Fallback fallback = fallbacks.isEmpty()
                 ? null
                 : Fallback.find(scope, fallbacks.iterator().next(), target);
-        Invoker invoker = Invokers.of(scope);
+        Invoker invoker = Invoker.of(scope);
         Derived<MethodRules> derived = limiter.derive(config ->
                 new MethodRules(rules.stream().map(rule -> rule.apply(config)).toList()));
         return new LimitedMethod(limiter, scope, shadow, fallback, invoker, derived);

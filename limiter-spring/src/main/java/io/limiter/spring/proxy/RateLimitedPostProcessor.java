@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
-import java.util.function.Predicate;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +29,6 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
-import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
@@ -58,7 +56,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private static final long serialVersionUID = 1L;
 
     private final transient Advisor arrival;
-    private final transient Map<Class<?>, Boolean> limitedTypes =
+    private final transient Map<Class<?>, List<Method>> reachable =
             new ConcurrentReferenceHashMap<>(64, ReferenceType.WEAK);
     private final transient Set<String> seen = ConcurrentHashMap.newKeySet();
     private final transient Set<String> limited = ConcurrentHashMap.newKeySet();
@@ -73,11 +71,17 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         setBeforeExistingAdvisors(true);
         // Before those that keep a bean as they find it; they come last of all that have an order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
-        BiPredicate<Method, Class<?>> hasLimits = (method, type) -> methods().of(method, type) != null;
+        BiPredicate<Method, Class<?>> hasLimits = this::isLimited;
         this.advisor = advisor(hasLimits, new RateLimitInterceptor(this::methods));
         this.arrival = advisor(
                 hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
                 RateLimitedPostProcessor::arrive);
+    }
+
+    /** While an application is built ahead of time there is no limiter, and the annotations say it. */
+    private boolean isLimited(Method method, Class<?> type) {
+        LimitedMethods used = methods;
+        return used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null;
     }
 
     private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, MethodInterceptor advice) {
@@ -128,50 +132,37 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     /** Checks the annotations of a bean, and gives it a proxy if it has some. */
     @Override
     public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
-        return isFor(bean) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+        if (!isFor(bean)) {
+            return bean;
+        }
+        Class<?> type = AopUtils.getTargetClass(bean);
+        reachable(type).forEach(method -> methods().of(method, type));
+        return super.postProcessAfterInitialization(bean, beanName);
     }
 
     @Override
     protected boolean isEligible(Class<?> targetClass) {
-        return hasLimits(targetClass);
+        return !reachable(targetClass).isEmpty();
     }
 
+    /** A final class has no subclasses, and a proxy of the JDK or a lambda is known by its interfaces alone. */
     @Override
-    protected ProxyFactory prepareProxyFactory(Object bean, String beanName) {
-        ProxyFactory proxy = super.prepareProxyFactory(bean, beanName);
-        fit(proxy, bean.getClass());
-        return proxy;
-    }
-
-    private static void fit(ProxyFactory proxy, Class<?> type) {
-        if (proxy.isProxyTargetClass() && !ProxyReach.canHaveSubclass(type) && type.getInterfaces().length > 0) {
+    protected void customizeProxyFactory(ProxyFactory proxy) {
+        Class<?> type = proxy.getTargetClass();
+        if (type != null
+                && proxy.isProxyTargetClass()
+                && !ProxyReach.canHaveSubclass(type)
+                && type.getInterfaces().length > 0) {
             proxy.setProxyTargetClass(false);
+            evaluateProxyInterfaces(type, proxy);
         }
     }
 
     /** The class of the proxy that a bean of a class gets: made ahead of time, where it can't be made at run time. */
     @Override
     public Class<?> determineBeanType(Class<?> beanClass, String beanName) {
-        // What is a proxy already gets our advice, and no proxy around it. While an application is built there is no
-        // limiter.
-        if (SpringProxy.class.isAssignableFrom(beanClass)
-                || AopInfrastructureBean.class.isAssignableFrom(beanClass)
-                || !hasReachable(beanClass, method -> true)) {
-            return beanClass;
-        }
-        ProxyFactory proxy = new ProxyFactory();
-        proxy.copyFrom(this);
-        proxy.setTargetClass(beanClass);
-        if (AutoProxyUtils.shouldProxyTargetClass(factory(), beanName)) {
-            proxy.setProxyTargetClass(true);
-        }
-        fit(proxy, beanClass);
-        if (!proxy.isProxyTargetClass()) {
-            evaluateProxyInterfaces(beanClass, proxy);
-        }
-        // With any advice: a class does not know which of its methods are advised.
-        proxy.addAdvice((MethodInterceptor) MethodInvocation::proceed);
-        return proxy.getProxyClass(getProxyClassLoader());
+        // What is a proxy already gets our advice, and no proxy around it.
+        return SpringProxy.class.isAssignableFrom(beanClass) ? beanClass : super.determineBeanType(beanClass, beanName);
     }
 
     /**
@@ -284,7 +275,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // What a factory makes comes by itself, and the factory may be the description of a proxy.
         return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
                 && !isLimitedInside(bean)
-                && hasLimits(AopUtils.getTargetClass(bean));
+                && isEligible(AopUtils.getTargetClass(bean));
     }
 
     /** Whether it is a proxy before a bean that has our advice: a facade of another name, say. That one decides. */
@@ -303,25 +294,19 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return WovenClasses.isAnyPerhapsWoven(AopUtils.getTargetClass(bean));
     }
 
-    private boolean hasLimits(Class<?> type) {
-        Boolean known = limitedTypes.get(type);
+    /** The limited methods of a class that a proxy can reach; all its annotations are looked at. */
+    private List<Method> reachable(Class<?> type) {
+        List<Method> known = reachable.get(type);
         if (known == null) {
-            known = hasReachable(type, method -> methods().of(method.called(), type) != null);
-            limitedTypes.put(type, known);
+            List<AnnotatedMethod> annotated = AnnotatedMethod.of(type);
+            boolean subclassed = !annotated.isEmpty() && isSubclassed(type);
+            known = annotated.stream()
+                    .filter(method -> ProxyReach.includes(method, type, subclassed))
+                    .map(AnnotatedMethod::called)
+                    .toList();
+            reachable.put(type, known);
         }
         return known;
-    }
-
-    /** Whether the class has such methods that a proxy can reach; all its annotations are looked at. */
-    private boolean hasReachable(Class<?> type, Predicate<AnnotatedMethod> isLimited) {
-        List<AnnotatedMethod> annotated = AnnotatedMethod.of(type);
-        boolean subclassed = !annotated.isEmpty() && isSubclassed(type);
-        // Not to end with the first: all mistakes are to be found.
-        return annotated.stream()
-                        .filter(method -> ProxyReach.includes(method, type, subclassed) && isLimited.test(method))
-                        .toList()
-                        .size()
-                > 0;
     }
 
     /** Whether the proxy of a bean of this class is a subclass of it. */
@@ -347,7 +332,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             used = new LimitedMethods(
                     factory.getBean(Limiter.class),
                     factory.getBeanProvider(CallerSource.class).getIfAvailable(),
-                    new BeansOfSpring(factory));
+                    new Beans(factory::containsBean, factory::getBean));
             rateLimiting = RateLimiting.use(used);
             methods = used;
         }
@@ -360,17 +345,5 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             throw new IllegalStateException("the post processor is no bean of a context; define it as one");
         }
         return factory;
-    }
-
-    private record BeansOfSpring(BeanFactory factory) implements Beans {
-        @Override
-        public boolean has(String name) {
-            return factory.containsBean(name);
-        }
-
-        @Override
-        public Object get(String name) {
-            return factory.getBean(name);
-        }
     }
 }
