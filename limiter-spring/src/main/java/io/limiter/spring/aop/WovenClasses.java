@@ -27,12 +27,6 @@ public final class WovenClasses {
         return Arrays.stream(type.getDeclaredFields()).anyMatch(WovenClasses::isOfWeaver);
     }
 
-    /** Whether it has been at a class, or at something that this extends or implements. */
-    public static boolean isAnyPerhapsWoven(Class<?> type) {
-        return Stream.concat(superclasses(type), ClassUtils.getAllInterfacesForClassAsSet(type).stream())
-                .anyMatch(WovenClasses::isPerhapsWoven);
-    }
-
     /** Whether it has been at the class of a method, or at one whose method this overrides. */
     public static boolean isPerhapsWoven(Method method) {
         return isPerhapsWoven(method.getDeclaringClass()) || overridesWoven(method);

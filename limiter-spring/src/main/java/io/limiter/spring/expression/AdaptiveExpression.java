@@ -6,7 +6,6 @@ import org.springframework.core.NativeDetector;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
-import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
@@ -30,10 +29,6 @@ final class AdaptiveExpression {
     AdaptiveExpression(SpelExpression expression, boolean compiles) {
         this.expression = expression;
         this.uses = new AtomicInteger(compiles ? 0 : USED_MUCH);
-    }
-
-    SpelNode root() {
-        return expression.getAST();
     }
 
     /** The value; null as context for one that names nothing. */

@@ -10,6 +10,7 @@ import io.limiter.spring.call.MethodRules;
 import io.limiter.spring.call.ShadowCounter;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodScope;
+import java.lang.reflect.Method;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,11 @@ public final class LimitedMethod {
         return limited == null ? call.proceed() : invoker.invoke(limited);
     }
 
+    /** The method that runs. */
+    public Method method() {
+        return terms.scope().method();
+    }
+
     /** What its annotations say, in their order. */
     List<AnnotatedPolicy> policies() {
         return rules().described();
@@ -51,7 +57,9 @@ public final class LimitedMethod {
 
     /** It takes no part in what replaces the configuration from now on. */
     void close() {
-        last = rules();
-        rules.close();
+        if (last == null) {
+            last = rules.get();
+            rules.close();
+        }
     }
 }

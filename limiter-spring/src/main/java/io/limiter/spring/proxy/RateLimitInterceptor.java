@@ -1,5 +1,6 @@
 package io.limiter.spring.proxy;
 
+import io.limiter.spring.aop.DecidedCall;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.method.LimitedMethod;
 import io.limiter.spring.method.LimitedMethods;
@@ -14,10 +15,26 @@ import org.springframework.aop.support.AopUtils;
 record RateLimitInterceptor(Supplier<LimitedMethods> methods) implements MethodInterceptor {
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        LimitedMethod method = limited(invocation);
+        return method == null ? invocation.proceed() : method.call(new ProxiedCall(invocation));
+    }
+
+    /**
+     * Marks a call on the last step of its way to a woven method. It was decided by {@link #invoke}; between the two it may have
+     * come to another thread.
+     */
+    @Nullable
+    Object arrive(MethodInvocation invocation) throws Throwable {
+        LimitedMethod method = limited(invocation);
+        return method == null
+                ? invocation.proceed()
+                : DecidedCall.proceed(method.method(), invocation.getThis(), null, invocation::proceed);
+    }
+
+    private @Nullable LimitedMethod limited(MethodInvocation invocation) {
         Object target = invocation.getThis();
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        LimitedMethod method = methods.get().of(invocation.getMethod(), type);
-        return method == null ? invocation.proceed() : method.call(new ProxiedCall(invocation));
+        return methods.get().of(invocation.getMethod(), type);
     }
 
     private record ProxiedCall(MethodInvocation invocation) implements MethodCall {

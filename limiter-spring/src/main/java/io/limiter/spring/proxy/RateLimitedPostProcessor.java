@@ -3,7 +3,6 @@ package io.limiter.spring.proxy;
 import io.limiter.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.aop.DecidedCall;
 import io.limiter.spring.aop.LoadTimeWeaver;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.aop.WovenClasses;
@@ -20,7 +19,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
@@ -72,10 +70,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // Before those that keep a bean as they find it; they come last of all that have an order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
         BiPredicate<Method, Class<?>> hasLimits = this::isLimited;
-        this.advisor = advisor(hasLimits, new RateLimitInterceptor(this::methods));
+        RateLimitInterceptor interceptor = new RateLimitInterceptor(this::methods);
+        this.advisor = advisor(hasLimits, interceptor);
         this.arrival = advisor(
                 hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
-                RateLimitedPostProcessor::arrive);
+                interceptor::arrive);
     }
 
     /** While an application is built ahead of time there is no limiter, and the annotations say it. */
@@ -93,17 +92,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                     }
                 },
                 advice);
-    }
-
-    /**
-     * Marks calls on the last step of their way to a woven method. The interceptor has decided them; between the two they may
-     * have come to another thread.
-     */
-    private static @Nullable Object arrive(MethodInvocation invocation) throws Throwable {
-        Object target = invocation.getThis();
-        Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        return DecidedCall.proceed(
-                AnnotatedMethod.specific(invocation.getMethod(), type), target, null, invocation::proceed);
     }
 
     @Override
@@ -124,7 +112,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         seen.add(beanName);
         if (isFor(bean)) {
             limited.add(beanName);
-            anyWoven |= isPerhapsWoven(bean);
+            if (isPerhapsWoven(bean)) {
+                anyWoven = true;
+            }
         }
         return bean;
     }
@@ -290,8 +280,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return false;
     }
 
-    private static boolean isPerhapsWoven(Object bean) {
-        return WovenClasses.isAnyPerhapsWoven(AopUtils.getTargetClass(bean));
+    private boolean isPerhapsWoven(Object bean) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        return reachable(type).stream()
+                .anyMatch(method -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type)));
     }
 
     /** The limited methods of a class that a proxy can reach; all its annotations are looked at. */
