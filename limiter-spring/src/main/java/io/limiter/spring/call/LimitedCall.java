@@ -25,8 +25,9 @@ public final class LimitedCall {
     private final Terms terms;
     private final MethodCall call;
     private final List<Charged> charged;
-    private final List<Charged> enforced;
-    private final List<Charged> shadows;
+    /** How many of them can deny; the others, which come last, are only counted. */
+    private final int enforced;
+
     private final boolean refundable;
     /** What was taken: once the call may be made. */
     private @Nullable Decision taken;
@@ -55,8 +56,7 @@ public final class LimitedCall {
         this.terms = terms;
         this.call = call;
         this.charged = charged;
-        this.enforced = charged.subList(0, first);
-        this.shadows = charged.subList(first, charged.size());
+        this.enforced = first;
         this.refundable = refunds;
     }
 
@@ -75,7 +75,7 @@ public final class LimitedCall {
 
     /** Whether nothing can deny it. */
     boolean isFree() {
-        return enforced.isEmpty();
+        return enforced == 0;
     }
 
     Decision decide() {
@@ -87,9 +87,9 @@ public final class LimitedCall {
     }
 
     private List<Charge> charges() {
-        Charge[] charges = new Charge[enforced.size()];
+        Charge[] charges = new Charge[enforced];
         for (int i = 0; i < charges.length; i++) {
-            charges[i] = enforced.get(i).charge();
+            charges[i] = charged.get(i).charge();
         }
         return List.of(charges);
     }
@@ -103,8 +103,9 @@ public final class LimitedCall {
     @Nullable
     Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
         taken = decision;
-        if (!shadows.isEmpty()) {
-            counted = shadows.stream()
+        if (enforced < charged.size()) {
+            counted = charged.stream()
+                    .skip(enforced)
                     .map(one -> terms.shadow.count(one.charge(), terms.scope))
                     .toList();
         }
@@ -137,7 +138,7 @@ public final class LimitedCall {
             refund(back, waits);
         }
         for (int i = 0; i < counted.size(); i++) {
-            if (shadows.get(i).rule().rule().refundsOn(failure)) {
+            if (charged.get(enforced + i).rule().rule().refundsOn(failure)) {
                 counted.get(i).thenAccept(decision -> refund(decision, false));
             }
         }
@@ -160,10 +161,11 @@ public final class LimitedCall {
         if (decision == null || !decision.allowed()) {
             return null;
         }
-        List<Charged> back = enforced.stream()
+        List<Charged> back = charged.stream()
+                .limit(enforced)
                 .filter(one -> one.rule().rule().refundsOn(failure))
                 .toList();
-        if (back.isEmpty() || back.size() == enforced.size()) {
+        if (back.isEmpty() || back.size() == enforced) {
             return back.isEmpty() ? null : decision;
         }
         // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those that
