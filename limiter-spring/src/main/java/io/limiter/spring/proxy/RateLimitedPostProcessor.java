@@ -111,6 +111,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
         seen.add(beanName);
         if (isFor(bean)) {
+            makeLimits(bean);
             limited.add(beanName);
             if (isPerhapsWoven(bean)) {
                 anyWoven = true;
@@ -125,9 +126,15 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         if (!isFor(bean)) {
             return bean;
         }
+        // What a factory made comes here alone.
+        makeLimits(bean);
+        return super.postProcessAfterInitialization(bean, beanName);
+    }
+
+    /** Finds all mistakes; and from now on at the latest woven methods have a limiter. */
+    private void makeLimits(Object bean) {
         Class<?> type = AopUtils.getTargetClass(bean);
         reachable(type).forEach(method -> methods().of(method, type));
-        return super.postProcessAfterInitialization(bean, beanName);
     }
 
     @Override
