@@ -25,9 +25,9 @@ import java.lang.annotation.Target;
  * one method are one decision: all of them pass, or nothing is taken. It can stand on an annotation of your own, whose
  * attributes may be aliases ({@code @AliasFor(annotation = RateLimited.class)}).
  *
- * <p>Methods that return {@code CompletionStage}, {@code CompletableFuture}, {@code Future}, {@code Mono}, {@code Flux} or
- * {@code Publisher} are decided without blocking the caller; Reactor's types each time that somebody subscribes. All other
- * methods wait for the decision.
+ * <p>Methods that return {@code CompletionStage}, {@code CompletableFuture}, {@code Mono}, {@code Flux} or {@code Publisher} are
+ * decided without blocking the caller; Reactor's types each time that somebody subscribes. All other methods wait for the
+ * decision.
  *
  * <p>{@link #key}, {@link #permits} and {@link #condition} are expressions of the Spring Expression Language. They see the
  * parameters by their names ({@code #phone}; without names in the class file {@code #p0}), beans ({@code @plans}, in a

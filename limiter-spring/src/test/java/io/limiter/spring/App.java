@@ -8,8 +8,6 @@ import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.spring.aop.Caller;
-import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.io.IOException;
 import java.io.StringReader;

@@ -2,7 +2,6 @@ package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
@@ -16,7 +15,6 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -66,19 +64,8 @@ class CancellationsTest {
             return own;
         }
 
-        @RateLimited(value = "nine", key = "'plain'")
-        public Future<String> future() {
-            calls.incrementAndGet();
-            return own;
-        }
-
         @RateLimited(value = "nine", key = "'back'", refundOn = CancellationException.class)
         public CompletableFuture<String> completableWithRefund() {
-            return own;
-        }
-
-        @RateLimited(value = "nine", key = "'back'", refundOn = CancellationException.class)
-        public Future<String> futureWithRefund() {
             return own;
         }
 
@@ -96,13 +83,10 @@ class CancellationsTest {
         try (App app = App.on(slow(), NINE, Service.class)) {
             Service service = app.bean(Service.class);
             CompletableFuture<String> completable = service.completable();
-            Future<String> future = service.future();
             assertTrue(completable.cancel(true));
-            assertTrue(future.cancel(true));
             answer();
             assertEquals(0, service.calls());
             assertTrue(completable.isCancelled());
-            assertTrue(future.isCancelled());
         }
     }
 
@@ -126,12 +110,6 @@ class CancellationsTest {
             assertEquals(8, left(app));
             assertTrue(completable.cancel(true));
             assertTrue(service.own().isCancelled());
-            assertEquals(9, left(app));
-        }
-        try (App app = App.on(RateLimiter.on(InProcessBackend.create()), NINE, Service.class)) {
-            Future<String> future = app.bean(Service.class).futureWithRefund();
-            assertTrue(future.cancel(true));
-            assertThrows(CancellationException.class, future::get);
             assertEquals(9, left(app));
         }
     }

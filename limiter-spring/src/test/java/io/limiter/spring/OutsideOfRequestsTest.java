@@ -8,7 +8,6 @@ import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
-import io.limiter.spring.aop.CallerSource;
 import io.limiter.spring.config.EnableRateLimiting;
 import io.limiter.spring.web.RequestCallers;
 import java.lang.annotation.Retention;

@@ -7,6 +7,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -17,6 +18,9 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.limiter.Limiter;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -24,6 +28,14 @@ import java.util.stream.Collectors;
 /** The walls of this module. */
 @AnalyzeClasses(packages = "io.limiter.spring", importOptions = DoNotIncludeTests.class)
 class WallsTest {
+    private static final String[] METHODS = {
+        "io.limiter.spring.expression",
+        "io.limiter.spring.call",
+        "io.limiter.spring.method",
+        "io.limiter.spring.aop",
+        "io.limiter.spring.proxy"
+    };
+
     @ArchTest
     static final ArchRule NO_CYCLES = slices().matching("io.limiter.spring.(*)..")
             .should()
@@ -39,10 +51,43 @@ class WallsTest {
             .resideInAnyPackage("io.limiter.spring.*..", "org.springframework..", "io.limiter.servlet..")
             .because("who has the annotation on a method needs nothing else to compile");
 
+    /** From the words of an annotation to a bean's proxy: each stands on those before it. */
     @ArchTest
-    static final ArchRule NO_SERVLET_IN_AOP = noClasses()
+    static final ArchRule METHODS_ARE_LIMITED_IN_LAYERS = layeredArchitecture()
+            .consideringOnlyDependenciesInLayers()
+            .layer("expression")
+            .definedBy("io.limiter.spring.expression")
+            .layer("call")
+            .definedBy("io.limiter.spring.call")
+            .layer("method")
+            .definedBy("io.limiter.spring.method")
+            .layer("aop")
+            .definedBy("io.limiter.spring.aop")
+            .layer("proxy")
+            .definedBy("io.limiter.spring.proxy")
+            .whereLayer("expression")
+            .mayNotAccessAnyLayer()
+            .whereLayer("call")
+            .mayOnlyAccessLayers("expression")
+            .whereLayer("method")
+            .mayOnlyAccessLayers("expression", "call")
+            .whereLayer("aop")
+            .mayOnlyAccessLayers("expression", "method")
+            .because("weaving needs no proxies, and neither an expression nor a call knows how its method was found");
+
+    @ArchTest
+    static final ArchRule EXPRESSIONS_DECIDE_NOTHING = noClasses()
             .that()
-            .resideInAPackage("io.limiter.spring.aop")
+            .resideInAPackage("io.limiter.spring.expression")
+            .should()
+            .dependOnClassesThat()
+            .belongToAnyOf(Limiter.class, RateLimiter.class, Policy.class)
+            .because("whose quota a call uses is known without any limiter");
+
+    @ArchTest
+    static final ArchRule NO_SERVLET_WHERE_METHODS_ARE_LIMITED = noClasses()
+            .that()
+            .resideInAnyPackage(METHODS)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
@@ -51,15 +96,7 @@ class WallsTest {
 
     @ArchTest
     static final ArchRule WOVEN_CODE_NEEDS_NO_CONTEXT = noClasses()
-            .that(resideInAPackage("io.limiter.spring.aop")
-                    .and(not(simpleName("RateLimitInterceptor")))
-                    .and(not(simpleName("RateLimitedPostProcessor")))
-                    .and(not(simpleName("LimitProxies")))
-                    .and(not(resideInInner("LimitProxies")))
-                    .and(not(simpleName("LimitedBeanHints")))
-                    .and(not(simpleName("UnusedPolicies")))
-                    .and(not(resideInInner("RateLimitInterceptor")))
-                    .and(not(resideInInner("RateLimitedPostProcessor"))))
+            .that(resideInAnyPackage(METHODS).and(not(resideInAPackage("io.limiter.spring.proxy"))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
@@ -71,7 +108,7 @@ class WallsTest {
 
     @ArchTest
     static final ArchRule ONLY_ONE_CLASS_AND_WEBFLUX_KNOW_REACTOR = noClasses()
-            .that(not(simpleName("ReactorAnswer")).and(not(resideInAPackage("io.limiter.spring.webflux"))))
+            .that(not(simpleName("ReactorInvoker")).and(not(resideInAPackage("io.limiter.spring.webflux"))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("reactor..", "org.reactivestreams..")
@@ -177,14 +214,15 @@ class WallsTest {
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(
                 new TreeSet<>(Set.of(
+                        "io.limiter.spring.Caller",
+                        "io.limiter.spring.CallerSource",
                         "io.limiter.spring.RateLimitExceededException",
                         "io.limiter.spring.RateLimited",
-                        "io.limiter.spring.aop.AnnotatedPolicy",
-                        "io.limiter.spring.aop.Caller",
-                        "io.limiter.spring.aop.CallerSource",
+                        "io.limiter.spring.aop.DecidedCall",
+                        "io.limiter.spring.aop.LoadTimeWeaver",
                         "io.limiter.spring.aop.RateLimitAspect",
-                        "io.limiter.spring.aop.RateLimitedPostProcessor",
                         "io.limiter.spring.aop.RateLimiting",
+                        "io.limiter.spring.aop.WovenClasses",
                         "io.limiter.spring.boot.LimiterAutoConfiguration",
                         "io.limiter.spring.boot.LimiterReactiveAutoConfiguration",
                         "io.limiter.spring.boot.LimiterServletAutoConfiguration",
@@ -197,7 +235,25 @@ class WallsTest {
                         "io.limiter.spring.boot.actuate.RateLimitsReport",
                         "io.limiter.spring.boot.actuate.RateLimitsWebExtension",
                         "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
+                        "io.limiter.spring.call.AnnotatedPolicy",
+                        "io.limiter.spring.call.Fallback",
+                        "io.limiter.spring.call.Invoker",
+                        "io.limiter.spring.call.LimitedCall",
+                        "io.limiter.spring.call.MethodRule",
+                        "io.limiter.spring.call.MethodRules",
+                        "io.limiter.spring.call.ShadowCounter",
                         "io.limiter.spring.config.EnableRateLimiting",
+                        "io.limiter.spring.expression.AnnotationError",
+                        "io.limiter.spring.expression.Beans",
+                        "io.limiter.spring.expression.CallExpression",
+                        "io.limiter.spring.expression.MethodCall",
+                        "io.limiter.spring.expression.MethodKey",
+                        "io.limiter.spring.expression.MethodScope",
+                        "io.limiter.spring.expression.RequestWords",
+                        "io.limiter.spring.method.AnnotatedMethod",
+                        "io.limiter.spring.method.LimitedMethod",
+                        "io.limiter.spring.method.LimitedMethods",
+                        "io.limiter.spring.proxy.RateLimitedPostProcessor",
                         "io.limiter.spring.web.RateLimitExceededAdvice",
                         "io.limiter.spring.web.RequestCallers",
                         "io.limiter.spring.webflux.RateLimitExceededWebHandler",

@@ -2,7 +2,6 @@ package io.limiter.servlet.quota;
 
 import static io.limiter.servlet.quota.FieldNumbers.clamped;
 import static io.limiter.servlet.quota.FieldNumbers.seconds;
-import static io.limiter.servlet.quota.FieldNumbers.windowSeconds;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -96,7 +95,7 @@ public final class QuotaFields {
             String separator = values.isEmpty() ? "\"" : ", \"";
             String name = answer.name(outcome.charge().policy(), limit);
             policies.append(separator).append(name).append("\";q=").append(clamped(limit.capacity()));
-            long window = windowSeconds(limit);
+            long window = clamped(limit.algorithm().windowSeconds(limit));
             if (window > 0) {
                 policies.append(";w=").append(window);
             }
@@ -164,7 +163,7 @@ public final class QuotaFields {
         Map<Long, Long> windowByQuota = new LinkedHashMap<>();
         for (Charge charge : decision.charges()) {
             for (Limit limit : charge.policy().limits()) {
-                long window = windowSeconds(limit);
+                long window = clamped(limit.algorithm().windowSeconds(limit));
                 if (window > 0) {
                     windowByQuota.merge(clamped(limit.capacity()), window, Math::max);
                 }

@@ -1,7 +1,6 @@
 package io.limiter.spring.aop;
 
 import io.limiter.DiagnosticLog;
-import io.limiter.spring.RateLimited;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -11,14 +10,15 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.util.ClassUtils;
 
 /** Whether the application asks for weaving when its classes are loaded, and whether there is a weaver. */
-final class LoadTimeWeaver {
+public final class LoadTimeWeaver {
     /** Where AspectJ looks. */
     private static final List<String> FILES =
             List.of("META-INF/aop.xml", "META-INF/aop-ajc.xml", "org/aspectj/aop.xml");
 
-    private static final Logger LOG = DiagnosticLog.of(RateLimited.class);
+    private static final Logger LOG = DiagnosticLog.of(LoadTimeWeaver.class);
 
     private LoadTimeWeaver() {}
 
@@ -31,31 +31,17 @@ final class LoadTimeWeaver {
     }
 
     /** Of a Spring context with limited beans, none of which is woven. */
-    static void reportUnwovenBeans() {
+    public static void reportUnwovenBeans() {
         report(
                 "no bean with @RateLimited is woven, so calls within an object, and of objects that are no beans, are not"
                         + " limited; start the JVM with -javaagent:aspectjweaver-<version>.jar and include the beans in the file");
     }
 
     private static void report(String what) {
-        URL file = wanted();
+        URL file = fileThatIncludes();
         if (file != null) {
-            LOG.warn("{} {} asks for weaving when classes are loaded, and {}", Wrong.NO_WEAVER, file, what);
+            LOG.warn("RL-143 {} asks for weaving when classes are loaded, and {}", file, what);
         }
-    }
-
-    /** The file that says which classes are to be woven; null if there is none. Libraries have some that only name aspects. */
-    private static @Nullable URL wanted() {
-        ClassLoader ofThread = Thread.currentThread().getContextClassLoader();
-        ClassLoader loader = ofThread == null ? LoadTimeWeaver.class.getClassLoader() : ofThread;
-        for (String name : FILES) {
-            for (URL file : all(name, loader)) {
-                if (text(file).contains("<include")) {
-                    return file;
-                }
-            }
-        }
-        return null;
     }
 
     /** Whether the agent of AspectJ was loaded with the JVM, or later. */
@@ -71,24 +57,29 @@ final class LoadTimeWeaver {
         }
     }
 
-    private static List<URL> all(String name, @Nullable ClassLoader loader) {
+    /** The file that says which classes are to be woven; null if there is none. Libraries have some that only name aspects. */
+    private static @Nullable URL fileThatIncludes() {
+        ClassLoader loader = ClassUtils.getDefaultClassLoader();
         try {
-            return loader == null ? List.of() : Collections.list(loader.getResources(name));
-        } catch (IOException unreadable) {
-            return List.of();
-        }
-    }
-
-    private static String text(URL file) {
-        try {
-            URLConnection connection = file.openConnection();
-            // A jar that stays open could not be replaced.
-            connection.setUseCaches(false);
-            try (InputStream bytes = connection.getInputStream()) {
-                return new String(bytes.readAllBytes(), StandardCharsets.UTF_8);
+            for (String name : FILES) {
+                for (URL file : loader == null ? List.<URL>of() : Collections.list(loader.getResources(name))) {
+                    if (text(file).contains("<include")) {
+                        return file;
+                    }
+                }
             }
         } catch (IOException unreadable) {
-            return "";
+            LOG.debug("the files of the weaver can't be read", unreadable);
+        }
+        return null;
+    }
+
+    private static String text(URL file) throws IOException {
+        URLConnection connection = file.openConnection();
+        // A jar that stays open could not be replaced.
+        connection.setUseCaches(false);
+        try (InputStream bytes = connection.getInputStream()) {
+            return new String(bytes.readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.limiter.spring.aop;
 
+import io.limiter.spring.expression.MethodCall;
+import java.lang.reflect.Method;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
 import org.aspectj.lang.annotation.Aspect;
@@ -54,53 +56,38 @@ public final class RateLimitAspect {
     @Around("(annotatedMethod() || methodOfAnnotatedClass()) && !proxy()")
     public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
         MethodSignature signature = (MethodSignature) point.getSignature();
-        if (Decided.includes(signature.getMethod(), point.getThis())) {
+        if (DecidedCall.tryReach(signature.getMethod(), point.getThis())) {
             return point.proceed();
         }
-        LimitedMethod method = RateLimiting.woven(point.getStaticPart(), signature.getMethod());
-        return method == null ? point.proceed() : method.call(new WovenCall(point, method.site()));
+        RateLimiting.WovenMethod method = RateLimiting.woven(point.getStaticPart(), signature.getMethod());
+        return method == null
+                ? point.proceed()
+                : method.limited().call(new WovenCall(point, method.overridesWoven() ? signature.getMethod() : null));
     }
 
-    /** A call of a woven method. */
-    private static final class WovenCall extends MethodCall {
-        private final ProceedingJoinPoint point;
-        private final MethodSite site;
-
-        WovenCall(ProceedingJoinPoint point, MethodSite site) {
-            this.point = point;
-            this.site = site;
-        }
-
+    /** A call of a woven method, which is given where it may call another woven one. */
+    private record WovenCall(
+            ProceedingJoinPoint point, @Nullable Method overriding) implements MethodCall {
         @Override
-        @Nullable
-        Object target() {
+        public @Nullable Object target() {
             return point.getThis();
         }
 
         @Override
-        @Nullable
-        Object[] arguments() {
+        public @Nullable Object[] arguments() {
             return point.getArgs();
         }
 
         @Override
-        @Nullable
-        Object proceed() throws Throwable {
-            if (!site.overridesWoven()) {
-                return point.proceed();
-            }
-            Decided mark = Decided.whereWoven(site.method(), point.getThis());
-            try {
-                return point.proceed();
-            } finally {
-                mark.isOver();
-            }
+        public @Nullable Object proceed() throws Throwable {
+            return overriding == null
+                    ? point.proceed()
+                    : DecidedCall.proceed(overriding, point.getThis(), overriding.getDeclaringClass(), point::proceed);
         }
 
         @Override
-        @Nullable
-        Object proceedAgain() throws Throwable {
-            return proceed();
+        public MethodCall again() {
+            return this;
         }
     }
 }

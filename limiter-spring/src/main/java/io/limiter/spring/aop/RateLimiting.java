@@ -1,6 +1,11 @@
 package io.limiter.spring.aop;
 
 import io.limiter.Limiter;
+import io.limiter.spring.CallerSource;
+import io.limiter.spring.expression.AnnotationError;
+import io.limiter.spring.expression.MethodScope;
+import io.limiter.spring.method.LimitedMethod;
+import io.limiter.spring.method.LimitedMethods;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,27 +33,48 @@ public final class RateLimiting implements AutoCloseable {
     private static volatile @Nullable RateLimiting last;
 
     private final @Nullable LimitedMethods methods;
-    private final Map<Object, Optional<LimitedMethod>> woven = new ConcurrentHashMap<>();
+    private final Map<Object, Optional<WovenMethod>> woven = new ConcurrentHashMap<>();
 
     private RateLimiting(@Nullable LimitedMethods methods) {
         this.methods = methods;
     }
 
+    /**
+     * A woven method with limits.
+     *
+     * @param overridesWoven whether it may call another one, and both are one call
+     */
+    record WovenMethod(LimitedMethod limited, boolean overridesWoven) {}
+
     /** Woven methods use this limiter from now on. No call belongs to a request, so each annotation needs a key. */
     public static RateLimiting use(Limiter limiter) {
         LoadTimeWeaver.reportMissingAgent();
-        return use(limiter, null, Beans.NONE);
+        return use(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), null, null));
     }
 
     /** The same, with a way to know whose request a thread works for. */
     public static RateLimiting use(Limiter limiter, CallerSource callers) {
         LoadTimeWeaver.reportMissingAgent();
-        return use(limiter, Objects.requireNonNull(callers, "callers"), Beans.NONE);
+        return use(new LimitedMethods(
+                Objects.requireNonNull(limiter, "limiter"), Objects.requireNonNull(callers, "callers"), null));
+    }
+
+    /** Woven methods are limited like these from now on, which are closed with it. For the Spring context. */
+    public static RateLimiting use(LimitedMethods methods) {
+        return use(new RateLimiting(methods));
     }
 
     /** Woven methods are not limited from now on, and their annotations not looked at. */
     public static RateLimiting useNone() {
         return use(new RateLimiting(null));
+    }
+
+    private static RateLimiting use(RateLimiting used) {
+        synchronized (IN_USE) {
+            IN_USE.add(used);
+            last = used;
+        }
+        return used;
     }
 
     /**
@@ -67,55 +93,41 @@ public final class RateLimiting implements AutoCloseable {
         WovenClasses.require(classes);
     }
 
-    static RateLimiting use(Limiter limiter, @Nullable CallerSource callers, Beans beans) {
-        return use(new RateLimiting(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), callers, beans)));
-    }
-
-    private static RateLimiting use(RateLimiting used) {
-        synchronized (IN_USE) {
-            IN_USE.add(used);
-            last = used;
-        }
-        return used;
-    }
-
     /** Woven methods no longer use it. The limiter stays its owner's to close. */
     @Override
     public void close() {
         synchronized (IN_USE) {
-            IN_USE.remove(this);
+            if (IN_USE.remove(this) && methods != null) {
+                methods.close();
+            }
             last = IN_USE.isEmpty() ? null : IN_USE.get(IN_USE.size() - 1);
         }
     }
 
-    LimitedMethods methods() {
-        return Objects.requireNonNull(methods, "asked of a limiter only");
-    }
-
-    /** The limits of a woven method, which is found by the place where it was woven; null when it has none. */
-    static @Nullable LimitedMethod woven(Object place, Method method) {
+    /** A woven method, which is found by the place where it was woven; null when it has no limits. */
+    static @Nullable WovenMethod woven(Object place, Method method) {
         RateLimiting used = last;
         if (used == null) {
             if (isGenerated(method)) {
                 return null;
             }
-            throw Wrong.at(
-                    Wrong.NO_LIMITER,
-                    MethodSite.described(method),
-                    "it is woven, and nobody has said which limiter to use; call RateLimiting.use(limiter) when the program"
-                            + " starts, or write @EnableRateLimiting in a Spring context");
+            throw AnnotationError.at(
+                    MethodScope.describe(method),
+                    "RL-129",
+                    "it is woven, and nobody has said which limiter to use; call RateLimiting.use(limiter) when the"
+                            + " program starts, or write @EnableRateLimiting in a Spring context");
         }
         if (used.methods == null) {
             return null;
         }
-        Optional<LimitedMethod> limited = used.woven.get(place);
-        if (limited == null) {
-            limited = isGenerated(method)
-                    ? Optional.empty()
-                    : Optional.ofNullable(used.methods.of(method, method.getDeclaringClass()));
-            used.woven.put(place, limited);
+        Optional<WovenMethod> woven = used.woven.get(place);
+        if (woven == null) {
+            woven = Optional.ofNullable(
+                            isGenerated(method) ? null : used.methods.of(method, method.getDeclaringClass()))
+                    .map(limited -> new WovenMethod(limited, WovenClasses.overridesWoven(method)));
+            used.woven.put(place, woven);
         }
-        return limited.orElse(null);
+        return woven.orElse(null);
     }
 
     /** Of a proxy that Spring made while classes are woven: it calls what is limited. */

@@ -1,6 +1,4 @@
-/**
- * From the annotation to a decision: around a method of a Spring bean, or woven into any class by AspectJ. Knows no servlet.
- */
+/** Limits in the code of any class, woven by AspectJ. Needs no Spring context. */
 @NullMarked
 package io.limiter.spring.aop;
 

@@ -6,7 +6,7 @@ import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
-import io.limiter.spring.aop.CallerSource;
+import io.limiter.spring.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
 import jakarta.servlet.DispatcherType;

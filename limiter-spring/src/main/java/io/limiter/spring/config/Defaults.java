@@ -2,7 +2,7 @@ package io.limiter.spring.config;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
-import io.limiter.spring.aop.CallerSource;
+import io.limiter.spring.CallerSource;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.web.RequestCallers;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;

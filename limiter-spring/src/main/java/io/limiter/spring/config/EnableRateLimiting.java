@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Import;
  * <p>It defines these beans, each unless the application defines one of its type:
  * <ul>
  * <li>{@code limiter}, a {@link io.limiter.Limiter} that is started from the file and closed with the context;
- * <li>{@code callerSource}, a {@link io.limiter.spring.aop.CallerSource} that knows the request of Spring MVC, where there is
+ * <li>{@code callerSource}, a {@link io.limiter.spring.CallerSource} that knows the request of Spring MVC, where there is
  *     spring-web;
  * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, where there is spring-web. It is left out
  *     when a {@code @ControllerAdvice} of the application handles {@link io.limiter.spring.RateLimitExceededException}.

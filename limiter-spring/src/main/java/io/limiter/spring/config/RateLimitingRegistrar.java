@@ -1,6 +1,6 @@
 package io.limiter.spring.config;
 
-import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -1,7 +1,6 @@
 package io.limiter.spring.weaving;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -59,11 +58,6 @@ class AsyncTest {
         }
 
         @RateLimited(value = "shared", key = "#who")
-        public Future<String> future(String who) {
-            return CompletableFuture.completedFuture(run());
-        }
-
-        @RateLimited(value = "shared", key = "#who")
         public Mono<String> mono(String who) {
             return Mono.fromCallable(this::run);
         }
@@ -102,7 +96,6 @@ class AsyncTest {
     enum Style {
         STAGE(service -> service.stage("stage").toCompletableFuture()),
         COMPLETABLE(service -> service.completable("completable")),
-        FUTURE(service -> service.future("future")),
         MONO(service -> service.mono("mono").toFuture()),
         FLUX(service -> service.flux("flux").collectList().toFuture());
 
@@ -221,8 +214,8 @@ class AsyncTest {
         }
 
         @RateLimited(limits = "1/1h", key = "'f'", refundOn = IllegalStateException.class)
-        public Future<String> future(Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
+        public Future<String> future(RuntimeException failure) {
+            throw failure;
         }
     }
 
@@ -235,40 +228,14 @@ class AsyncTest {
             for (int i = 0; i < 5; i++) {
                 assertEquals(free, failure(failing.stage(free)));
                 assertEquals(free, assertThrows(IllegalStateException.class, () -> failing.thrown(free)));
-                Future<String> future = failing.future(free);
-                assertEquals(
-                        free,
-                        assertThrows(ExecutionException.class, future::get).getCause());
+                assertEquals(free, assertThrows(IllegalStateException.class, () -> failing.future(free)));
             }
             assertEquals(costs, failure(failing.stage(costs)));
             assertEquals("instead", failing.stage(free).toCompletableFuture().get());
             assertEquals(costs, assertThrows(IllegalArgumentException.class, () -> failing.thrown(costs)));
             assertInstanceOf(RateLimitExceededException.class, failure(failing.thrown(free)));
-            Future<String> paid = failing.future(costs);
-            assertThrows(ExecutionException.class, () -> paid.get(1, TimeUnit.SECONDS));
-            Future<String> denied = failing.future(free);
-            assertTrue(denied.isDone());
-            assertFalse(denied.isCancelled());
-            assertInstanceOf(
-                    RateLimitExceededException.class,
-                    assertThrows(ExecutionException.class, denied::get).getCause());
-        }
-    }
-
-    @Test
-    void aFutureCanBeCancelledBeforeItIsDecided() throws Exception {
-        try (Wire wire = Wire.to(RedisServers.singlePort());
-                Limited<Service> limited = onRedis(wire)) {
-            wire.cut();
-            Future<String> future = limited.object().future("cancelled");
-            try {
-                assertThrows(TimeoutException.class, () -> future.get(1, TimeUnit.MILLISECONDS));
-                assertTrue(future.cancel(true));
-                assertTrue(future.isCancelled());
-                assertTrue(future.isDone());
-            } finally {
-                wire.mend();
-            }
+            assertEquals(costs, assertThrows(IllegalArgumentException.class, () -> failing.future(costs)));
+            assertThrows(RateLimitExceededException.class, () -> failing.future(free), "a plain future is a value");
         }
     }
 

@@ -4,6 +4,7 @@ import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.spring.App;
 import io.limiter.spring.aop.RateLimiting;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
 /** A limited object: a proxied bean where nothing is woven, else an object of the woven class. */
 final class Limited<T> implements AutoCloseable {
@@ -22,12 +23,25 @@ final class Limited<T> implements AutoCloseable {
             return new Limited<>(app.bean(type), app);
         }
         Limiter limiter = Limiter.of(App.config(config), rateLimiter);
+        Limited<T> woven = of(type, limiter);
+        return new Limited<>(woven.object, () -> {
+            woven.close();
+            limiter.close();
+        });
+    }
+
+    /** On a limiter of the test's own, which stays open. */
+    static <T> Limited<T> of(Class<T> type, Limiter limiter) {
+        if (Weaving.now() == Weaving.NONE) {
+            AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+            context.getBeanFactory().registerSingleton("limiter", limiter);
+            context.register(App.OfClasses.class, type);
+            context.refresh();
+            return new Limited<>(context.getBean(type), context);
+        }
         RateLimiting used = RateLimiting.use(limiter);
         try {
-            return new Limited<>(type.getDeclaredConstructor().newInstance(), () -> {
-                used.close();
-                limiter.close();
-            });
+            return new Limited<>(type.getDeclaredConstructor().newInstance(), used);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }

@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
-import io.limiter.spring.aop.AnnotatedPolicy;
-import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.call.AnnotatedPolicy;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 

@@ -1,8 +1,8 @@
 package io.limiter.spring.boot.actuate;
 
 import io.limiter.Limiter;
-import io.limiter.spring.aop.RateLimitedPostProcessor;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;

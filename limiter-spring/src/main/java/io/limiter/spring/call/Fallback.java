@@ -1,0 +1,101 @@
+package io.limiter.spring.call;
+
+import io.limiter.Decision;
+import io.limiter.spring.expression.AnnotationError;
+import io.limiter.spring.expression.MethodCall;
+import io.limiter.spring.expression.MethodScope;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ObjectUtils;
+import org.springframework.util.ReflectionUtils;
+
+/** The method that answers denied calls. Immutable. */
+public final class Fallback {
+    private final Method method;
+
+    private Fallback(Method method) {
+        method.trySetAccessible();
+        this.method = method;
+    }
+
+    /**
+     * The method of that name.
+     *
+     * @param target the class whose object is called; where a method is not found there, it is one of what it extends, or a
+     *     default method
+     * @throws IllegalStateException if there is none that fits; the message shows what would
+     */
+    public static Fallback find(MethodScope scope, String name, Class<?> target) {
+        Method limited = scope.method();
+        List<Method> candidates = Arrays.stream(ReflectionUtils.getAllDeclaredMethods(target))
+                .filter(method -> method.getName().equals(name)
+                        && !method.isSynthetic()
+                        && !Modifier.isAbstract(method.getModifiers())
+                        && !method.equals(limited))
+                .toList();
+        return candidates.stream()
+                .filter(candidate -> answers(candidate, limited) && fits(candidate, limited))
+                // One with the decision first, else that of the class itself.
+                .max(Comparator.comparingInt(Method::getParameterCount))
+                .map(Fallback::new)
+                .orElseThrow(() -> AnnotationError.at(
+                        scope,
+                        "RL-125",
+                        "fallback = \"" + name + "\": "
+                                + (candidates.isEmpty()
+                                        ? "there is no other method of that name in " + target.getName()
+                                        : "there is "
+                                                + candidates.stream()
+                                                        .map(Fallback::shown)
+                                                        .collect(Collectors.joining(", ")))
+                                + "; it needs the same parameters and a result that fits: "
+                                + shown(limited).replace(limited.getName() + "(", name + "(")
+                                + ", or with a Decision as one more parameter at the end"));
+    }
+
+    /** Whether a method has the parameters of one that answers denied calls of another. */
+    public static boolean answers(Method method, Method limited) {
+        Class<?>[] parameters = limited.getParameterTypes();
+        return Arrays.equals(method.getParameterTypes(), parameters)
+                || Arrays.equals(method.getParameterTypes(), ObjectUtils.addObjectToArray(parameters, Decision.class));
+    }
+
+    /** Answers a denied call. */
+    @Nullable
+    Object answer(MethodCall call, Decision decision) throws Throwable {
+        @Nullable Object[] arguments = call.arguments();
+        if (method.getParameterCount() > arguments.length) {
+            arguments = Arrays.copyOf(arguments, arguments.length + 1);
+            arguments[arguments.length - 1] = decision;
+        }
+        try {
+            return method.invoke(call.target(), arguments);
+        } catch (InvocationTargetException thrown) {
+            throw thrown.getCause() == null ? thrown : thrown.getCause();
+        }
+    }
+
+    private static boolean fits(Method candidate, Method limited) {
+        boolean reachable = Modifier.isStatic(candidate.getModifiers()) || !Modifier.isStatic(limited.getModifiers());
+        Class<?> result = limited.getReturnType();
+        return reachable
+                && (result == candidate.getReturnType()
+                        || (!result.isPrimitive() && ClassUtils.isAssignable(result, candidate.getReturnType())));
+    }
+
+    private static String shown(Method method) {
+        return (Modifier.isStatic(method.getModifiers()) ? "static " : "")
+                + method.getReturnType().getSimpleName() + " " + method.getName() + "("
+                + Arrays.stream(method.getParameterTypes())
+                        .map(Class::getSimpleName)
+                        .collect(Collectors.joining(", "))
+                + ")";
+    }
+}

@@ -1,0 +1,57 @@
+package io.limiter.spring.call;
+
+import io.limiter.Decision;
+import io.limiter.spring.expression.AnnotationError;
+import io.limiter.spring.expression.MethodScope;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.util.ClassUtils;
+
+/** Decides a call and makes it, in the way of what its method returns. Immutable. */
+@FunctionalInterface
+public interface Invoker {
+    /** What the caller gets. */
+    @Nullable
+    Object invoke(LimitedCall call) throws Throwable;
+
+    /**
+     * The way of a method, by its result.
+     *
+     * @throws IllegalStateException if it is of an asynchronous type that only the method itself can make
+     */
+    static Invoker of(MethodScope scope) {
+        Class<?> type = scope.method().getReturnType();
+        if (type == Object.class || type == void.class) {
+            return Invoker::invokeBlocking;
+        }
+        if (CompletionStage.class.isAssignableFrom(type) && type.isAssignableFrom(CompletableFuture.class)) {
+            return StageInvoker::invoke;
+        }
+        // Without Reactor its invoker can't be loaded.
+        if (ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
+                && ReactorInvoker.makes(type)) {
+            return ReactorInvoker.isMono(type) ? ReactorInvoker::mono : ReactorInvoker::flux;
+        }
+        if (CompletionStage.class.isAssignableFrom(type)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
+            throw AnnotationError.at(
+                    scope,
+                    "RL-131",
+                    "it returns " + type.getName()
+                            + ", which can't be made before it is decided; return CompletionStage,"
+                            + " CompletableFuture, or with Reactor Mono, Flux or Publisher");
+        }
+        return Invoker::invokeBlocking;
+    }
+
+    /** A value, or none: the caller waits for the decision as for the method. */
+    private static @Nullable Object invokeBlocking(LimitedCall call) throws Throwable {
+        if (call.isFree()) {
+            return call.proceed(null, true);
+        }
+        Decision decision = call.decide();
+        return decision.allowed() ? call.proceed(decision, true) : call.deny(decision);
+    }
+}

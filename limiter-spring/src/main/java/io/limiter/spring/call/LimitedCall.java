@@ -1,0 +1,181 @@
+package io.limiter.spring.call;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
+import io.limiter.RateLimiter;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.call.MethodRules.Charged;
+import io.limiter.spring.expression.MethodCall;
+import io.limiter.spring.expression.MethodScope;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * A call of a limited method with what it is charged: decided once, made or denied, and when it fails perhaps given back. Used by
+ * one thread at a time.
+ */
+public final class LimitedCall {
+    private static final Logger LOG = DiagnosticLog.of(LimitedCall.class);
+
+    private final Terms terms;
+    private final MethodCall call;
+    private final List<Charged> charged;
+    /** How many of them can deny; the others, which come last, are only counted. */
+    private final int enforced;
+
+    private final boolean refundable;
+    /** What was taken: once the call may be made. */
+    private @Nullable Decision taken;
+
+    private List<CompletionStage<Decision>> counted = List.of();
+
+    /**
+     * What is the same for all calls of a method.
+     *
+     * @param rules those of the present snapshot
+     */
+    public record Terms(
+            MethodScope scope,
+            RateLimiter limiter,
+            ShadowCounter shadow,
+            @Nullable Fallback fallback,
+            Supplier<MethodRules> rules) {}
+
+    private LimitedCall(Terms terms, MethodCall call, List<Charged> charged) {
+        int first = 0;
+        boolean refunds = false;
+        for (Charged one : charged) {
+            first += one.rule().isShadow() ? 0 : 1;
+            refunds |= one.rule().refunds();
+        }
+        this.terms = terms;
+        this.call = call;
+        this.charged = charged;
+        this.enforced = first;
+        this.refundable = refunds;
+    }
+
+    /** A call under the present rules; null when none of them is for it. */
+    public static @Nullable LimitedCall of(MethodCall call, Terms terms) {
+        List<Charged> charged = terms.rules.get().charge(call);
+        return charged.isEmpty() ? null : new LimitedCall(terms, call, charged);
+    }
+
+    /** The same call as if it came again: with its key and its cost, and the policies of now. */
+    LimitedCall again() {
+        MethodRules rules = terms.rules.get();
+        return new LimitedCall(
+                terms, call.again(), charged.stream().map(rules::renewed).toList());
+    }
+
+    /** Whether nothing can deny it. */
+    boolean isFree() {
+        return enforced == 0;
+    }
+
+    Decision decide() {
+        return terms.limiter.tryAcquire(charges());
+    }
+
+    CompletionStage<Decision> decideAsync() {
+        return terms.limiter.tryAcquireAsync(charges());
+    }
+
+    private List<Charge> charges() {
+        Charge[] charges = new Charge[enforced];
+        for (int i = 0; i < charges.length; i++) {
+            charges[i] = charged.get(i).charge();
+        }
+        return List.of(charges);
+    }
+
+    /**
+     * Makes the call.
+     *
+     * @param decision that allows it; null for a free one
+     * @param waits whether what comes back when it fails is waited for
+     */
+    @Nullable
+    Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
+        taken = decision;
+        if (enforced < charged.size()) {
+            counted = charged.stream()
+                    .skip(enforced)
+                    .map(one -> terms.shadow.count(one.charge(), terms.scope))
+                    .toList();
+        }
+        try {
+            return call.proceed();
+        } catch (Throwable failure) {
+            refund(failure, waits);
+            throw failure;
+        }
+    }
+
+    /** Answers instead of the call. */
+    @Nullable
+    Object deny(Decision decision) throws Throwable {
+        if (terms.fallback == null) {
+            throw new RateLimitExceededException(decision);
+        }
+        return terms.fallback.answer(call, decision);
+    }
+
+    /** Whether a failure may have to be refunded. */
+    boolean isRefundable() {
+        return refundable;
+    }
+
+    /** Gives back what the failure says, if anything. Never throws: the failure goes on. */
+    void refund(Throwable failure, boolean waits) {
+        Decision back = partOf(taken, failure);
+        if (back != null) {
+            refund(back, waits);
+        }
+        for (int i = 0; i < counted.size(); i++) {
+            if (charged.get(enforced + i).rule().rule().refundsOn(failure)) {
+                counted.get(i).thenAccept(decision -> refund(decision, false));
+            }
+        }
+    }
+
+    private void refund(Decision back, boolean waits) {
+        try {
+            if (waits) {
+                terms.limiter.refund(back);
+            } else {
+                terms.limiter.refundAsync(back);
+            }
+        } catch (RuntimeException failed) {
+            LOG.debug("a refund was not given", failed);
+        }
+    }
+
+    /** The part of a decision that the failure gives back: the charges whose own annotation says so. Null for nothing. */
+    private @Nullable Decision partOf(@Nullable Decision decision, Throwable failure) {
+        if (decision == null || !decision.allowed()) {
+            return null;
+        }
+        List<Charged> back = charged.stream()
+                .limit(enforced)
+                .filter(one -> one.rule().rule().refundsOn(failure))
+                .toList();
+        if (back.isEmpty() || back.size() == enforced) {
+            return back.isEmpty() ? null : decision;
+        }
+        // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those that
+        // were asked.
+        Predicate<Charge> isBack = charge -> back.stream().anyMatch(one -> one.isToSame(charge));
+        return Decision.of(
+                decision.source(),
+                decision.charges().stream().filter(isBack).toList(),
+                decision.outcomes().stream()
+                        .filter(outcome -> isBack.test(outcome.charge()))
+                        .toList());
+    }
+}

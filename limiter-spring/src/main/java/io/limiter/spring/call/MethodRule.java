@@ -1,0 +1,171 @@
+package io.limiter.spring.call;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.expression.AnnotationError;
+import io.limiter.spring.expression.CallExpression;
+import io.limiter.spring.expression.MethodCall;
+import io.limiter.spring.expression.MethodKey;
+import io.limiter.spring.expression.MethodScope;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One annotation of a method, ready for calls: for which of them it is, whose quota they use, and what they cost. Its policy
+ * belongs to a snapshot of the limiter, see {@link #under}. Immutable.
+ */
+public final class MethodRule {
+    private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
+
+    private final MethodScope scope;
+    private final RateLimited annotation;
+    private final MethodKey key;
+    private final long permits;
+    private final @Nullable CallExpression permitsOf;
+    private final @Nullable CallExpression condition;
+    private final @Nullable ShadowCounter shadow;
+    private final List<Class<? extends Throwable>> refundOn;
+
+    /**
+     * What the annotation says of key, permits and condition are expressions.
+     *
+     * @param counter who counts, where the annotation only counts
+     * @throws IllegalStateException if one of them is wrong, as far as that can be known before a call
+     */
+    public MethodRule(MethodScope scope, RateLimited annotation, ShadowCounter counter) {
+        this.scope = scope;
+        this.annotation = annotation;
+        this.key = new MethodKey(scope, annotation.key());
+        String cost = annotation.permits();
+        if (WHOLE.matcher(cost).matches()) {
+            // As nearly always: the language need not even be loaded for it.
+            this.permits = Long.parseLong(cost.strip());
+            this.permitsOf = null;
+        } else {
+            CallExpression expression = CallExpression.parse(scope, "permits", cost);
+            Object constant = expression.constant();
+            this.permits = constant == null ? 0 : permits(constant, expression);
+            this.permitsOf = constant == null ? expression : null;
+        }
+        this.condition = annotation.condition().isBlank()
+                ? null
+                : CallExpression.parse(scope, "condition", annotation.condition());
+        if (condition != null && condition.constant() != null) {
+            isFor(condition.constant(), condition);
+        }
+        this.shadow = annotation.shadow() ? counter : null;
+        this.refundOn = List.of(annotation.refundOn());
+    }
+
+    /**
+     * The rule under a policy.
+     *
+     * @throws IllegalStateException if no call could ever pass: its cost is more than a limit of the policy ever has room for.
+     *     A limit of 0 denies everything on purpose
+     */
+    public UnderPolicy under(Policy policy) {
+        for (Limit limit : policy.limits()) {
+            if (permits > limit.burst() && limit.permits() > 0) {
+                throw AnnotationError.at(
+                        scope,
+                        "RL-132",
+                        "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
+                                + limit + "' of policy '" + policy.name() + "' never has more than " + limit.burst()
+                                + "; no call could ever pass; lower the cost or raise the limit");
+            }
+        }
+        return new UnderPolicy(this, policy);
+    }
+
+    /** A rule with the policy of one snapshot of the limiter. */
+    public record UnderPolicy(MethodRule rule, Policy policy) {
+        /** What a call costs; null when the rule is not for it. */
+        @Nullable
+        Charge charge(MethodCall call) {
+            if (rule.shadow == null) {
+                return rule.charge(call, policy);
+            }
+            try {
+                return rule.charge(call, policy);
+            } catch (RuntimeException wrong) {
+                // Who tries a policy out must not be denied by it, nor by a mistake in it.
+                rule.shadow.reportNotCounted(policy.name(), rule.scope, wrong);
+                return null;
+            }
+        }
+
+        boolean isShadow() {
+            return rule.shadow != null;
+        }
+
+        boolean refunds() {
+            return !rule.refundOn.isEmpty();
+        }
+
+        AnnotatedPolicy described() {
+            RateLimited annotation = rule.annotation;
+            return new AnnotatedPolicy(
+                    rule.scope.toString(),
+                    policy,
+                    !annotation.limits().isEmpty(),
+                    annotation.key(),
+                    rule.key.form(),
+                    annotation.permits(),
+                    annotation.condition(),
+                    annotation.shadow());
+        }
+    }
+
+    private @Nullable Charge charge(MethodCall call, Policy policy) {
+        if (condition != null && !isFor(condition.value(call), condition)) {
+            return null;
+        }
+        return new Charge(
+                policy, key.of(call), permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf));
+    }
+
+    /** Whether a call that failed so takes nothing: by what was thrown, or what the wrappers of asynchronous code hold. */
+    boolean refundsOn(Throwable thrown) {
+        for (Throwable link = thrown; link != null; link = wrappedBy(link)) {
+            for (Class<? extends Throwable> type : refundOn) {
+                if (type.isInstance(link)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** What it holds, where it is one of the wrappers that asynchronous code puts around a failure; else null. */
+    static @Nullable Throwable wrappedBy(Throwable thrown) {
+        return thrown instanceof CompletionException || thrown instanceof ExecutionException ? thrown.getCause() : null;
+    }
+
+    private static boolean isFor(@Nullable Object value, CallExpression condition) {
+        if (value instanceof Boolean answer) {
+            return answer;
+        }
+        throw condition.unusable(typeOf(value), "a condition is true or false, such as #size > 10");
+    }
+
+    private static long permits(@Nullable Object value, CallExpression permits) {
+        boolean whole =
+                value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte;
+        long number = whole && value instanceof Number known ? known.longValue() : -1;
+        if (number < 0 || number > Limit.MAX_PERMITS) {
+            throw permits.unusable(
+                    whole ? "the number " + number : typeOf(value),
+                    "a cost is a whole number from 0 to " + Limit.MAX_PERMITS + ", such as #items.size()");
+        }
+        return number;
+    }
+
+    private static String typeOf(@Nullable Object value) {
+        return value == null ? "null" : "a " + value.getClass().getName();
+    }
+}

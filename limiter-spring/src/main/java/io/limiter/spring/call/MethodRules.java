@@ -1,0 +1,74 @@
+package io.limiter.spring.call;
+
+import io.limiter.Charge;
+import io.limiter.spring.call.MethodRule.UnderPolicy;
+import io.limiter.spring.expression.MethodCall;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** The annotations of a method under the policies of one configuration. Immutable. */
+public final class MethodRules {
+    private final List<UnderPolicy> rules;
+    /** Those that only count come last. */
+    private final List<UnderPolicy> ordered;
+
+    /** Of these annotations, in their order. */
+    public MethodRules(List<UnderPolicy> rules) {
+        this.rules = rules;
+        this.ordered = rules.stream()
+                .sorted(Comparator.comparing(UnderPolicy::isShadow))
+                .toList();
+    }
+
+    /** What one annotation charges for a call. */
+    record Charged(UnderPolicy rule, Charge charge) {
+        boolean isToSame(Charge other) {
+            return charge.policy().name().equals(other.policy().name())
+                    && charge.key().equals(other.key());
+        }
+    }
+
+    /** What they say, for who looks from outside. */
+    public List<AnnotatedPolicy> described() {
+        return rules.stream().map(UnderPolicy::described).toList();
+    }
+
+    /**
+     * What they charge for a call, what is only counted last. Where several charge one policy for one key, the larger charge stands
+     * alone; one that is enforced counts for both.
+     */
+    List<Charged> charge(MethodCall call) {
+        List<Charged> all = new ArrayList<>(ordered.size());
+        for (UnderPolicy rule : ordered) {
+            Charge charge = rule.charge(call);
+            if (charge != null) {
+                add(new Charged(rule, charge), all);
+            }
+        }
+        return all;
+    }
+
+    private static void add(Charged one, List<Charged> all) {
+        for (int i = 0; i < all.size(); i++) {
+            Charged known = all.get(i);
+            if (known.isToSame(one.charge)) {
+                if (one.charge.permits() > known.charge.permits() && known.rule.isShadow() == one.rule.isShadow()) {
+                    all.set(i, one);
+                }
+                return;
+            }
+        }
+        all.add(one);
+    }
+
+    /** A charge of an earlier snapshot under the policy that has its name now. */
+    Charged renewed(Charged earlier) {
+        Charge charge = earlier.charge;
+        return rules.stream()
+                .filter(rule -> rule.policy().name().equals(charge.policy().name()))
+                .findFirst()
+                .map(rule -> new Charged(earlier.rule, new Charge(rule.policy(), charge.key(), charge.permits())))
+                .orElse(earlier);
+    }
+}

@@ -1,0 +1,76 @@
+package io.limiter.spring.call;
+
+import io.limiter.Decision;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A Mono or a Flux: whose key it is and what it costs is known when the method is called, and it is decided each time that
+ * somebody subscribes. Reactor is optional, so where it is missing nothing of this class may be touched.
+ */
+final class ReactorInvoker {
+    private ReactorInvoker() {}
+
+    static boolean makes(Class<?> type) {
+        return type == Mono.class || type == Flux.class || type == Publisher.class;
+    }
+
+    static boolean isMono(Class<?> type) {
+        return type == Mono.class;
+    }
+
+    static Object mono(LimitedCall call) {
+        return Mono.defer(() -> {
+            LimitedCall again = call.again();
+            return again.isFree()
+                    ? Mono.from(proceed(again, null))
+                    : asked(again).flatMap(decision -> Mono.from(answer(again, decision)));
+        });
+    }
+
+    static Object flux(LimitedCall call) {
+        return Flux.defer(() -> {
+            LimitedCall again = call.again();
+            return again.isFree()
+                    ? proceed(again, null)
+                    : asked(again).flatMapMany(decision -> answer(again, decision));
+        });
+    }
+
+    /** By a future of our own, for Reactor cancels it, and a limiter's stage can't be. A cancelled question stays asked. */
+    private static Mono<Decision> asked(LimitedCall call) {
+        return Mono.fromFuture(call.decideAsync().toCompletableFuture());
+    }
+
+    private static Publisher<Object> answer(LimitedCall call, Decision decision) {
+        if (decision.allowed()) {
+            return proceed(call, decision);
+        }
+        try {
+            return publisher(call.deny(decision));
+        } catch (Throwable thrown) {
+            return Flux.error(thrown);
+        }
+    }
+
+    private static Publisher<Object> proceed(LimitedCall call, @Nullable Decision decision) {
+        try {
+            Publisher<Object> answer = publisher(call.proceed(decision, false));
+            if (!call.isRefundable()) {
+                return answer;
+            }
+            return answer instanceof Mono<Object> mono
+                    ? mono.doOnError(failure -> call.refund(failure, false))
+                    : Flux.from(answer).doOnError(failure -> call.refund(failure, false));
+        } catch (Throwable thrown) {
+            return Flux.error(thrown);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // of whatever type, it is passed on
+    private static Publisher<Object> publisher(@Nullable Object answer) {
+        return answer instanceof Publisher<?> publisher ? (Publisher<Object>) publisher : Mono.empty();
+    }
+}

@@ -1,0 +1,85 @@
+package io.limiter.spring.call;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
+import io.limiter.RateLimiter;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import io.limiter.spring.expression.MethodScope;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+
+/** Counts for annotations that deny nothing, without waiting, and reports what they would deny. Thread-safe. */
+public final class ShadowCounter {
+    private static final Logger LOG = DiagnosticLog.of(ShadowCounter.class);
+    private static final long REPORT_EVERY_MICROS = 60_000_000;
+    private static final String NOT_COUNTED = "a shadow policy was not counted";
+
+    private final RateLimiter limiter;
+    private final Map<String, Tally> denied = new ConcurrentHashMap<>();
+    private final Map<String, Tally> failed = new ConcurrentHashMap<>();
+
+    /** How often something happened to one policy, and when to report it again. */
+    private record Tally(AtomicLong count, Throttle throttle) {
+        Tally(String policy) {
+            this(new AtomicLong(), new Throttle(TimeSource.system(), REPORT_EVERY_MICROS));
+        }
+    }
+
+    /** Counts on this limiter. */
+    public ShadowCounter(RateLimiter limiter) {
+        this.limiter = limiter;
+    }
+
+    /** Counts; whatever comes of it is no matter of the call. */
+    CompletionStage<Decision> count(Charge charge, MethodScope scope) {
+        try {
+            CompletionStage<Decision> counted = limiter.tryAcquireAsync(List.of(charge));
+            counted.whenComplete((decision, failure) -> {
+                if (failure != null) {
+                    LOG.debug(NOT_COUNTED, failure);
+                } else if (!decision.allowed()) {
+                    reportDenial(charge.policy().name(), scope);
+                }
+            });
+            return counted;
+        } catch (RuntimeException failure) {
+            LOG.debug(NOT_COUNTED, failure);
+            return CompletableFuture.failedStage(failure);
+        }
+    }
+
+    /** Reports that a call could not be counted, because its key, its cost or its condition has no value. */
+    void reportNotCounted(String policy, MethodScope scope, RuntimeException why) {
+        Tally tally = failed.computeIfAbsent(policy, Tally::new);
+        long count = tally.count.incrementAndGet();
+        if (tally.throttle.tryPass()) {
+            LOG.warn(
+                    "RL-133 a call of {} was not counted by the shadow policy '{}', {} so far; told again in a minute at the"
+                            + " earliest: {}",
+                    scope,
+                    policy,
+                    count,
+                    why.getMessage());
+        }
+    }
+
+    private void reportDenial(String policy, MethodScope scope) {
+        Tally tally = denied.computeIfAbsent(policy, Tally::new);
+        long count = tally.count.incrementAndGet();
+        if (tally.throttle.tryPass()) {
+            LOG.warn(
+                    "RL-133 the shadow policy '{}' would have denied a call of {}, {} times so far; told again in a minute at"
+                            + " the earliest",
+                    policy,
+                    scope,
+                    count);
+        }
+    }
+}

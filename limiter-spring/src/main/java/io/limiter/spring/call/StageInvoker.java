@@ -1,0 +1,91 @@
+package io.limiter.spring.call;
+
+import io.limiter.Decision;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stage, which the caller gets at once. The method is called when the decision is there, on the thread that brings it. Where the
+ * decision is known at once, that is the caller's, and where nothing can come back he gets the method's own stage.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
+final class StageInvoker {
+    private StageInvoker() {}
+
+    static Object invoke(LimitedCall call) throws Throwable {
+        if (call.isFree()) {
+            return refundable(call, stage(call.proceed(null, false)));
+        }
+        CompletableFuture<Decision> asked = call.decideAsync().toCompletableFuture();
+        if (asked.isDone() && !asked.isCompletedExceptionally()) {
+            return refundable(call, answer(call, asked.join()));
+        }
+        CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        asked.whenComplete((decision, failure) -> {
+            if (promised.isDone()) {
+                // Cancelled: the method must not run any more. What was asked stays taken.
+                return;
+            }
+            if (failure != null) {
+                promised.completeExceptionally(unwrapped(failure));
+                return;
+            }
+            try {
+                join(answer(call, decision), promised, call);
+            } catch (Throwable thrown) {
+                promised.completeExceptionally(thrown);
+            }
+        });
+        return promised;
+    }
+
+    /** A denial comes where the caller looks for failures: in the stage. */
+    private static CompletionStage<?> answer(LimitedCall call, Decision decision) throws Throwable {
+        if (decision.allowed()) {
+            return stage(call.proceed(decision, false));
+        }
+        try {
+            return stage(call.deny(decision));
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
+    }
+
+    private static CompletionStage<?> stage(@Nullable Object returned) {
+        return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(null);
+    }
+
+    private static CompletionStage<?> refundable(LimitedCall call, CompletionStage<?> stage) {
+        if (!call.isRefundable()) {
+            return stage;
+        }
+        CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        join(stage, promised, call);
+        return promised;
+    }
+
+    /** Ends the one as the other ended, and cancels the other when the one is cancelled. */
+    private static void join(CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, LimitedCall call) {
+        stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                promised.complete(value);
+                return;
+            }
+            call.refund(failure, false);
+            // As the method said it: without what CompletableFuture puts around it on the way.
+            promised.completeExceptionally(unwrapped(failure));
+        });
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled() && stage instanceof Future<?> own) {
+                own.cancel(true);
+            }
+        });
+    }
+
+    private static Throwable unwrapped(Throwable thrown) {
+        Throwable cause = MethodRule.wrappedBy(thrown);
+        return cause == null ? thrown : unwrapped(cause);
+    }
+}

@@ -1,0 +1,7 @@
+package io.limiter.spring.expression;
+
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/** The beans that expressions may name: whether there is one of a name, and the bean. */
+public record Beans(Predicate<String> has, Function<String, Object> get) {}

@@ -1,0 +1,273 @@
+package io.limiter.spring.expression;
+
+import io.limiter.PartitionKey;
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.Operator;
+import org.springframework.expression.spel.ast.OperatorNot;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/**
+ * An expression of an annotation: parsed once, and its parameters, beans and words looked up before the first call.
+ * Thread-safe.
+ */
+public final class CallExpression {
+    /** What the language's root knows: see {@link RequestWords}. */
+    private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
+
+    private static final Map<Class<? extends SpelNode>, String> FORBIDDEN = Map.of(
+            TypeReference.class, "names a type",
+            ConstructorReference.class, "names a type",
+            Assign.class, "changes something",
+            OpInc.class, "changes something",
+            OpDec.class, "changes something",
+            FunctionReference.class, "calls a function, and there are none");
+
+    private static final Pattern PART_OF_RULE = Pattern.compile("\\b(?<kind>header|cookie|path):(?<name>[^\\s+,]+)");
+
+    private final MethodScope scope;
+    private final String attribute;
+    private final String text;
+    private final SpelNode root;
+    private final AdaptiveExpression expression;
+    /** Where the parameter stands that is all of the expression; -1 when it is something else. */
+    private final int parameter;
+
+    private CallExpression(MethodScope scope, String attribute, String text, SpelExpression expression) {
+        this.scope = scope;
+        this.attribute = attribute;
+        this.text = text;
+        this.root = expression.getAST();
+        this.expression = new AdaptiveExpression(expression);
+        Integer position = root instanceof VariableReference
+                ? scope.position(root.toStringAST().substring(1))
+                : null;
+        this.parameter = position == null ? -1 : position;
+    }
+
+    /**
+     * The expression of an attribute.
+     *
+     * @throws IllegalStateException if it does not parse, or names what is not there; the message says what to write
+     */
+    public static CallExpression parse(MethodScope scope, String attribute, String text) {
+        // OFF: when to compile is decided here.
+        SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
+                SpelCompilerMode.OFF, scope.method().getDeclaringClass().getClassLoader()));
+        SpelExpression parsed;
+        try {
+            parsed = parser.parseRaw(text);
+        } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
+            throw AnnotationError.at(
+                    scope,
+                    "RL-123",
+                    attribute + " = \"" + text + "\" is no expression (" + broken.getMessage() + "); " + instead(text),
+                    broken);
+        }
+        CallExpression expression = new CallExpression(scope, attribute, text, parsed);
+        expression.check(expression.root, true);
+        return expression;
+    }
+
+    /** What to write. In quotes a part of a rule's key would be one client, and all would share its quota. */
+    private static String instead(String text) {
+        Matcher part = PART_OF_RULE.matcher(text);
+        if (!part.find()) {
+            return "write one such as #user";
+        }
+        String kind = part.group("kind");
+        String annotation =
+                kind.equals("header") ? "RequestHeader" : kind.equals("cookie") ? "CookieValue" : "PathVariable";
+        return "'" + kind + ":' works in limiter.rules only; take the value as a parameter, @" + annotation + "(\""
+                + part.group("name") + "\") String it, and write #it";
+    }
+
+    /**
+     * The words that the parts of a key are, each null where it is something else: of {@code {ip, #account}} the first is
+     * {@code ip}.
+     */
+    List<@Nullable String> words() {
+        List<@Nullable String> words = new ArrayList<>();
+        for (SpelNode part : isListOfParts() ? children(root) : List.of(root)) {
+            words.add(part instanceof PropertyOrFieldReference word ? word.getName() : null);
+        }
+        return words;
+    }
+
+    /** Whether it is written as a list, whose items are the parts. */
+    boolean isListOfParts() {
+        return root instanceof InlineList;
+    }
+
+    /**
+     * Whether its value may be a whole key or a list of parts; false for a text that is written here, and for a parameter of
+     * a type that rules that out.
+     */
+    boolean mayBeKeyOrList() {
+        if (parameter < 0) {
+            return !(root instanceof Literal
+                    || root instanceof Operator
+                    || root instanceof OperatorNot
+                    || isWord(root));
+        }
+        Class<?> type = scope.method().getParameterTypes()[parameter];
+        return type == Object.class
+                || type == PartitionKey.class
+                || Collection.class.isAssignableFrom(type)
+                || (type.isInterface() && type != CharSequence.class && type != Principal.class);
+    }
+
+    private static boolean isWord(SpelNode node) {
+        return node instanceof PropertyOrFieldReference word && !word.getName().equals("global");
+    }
+
+    /** What it is for every call, where it names nothing: a number, a text in quotes; else null. */
+    public @Nullable Object constant() {
+        return isLiteral(root) ? value((CallVariables) null) : null;
+    }
+
+    private static boolean isLiteral(SpelNode node) {
+        return node instanceof Literal
+                || ((node instanceof Operator || node instanceof OperatorNot)
+                        && children(node).stream().allMatch(CallExpression::isLiteral));
+    }
+
+    /** What it is for this call. */
+    public @Nullable Object value(MethodCall call) {
+        return parameter >= 0 ? call.arguments()[parameter] : value(new CallVariables(scope, call));
+    }
+
+    private @Nullable Object value(@Nullable CallVariables variables) {
+        try {
+            return expression.value(variables);
+        } catch (RuntimeException failed) {
+            for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+                // The language wraps what a word threw; that names the method and the remedy already.
+                if (cause instanceof IllegalStateException wrong
+                        && String.valueOf(wrong.getMessage()).startsWith("RL-128")) {
+                    throw wrong;
+                }
+            }
+            throw AnnotationError.at(
+                    scope,
+                    "RL-132",
+                    attribute + " = \"" + text + "\" failed ("
+                            + failed.getClass().getSimpleName()
+                            + "); write it so that it has a value for every call, for example #user?.name",
+                    failed);
+        }
+    }
+
+    /** An exception for a value that can't be used. */
+    public IllegalStateException unusable(String found, String remedy) {
+        return AnnotationError.at(scope, "RL-132", attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
+    }
+
+    /** Looks at every name. At the root, names without a sign are words; further in they belong to what stands before. */
+    private void check(SpelNode node, boolean atRoot) {
+        String forbidden = FORBIDDEN.get(node.getClass());
+        if (forbidden != null) {
+            throw unknown(
+                    node.toStringAST(),
+                    forbidden + ", which is not allowed here; put it into a bean, and call that: @"
+                            + scope.method().getDeclaringClass().getSimpleName().toLowerCase(Locale.ROOT)
+                            + "Keys.of(#p0)");
+        }
+        if (node instanceof VariableReference) {
+            checkVariable(node.toStringAST().substring(1), atRoot);
+        } else if (node instanceof BeanReference) {
+            checkBean(node.toStringAST());
+        } else if (atRoot && node instanceof PropertyOrFieldReference word) {
+            checkWord(word.getName());
+        } else if (atRoot && node instanceof MethodReference method) {
+            throw unknown(method.getName() + "(...)", "belongs to nothing; call methods of parameters or beans");
+        }
+        for (SpelNode child : children(node)) {
+            if (node instanceof CompoundExpression && child != node.getChild(0)) {
+                // A property, a method or an index of what stands before it; its arguments are expressions of their
+                // own.
+                children(child).forEach(argument -> check(argument, !isNested(child)));
+            } else {
+                check(child, atRoot && !isNested(node));
+            }
+        }
+    }
+
+    private static boolean isNested(SpelNode node) {
+        return node instanceof Projection || node instanceof Selection;
+    }
+
+    private void checkVariable(String name, boolean atRoot) {
+        if (atRoot && (name.equals("root") || name.equals("this"))) {
+            throw unknown(
+                    "#" + name, "is a word of the language; for a parameter of that name write its position, #p0");
+        }
+        if (scope.position(name) == null && !name.equals("this")) {
+            throw unknown("#" + name, "is no parameter; " + scope.parameters());
+        }
+    }
+
+    private void checkBean(String reference) {
+        String name = reference.substring(reference.lastIndexOf('@') + 1).replace("'", "");
+        Beans beans = scope.beans();
+        if (beans == null) {
+            throw unknown("@" + name, "is a bean, and there is no Spring context; use parameters");
+        }
+        if (!beans.has().test(name)) {
+            throw unknown("@" + name, "is no bean of this context; correct its name, or define it");
+        }
+    }
+
+    private void checkWord(String name) {
+        if (!WORDS.contains(name)) {
+            throw unknown(
+                    name,
+                    scope.hasParameter(name)
+                            ? "is no word; for the parameter write #" + name
+                            : "is none of the words " + String.join(", ", WORDS) + "; for a text write '" + name
+                                    + "' in quotes, for a parameter #" + name);
+        }
+        if (!name.equals("global") && !scope.isInRequests()) {
+            throw scope.noRequest(attribute + " = \"" + text + "\": '" + name + "' is of a web request");
+        }
+    }
+
+    private IllegalStateException unknown(String name, String what) {
+        return AnnotationError.at(scope, "RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
+    }
+
+    private static List<SpelNode> children(SpelNode node) {
+        List<SpelNode> children = new ArrayList<>();
+        for (int i = 0; i < node.getChildCount(); i++) {
+            children.add(node.getChild(i));
+        }
+        return children;
+    }
+}

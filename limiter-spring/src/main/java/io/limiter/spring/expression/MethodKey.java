@@ -1,0 +1,151 @@
+package io.limiter.spring.expression;
+
+import io.limiter.PartitionKey;
+import io.limiter.rule.KeyForm;
+import io.limiter.spring.Caller;
+import java.security.Principal;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Whose quota a call uses. Immutable. */
+public final class MethodKey {
+    /** Of a list that a client may have written; each part is kept in the key. */
+    private static final int MOST_PARTS = 32;
+
+    private final MethodScope scope;
+    private final boolean global;
+    /** Null where the key is the client's address, or global. */
+    private final @Nullable CallExpression expression;
+
+    private final List<@Nullable String> words;
+
+    /**
+     * The key that the attribute says. The words {@code ip} and {@code global} alone, and no text, evaluate nothing.
+     *
+     * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
+     */
+    public MethodKey(MethodScope scope, String text) {
+        String word = text.strip();
+        if (word.isEmpty() && !scope.isInRequests()) {
+            throw scope.noRequest("the key is the client's address");
+        }
+        this.scope = scope;
+        this.global = word.equals("global");
+        boolean client = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
+        this.expression = global || client ? null : CallExpression.parse(scope, "key", text);
+        this.words = expression == null ? List.of("ip") : expression.words();
+    }
+
+    /** How the keys of all calls look. */
+    public KeyForm form() {
+        if (global) {
+            return KeyForm.global();
+        }
+        if (expression != null && !expression.isListOfParts() && expression.mayBeKeyOrList()) {
+            return KeyForm.any();
+        }
+        KeyForm.Builder form = KeyForm.builder();
+        for (String word : words) {
+            if (isAddress(word)) {
+                form.address();
+            } else {
+                form.text(kindOf(word));
+            }
+        }
+        return form.build();
+    }
+
+    /**
+     * The key of a call.
+     *
+     * @throws IllegalStateException if there is none: outside of a request, or what the expression gives is no text
+     */
+    public PartitionKey of(MethodCall call) {
+        if (global) {
+            return PartitionKey.global();
+        }
+        if (expression == null) {
+            Caller caller = scope.caller();
+            if (caller == null) {
+                throw scope.noRequest("the key is the client's address");
+            }
+            return PartitionKey.of(caller.address());
+        }
+        Object value = expression.value(call);
+        if (value instanceof PartitionKey key) {
+            return key;
+        }
+        PartitionKey.Builder key = PartitionKey.builder();
+        if (value instanceof Collection<?> parts) {
+            if (parts.isEmpty() || parts.size() > MOST_PARTS) {
+                throw expression.unusable(
+                        parts.isEmpty() ? "an empty list" : "a list of " + parts.size(),
+                        "give 1 to " + MOST_PARTS + " parts, or key = \"global\"");
+            }
+            int i = 0;
+            for (Object part : parts) {
+                add(text(part, expression), i < words.size() ? words.get(i) : null, key);
+                i++;
+            }
+        } else {
+            add(text(value, expression), words.get(0), key);
+        }
+        return key.build();
+    }
+
+    /**
+     * Adds a part as the filter's rules do: an address as it is, everything else with its kind, so that who calls himself
+     * like an address does not use up what its client has. A part that is missing never switches a limit off: the
+     * client's address stands in, or outside of a request what all of those share.
+     */
+    private void add(String text, @Nullable String word, PartitionKey.Builder key) {
+        if (text.isEmpty()) {
+            Caller caller = scope.caller();
+            key.addStandIn(caller == null ? "" : caller.address());
+        } else if (isAddress(word)) {
+            key.add(text);
+        } else {
+            key.add(kindOf(word), text);
+        }
+    }
+
+    private static boolean isAddress(@Nullable String word) {
+        return "ip".equals(word);
+    }
+
+    private static String kindOf(@Nullable String word) {
+        return "user".equals(word) || "principal".equals(word) ? "user" : "key";
+    }
+
+    private static String text(@Nullable Object part, CallExpression of) {
+        if (part instanceof String known) {
+            return known;
+        }
+        if (part == null) {
+            return "";
+        }
+        if (part instanceof Principal principal) {
+            return text(principal.getName(), of);
+        }
+        if (part instanceof Optional<?> optional) {
+            return text(optional.orElse(null), of);
+        }
+        boolean several = part instanceof PartitionKey || part instanceof Collection || part instanceof Map;
+        String text = several ? "" : part.toString();
+        if (several || isOfObject(text, part)) {
+            throw of.unusable(
+                    "a part of type " + part.getClass().getName(),
+                    "give a text, a number or something else that has one text: #order.id, not #order");
+        }
+        return text;
+    }
+
+    /** Whether a text is the one that every object has. With it, each would be a new client. */
+    private static boolean isOfObject(String text, Object part) {
+        String type = part.getClass().getName();
+        return text.startsWith(type) && text.equals(type + "@" + Integer.toHexString(part.hashCode()));
+    }
+}

@@ -1,0 +1,44 @@
+package io.limiter.spring.expression;
+
+import io.limiter.PartitionKey;
+import io.limiter.spring.Caller;
+import java.security.Principal;
+import org.jspecify.annotations.Nullable;
+
+/** The words without {@code #}: properties of the root. Public, so that a compiled expression may call it. */
+public final class RequestWords {
+    private final MethodScope scope;
+
+    RequestWords(MethodScope scope) {
+        this.scope = scope;
+    }
+
+    /** The client's address. */
+    public String getIp() {
+        return caller().address();
+    }
+
+    /** The name of who is logged in, or null. */
+    public @Nullable String getUser() {
+        Principal principal = getPrincipal();
+        return principal == null ? null : principal.getName();
+    }
+
+    /** Who is logged in, or null. */
+    public @Nullable Principal getPrincipal() {
+        return caller().principal();
+    }
+
+    /** One quota for all. */
+    public PartitionKey getGlobal() {
+        return PartitionKey.global();
+    }
+
+    private Caller caller() {
+        Caller caller = scope.caller();
+        if (caller == null) {
+            throw scope.noRequest("the key is the client's address");
+        }
+        return caller;
+    }
+}

@@ -1,0 +1,178 @@
+package io.limiter.spring.method;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.call.Fallback;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * A method of a class that has the annotation, before anything is made of it.
+ *
+ * @param called as the class or something that it extends or implements declares it
+ * @param specific the one that runs
+ * @param annotations the nearest ones
+ */
+public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<RateLimited>> annotations) {
+    /** Classes that know nothing of this annotation, and are most of an application's. Others may live below their packages. */
+    private static final Pattern OF_OTHERS = Pattern.compile("(java|javax|jakarta|jdk|sun)\\.|org\\.springframework\\."
+            + "(aop|beans|boot|cache|context|core|dao|data|expression|format|http|instrument|jdbc|jms|jmx|messaging|orm"
+            + "|scheduling|security|stereotype|transaction|ui|util|validation|web)\\.");
+
+    /** What Spring MVC calls beside the one method that a request is for; by name, since Spring MVC is optional. */
+    private static final List<String> CALLED_BESIDE = List.of(
+            "org.springframework.web.bind.annotation.ExceptionHandler",
+            "org.springframework.web.bind.annotation.InitBinder",
+            "org.springframework.web.bind.annotation.ModelAttribute");
+
+    private static final String REQUEST_MAPPING = "org.springframework.web.bind.annotation.RequestMapping";
+
+    private static final Logger LOG = DiagnosticLog.of(AnnotatedMethod.class);
+
+    /** All of a class, private ones too. */
+    public static List<AnnotatedMethod> of(Class<?> type) {
+        if (isOfOthers(type) || !AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
+            return List.of();
+        }
+        Set<Method> methods = readableMethodsOf(type);
+        if (!mayBeLimited(type, methods)) {
+            return List.of();
+        }
+        return methods.stream()
+                .map(method -> of(method, type))
+                .filter(method -> !method.annotations.isEmpty())
+                .toList();
+    }
+
+    /** Whether calls of a method to an object of this class are limited. */
+    public static boolean isAnnotated(Method called, Class<?> type) {
+        return !of(called, type).annotations.isEmpty();
+    }
+
+    /** One of a class, which may have no annotations. */
+    static AnnotatedMethod of(Method called, Class<?> type) {
+        Method specific = specific(called, type);
+        return new AnnotatedMethod(called, specific, find(specific, called));
+    }
+
+    /** The method of the class that runs when this one is called. */
+    public static Method specific(Method called, Class<?> target) {
+        return BridgeMethodResolver.findBridgedMethod(
+                BridgeMethodResolver.findBridgedMethod(ClassUtils.getMostSpecificMethod(called, target)));
+    }
+
+    private static boolean isOfOthers(Class<?> type) {
+        return OF_OTHERS.matcher(type.getName()).lookingAt();
+    }
+
+    /** Nearly no class has any annotation that is ours or could carry it; so the search, which is slow, is for few. */
+    private static boolean mayBeLimited(Class<?> type, Set<Method> methods) {
+        return Stream.of(
+                        Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass),
+                        ClassUtils.getAllInterfacesForClassAsSet(type).stream(),
+                        methods.stream())
+                .flatMap(elements -> elements)
+                .anyMatch(AnnotatedMethod::mayBeOurs);
+    }
+
+    private static boolean mayBeOurs(AnnotatedElement element) {
+        try {
+            return Arrays.stream(element.getDeclaredAnnotations())
+                    .anyMatch(annotation -> !isOfOthers(annotation.annotationType()));
+        } catch (RuntimeException | LinkageError unreadable) {
+            // One of them is of a library that is not there, or not of the version that it should be. The search knows
+            // how to go around it.
+            return true;
+        }
+    }
+
+    /** A bean may have methods with types of a library that is not there. Such a class shows none of its methods, to nobody. */
+    private static Set<Method> readableMethodsOf(Class<?> type) {
+        Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
+        if (!Proxy.isProxyClass(type)) {
+            types.add(type);
+        }
+        try {
+            return types.stream()
+                    .flatMap(one -> Arrays.stream(ReflectionUtils.getAllDeclaredMethods(one)))
+                    .filter(method -> !method.isSynthetic() && method.getDeclaringClass() != Object.class)
+                    .collect(Collectors.toCollection(LinkedHashSet::new));
+        } catch (IllegalStateException | LinkageError unreadable) {
+            LOG.debug("the methods of {} can't be read, so it is looked at no further", type, unreadable);
+            return Set.of();
+        }
+    }
+
+    /**
+     * The nearest: of the method itself, else of a method that it overrides or implements, else of its class, of what that
+     * extends or implements, or of the interface that it is called by. Meta-annotations are merged with what stands on them.
+     * The fallback of an annotation of the class is not limited by that annotation.
+     *
+     * @param specific the method that runs
+     * @param called the method that is called, of an interface perhaps
+     */
+    private static List<MergedAnnotation<RateLimited>> find(Method specific, Method called) {
+        List<MergedAnnotation<RateLimited>> found = nearest(specific);
+        if (found.isEmpty() && isOfItsClass(specific)) {
+            found = nearest(specific.getDeclaringClass());
+            if (found.isEmpty() && !called.equals(specific)) {
+                found = nearest(called.getDeclaringClass());
+            }
+            found = found.stream()
+                    .filter(annotation -> !isFallback(specific, annotation.getString("fallback")))
+                    .toList();
+        }
+        return found;
+    }
+
+    /** Whether annotations of its class are for a method: they are for what a class offers. */
+    private static boolean isOfItsClass(Method method) {
+        return Modifier.isPublic(method.getModifiers())
+                && !method.isSynthetic()
+                && !ReflectionUtils.isObjectMethod(method)
+                && !isCalledBeside(method);
+    }
+
+    /** Whether a method of that name answers denied calls of another one of its class. */
+    private static boolean isFallback(Method method, String name) {
+        return method.getName().equals(name)
+                && Arrays.stream(method.getDeclaringClass().getDeclaredMethods())
+                        .filter(other -> !other.equals(method) && isOfItsClass(other))
+                        .anyMatch(other -> Fallback.answers(method, other));
+    }
+
+    /** Else a request would be charged for its preparations, and the answer to a denial denied. */
+    private static boolean isCalledBeside(Method method) {
+        MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return CALLED_BESIDE.stream().anyMatch(all::isPresent) && !all.isPresent(REQUEST_MAPPING);
+    }
+
+    private static List<MergedAnnotation<RateLimited>> nearest(AnnotatedElement element) {
+        List<MergedAnnotation<RateLimited>> all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(
+                        RateLimited.class)
+                .toList();
+        int level =
+                all.stream().mapToInt(MergedAnnotation::getAggregateIndex).min().orElse(0);
+        return all.stream()
+                .filter(annotation -> annotation.getAggregateIndex() == level)
+                .toList();
+    }
+}

@@ -1,0 +1,177 @@
+package io.limiter.spring.method;
+
+import io.limiter.Derived;
+import io.limiter.Limiter;
+import io.limiter.Policy;
+import io.limiter.config.LimitText;
+import io.limiter.config.LimiterConfig;
+import io.limiter.spring.CallerSource;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.call.AnnotatedPolicy;
+import io.limiter.spring.call.Fallback;
+import io.limiter.spring.call.Invoker;
+import io.limiter.spring.call.MethodRule;
+import io.limiter.spring.call.MethodRules;
+import io.limiter.spring.call.ShadowCounter;
+import io.limiter.spring.expression.AnnotationError;
+import io.limiter.spring.expression.Beans;
+import io.limiter.spring.expression.MethodScope;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.MergedAnnotation;
+
+/** The limited methods of one limiter: each made of its annotations once, and kept until it is closed. Thread-safe. */
+public final class LimitedMethods implements AutoCloseable {
+    private final Limiter limiter;
+    private final @Nullable CallerSource callers;
+    private final @Nullable Beans beans;
+    private final ShadowCounter shadow;
+    private final Map<Class<?>, Map<Method, Optional<LimitedMethod>>> known = new ConcurrentHashMap<>();
+
+    /** On this limiter. Without callers no call belongs to a request; without beans no expression names one. */
+    public LimitedMethods(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans) {
+        this.limiter = limiter;
+        this.callers = callers;
+        this.beans = beans;
+        this.shadow = new ShadowCounter(limiter.rateLimiter());
+    }
+
+    /**
+     * The limits of a method, or null when it has none.
+     *
+     * @param called of the class, or of something that it extends or implements
+     * @param target the class whose object is called
+     * @throws IllegalStateException if its annotations are wrong; the message names the method and the remedy
+     */
+    public @Nullable LimitedMethod of(Method called, Class<?> target) {
+        Map<Method, Optional<LimitedMethod>> ofTarget = known.get(target);
+        Optional<LimitedMethod> method = ofTarget == null ? null : ofTarget.get(called);
+        if (method == null) {
+            method = known.computeIfAbsent(target, type -> new ConcurrentHashMap<>())
+                    .computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)));
+        }
+        return method.orElse(null);
+    }
+
+    /** What the annotations say that were looked at so far, by method; each once, whatever it is called by. */
+    public List<AnnotatedPolicy> policies() {
+        return all().flatMap(method -> method.policies().stream())
+                .distinct()
+                .sorted(Comparator.comparing(AnnotatedPolicy::method))
+                .toList();
+    }
+
+    /** They take no part in what replaces the configuration from now on. */
+    @Override
+    public void close() {
+        all().forEach(LimitedMethod::close);
+    }
+
+    private Stream<LimitedMethod> all() {
+        return known.values().stream()
+                .flatMap(methods -> methods.values().stream())
+                .flatMap(Optional::stream);
+    }
+
+    private @Nullable LimitedMethod make(Method called, Class<?> target) {
+        AnnotatedMethod method = AnnotatedMethod.of(called, target);
+        List<MergedAnnotation<RateLimited>> annotations = method.annotations();
+        if (annotations.isEmpty()) {
+            return null;
+        }
+        MethodScope scope = new MethodScope(
+                method.specific(),
+                sourceOf(annotations.get(0)) instanceof Method annotated ? annotated : called,
+                callers,
+                beans);
+        List<Function<LimiterConfig, MethodRule.UnderPolicy>> rules = new ArrayList<>();
+        Set<String> fallbacks = new TreeSet<>();
+        int ordinal = 0;
+        for (MergedAnnotation<RateLimited> found : annotations) {
+            RateLimited annotation = found.synthesize();
+            checkNames(scope, annotation);
+            MethodRule rule = new MethodRule(scope, annotation, shadow);
+            if (annotation.limits().isEmpty()) {
+                rules.add(config -> rule.under(configured(scope, annotation.value(), config)));
+            } else {
+                Policy own = OwnPolicies.announce(limiter, scope, sourceOf(found), ++ordinal, annotation);
+                rules.add(config -> rule.under(own));
+            }
+            if (!annotation.fallback().isEmpty()) {
+                fallbacks.add(annotation.fallback());
+            }
+        }
+        if (fallbacks.size() > 1) {
+            throw AnnotationError.at(
+                    scope, "RL-121", "it has the fallbacks " + fallbacks + "; a method has one, so keep one of them");
+        }
+        Fallback fallback = fallbacks.isEmpty()
+                ? null
+                : Fallback.find(scope, fallbacks.iterator().next(), target);
+        Invoker invoker = Invoker.of(scope);
+        Derived<MethodRules> derived = limiter.derive(config ->
+                new MethodRules(rules.stream().map(rule -> rule.apply(config)).toList()));
+        return new LimitedMethod(limiter, scope, shadow, fallback, invoker, derived);
+    }
+
+    private static AnnotatedElement sourceOf(MergedAnnotation<RateLimited> found) {
+        return (AnnotatedElement) Objects.requireNonNull(found.getSource());
+    }
+
+    private static void checkNames(MethodScope scope, RateLimited annotation) {
+        boolean named = !annotation.value().isEmpty();
+        boolean own = !annotation.limits().isEmpty();
+        String wrong = "";
+        if (named && own) {
+            wrong = "it names the policy '" + annotation.value() + "' and has limits = \"" + annotation.limits()
+                    + "\"; keep one of the two (limits of its own can have a name = \"...\")";
+        } else if (!named && !own) {
+            wrong = "it has neither a policy nor limits; write @RateLimited(\"vote\") for limiter.policies.vote, or"
+                    + " @RateLimited(limits = \"3/10s\")";
+        } else if (named && !annotation.name().isEmpty()) {
+            wrong = "name = \"" + annotation.name() + "\" is for limits of its own, and the policy '"
+                    + annotation.value() + "' has its name; leave the name out";
+        }
+        if (!wrong.isEmpty()) {
+            throw AnnotationError.at(scope, "RL-121", wrong);
+        }
+    }
+
+    private static Policy configured(MethodScope scope, String name, LimiterConfig config) {
+        Policy policy = config.policies().get(name);
+        if (policy == null) {
+            throw AnnotationError.at(
+                    scope,
+                    "RL-120",
+                    "no policy '" + name + "' is configured"
+                            + instead(name, config.policies().keySet()));
+        }
+        return policy;
+    }
+
+    private static String instead(String name, Set<String> there) {
+        try {
+            LimitText.parseAll(name);
+            return "; these are limits, so write @RateLimited(limits = \"" + name + "\")";
+        } catch (IllegalArgumentException noLimits) {
+            return there.isEmpty()
+                    ? ", nor any other; add limiter.policies." + name
+                            + ".limits = 3/10s (in Spring Boot's application.yml:"
+                            + " limiter, below it policies; a limiter.properties is not read there)"
+                    : "; there are " + there + "; write one of them, or add limiter.policies." + name
+                            + ".limits = 3/10s";
+        }
+    }
+}

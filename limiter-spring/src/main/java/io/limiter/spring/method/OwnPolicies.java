@@ -1,0 +1,85 @@
+package io.limiter.spring.method;
+
+import io.limiter.FailureMode;
+import io.limiter.Limiter;
+import io.limiter.Policy;
+import io.limiter.config.LimitText;
+import io.limiter.spring.RateLimited;
+import io.limiter.spring.expression.AnnotationError;
+import io.limiter.spring.expression.MethodScope;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The policies that annotations bring, and their names. A policy belongs to one annotation: states are found by its name,
+ * so a second one of that name would silently use the same quota, also where the two are beans of two contexts that share a
+ * limiter. Thread-safe.
+ */
+final class OwnPolicies {
+    private static final String NAME = "[A-Za-z0-9._-]{1,64}";
+
+    /** Who has a name already, for each limiter that is in use: what it knows itself does not tell two equal policies apart. */
+    private static final Map<Limiter, Map<String, Owner>> OWNERS = Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** As text, not as a method: a class may be loaded again. */
+    private record Owner(String id, String shown) {}
+
+    private OwnPolicies() {}
+
+    /**
+     * Makes the policy of an annotation known to a limiter.
+     *
+     * @param source the method or class that has the annotation
+     * @param ordinal which of its annotations with limits, from 1
+     * @throws IllegalStateException if the limits or the name are unfit, or the name is another's
+     */
+    static Policy announce(
+            Limiter limiter, MethodScope scope, AnnotatedElement source, int ordinal, RateLimited annotation) {
+        boolean named = !annotation.name().isEmpty();
+        String name = named ? annotation.name() : derived(source, ordinal);
+        if (!name.matches(NAME)) {
+            throw AnnotationError.at(
+                    scope,
+                    "RL-127",
+                    (named ? "name = \"" + name + "\"" : "the policy would be called '" + name + "'")
+                            + ", and a name is 1 to 64 of A-Z a-z 0-9 . _ -; give it another with name = \"...\"");
+        }
+        Owner owner = new Owner(source + " " + ordinal, described(source));
+        Owner known = limiter.config().policies().containsKey(name)
+                ? new Owner("", "the configuration")
+                : OWNERS.computeIfAbsent(limiter, one -> new ConcurrentHashMap<>())
+                        .computeIfAbsent(name, one -> owner);
+        if (!known.id.equals(owner.id)) {
+            throw AnnotationError.at(
+                    scope,
+                    "RL-126",
+                    "its policy would be called '" + name + "', which is the one of " + known.shown
+                            + ", and they would use one quota; give this one name = \"...\", or if they are to share,"
+                            + " configure limiter.policies.<name>.limits and name that policy in both");
+        }
+        Policy policy;
+        try {
+            policy = new Policy(name, LimitText.parseAll(annotation.limits()), FailureMode.LOCAL);
+        } catch (IllegalArgumentException wrong) {
+            throw AnnotationError.at(
+                    scope, "RL-122", "limits = \"" + annotation.limits() + "\": " + wrong.getMessage(), wrong);
+        }
+        limiter.announce(policy);
+        return policy;
+    }
+
+    private static String derived(AnnotatedElement source, int ordinal) {
+        String base = source instanceof Method method
+                ? method.getDeclaringClass().getSimpleName() + "." + method.getName()
+                : ((Class<?>) source).getSimpleName();
+        return ordinal == 1 ? base : base + "-" + ordinal;
+    }
+
+    private static String described(AnnotatedElement source) {
+        return source instanceof Method method ? MethodScope.describe(method) : ((Class<?>) source).getName();
+    }
+}

@@ -1,0 +1,82 @@
+package io.limiter.spring.proxy;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.spring.aop.WovenClasses;
+import io.limiter.spring.expression.AnnotationError;
+import io.limiter.spring.expression.MethodScope;
+import io.limiter.spring.method.AnnotatedMethod;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.springframework.util.ClassUtils;
+
+/** Which limited methods of a bean its proxy can be before. */
+final class ProxyReach {
+    private static final Logger LOG = DiagnosticLog.of(ProxyReach.class);
+
+    private ProxyReach() {}
+
+    /** A final class has no subclasses, and a proxy of the JDK or a lambda is known by its interfaces alone. */
+    static boolean canHaveSubclass(Class<?> type) {
+        return !Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
+    }
+
+    /**
+     * False for what is limited elsewhere or not meant; an error for what would silently not be limited at all.
+     *
+     * @param subclassed whether the proxy of a bean of this class is a subclass of it
+     */
+    static boolean includes(AnnotatedMethod annotated, Class<?> type, boolean subclassed) {
+        Method method = annotated.specific();
+        String why = hindrance(method, type, subclassed);
+        // Of a class, the methods that nobody can call on the proxy need no limit.
+        boolean meant = annotated.annotations().get(0).getSource() instanceof Method
+                || (!Modifier.isStatic(method.getModifiers()) && subclassed);
+        if (why != null && meant) {
+            if (!WovenClasses.isPerhapsWoven(method.getDeclaringClass())) {
+                throw AnnotationError.at(
+                        MethodScope.describe(method),
+                        "RL-130",
+                        "the method " + why
+                                + ", so a proxy can't limit it; change that, move it to another bean, or weave the"
+                                + " class by AspectJ");
+            }
+            // Which aspect has woven the class can't be seen, and ours is likely: whoever weaves wants it.
+            LOG.info(
+                    "RL-135 {} {}, so no proxy limits it; it is limited if RateLimitAspect is among what its class was woven"
+                            + " with",
+                    MethodScope.describe(method),
+                    why);
+        }
+        return why == null;
+    }
+
+    private static @Nullable String hindrance(Method method, Class<?> type, boolean subclassed) {
+        if (Modifier.isPrivate(method.getModifiers())) {
+            return "is private";
+        }
+        if (Modifier.isStatic(method.getModifiers())) {
+            return "is static";
+        }
+        if (!subclassed) {
+            return Proxy.isProxyClass(type) || isOfInterface(method, type)
+                    ? null
+                    : "is of no interface, and the proxy of its bean has the interfaces alone";
+        }
+        if (!canHaveSubclass(type)) {
+            return "is of a final class";
+        }
+        return Modifier.isFinal(method.getModifiers()) ? "is final" : null;
+    }
+
+    private static boolean isOfInterface(Method method, Class<?> type) {
+        return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                .flatMap(one -> Arrays.stream(one.getMethods()))
+                .filter(one ->
+                        one.getName().equals(method.getName()) && one.getParameterCount() == method.getParameterCount())
+                .anyMatch(one -> AnnotatedMethod.specific(one, type).equals(method));
+    }
+}

@@ -1,4 +1,0 @@
-@NullMarked
-package io.limiter.spring.aop;
-
-import org.jspecify.annotations.NullMarked;
