@@ -38,7 +38,7 @@ public final class Limiter implements AutoCloseable {
      * @param config as given
      * @param own policies that were announced besides, by name
      * @param policies both, by name
-     * @param derived the makers of what is derived, by slot; null where one was given up
+     * @param derived the makers of what is derived, each in a slot for ever; null where one was given up
      * @param values what they made
      */
     private record Snapshot(
@@ -80,9 +80,9 @@ public final class Limiter implements AutoCloseable {
      */
     public static Limiter start(LimiterConfig config) {
         if (config.backend() == BackendKind.REDIS) {
-            return start(config, Backends.redis(config.redis()), BackendKind.REDIS);
+            return start(config, BackendStart.redis(config.redis()), BackendKind.REDIS);
         }
-        Backends.warnOfWhatInProcessIgnores(config);
+        BackendStart.warnOfWhatInProcessIgnores(config);
         return start(config, null, BackendKind.IN_PROCESS);
     }
 
@@ -92,7 +92,7 @@ public final class Limiter implements AutoCloseable {
      * nothing here.
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
-        Backends.warnOfWhatASharedBackendIgnores(config.redis());
+        BackendStart.warnOfWhatASharedBackendIgnores(config.redis());
         return start(config, Objects.requireNonNull(shared, "shared"), BackendKind.REDIS);
     }
 
@@ -197,18 +197,14 @@ public final class Limiter implements AutoCloseable {
     public synchronized <T> Derived<T> derive(Function<? super LimiterConfig, ? extends T> make) {
         Snapshot now = snapshot;
         T made = Objects.requireNonNull(make.apply(now.config));
-        int slot = 0;
-        while (slot < now.derived.length && now.derived[slot] != null) {
-            slot++;
-        }
+        int slot = now.derived.length;
         set(slot, make, made);
-        int own = slot;
-        return new Derived<>(() -> derived(own), () -> set(own, null, null));
+        return new Derived<>(() -> derived(slot), () -> set(slot, null, null));
     }
 
     @SuppressWarnings("unchecked") // what was made for that slot
-    private <T> T derived(int slot) {
-        return (T) Objects.requireNonNull(snapshot.values[slot], "given up");
+    private <T> @Nullable T derived(int slot) {
+        return (T) snapshot.values[slot];
     }
 
     private synchronized void set(int slot, @Nullable Function<? super LimiterConfig, ?> make, @Nullable Object made) {
@@ -233,7 +229,7 @@ public final class Limiter implements AutoCloseable {
     public synchronized void replace(LimiterConfig next) {
         Snapshot now = snapshot;
         List<String> fixed = new ArrayList<>();
-        Backends.addWhatCantChange(now.config, next, fixed);
+        BackendStart.addWhatCantChange(now.config, next, fixed);
         if (!fixed.isEmpty()) {
             throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
                     + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"

@@ -34,7 +34,7 @@ class HouseRulesTest {
             .that()
             .resideInAPackage("io.limiter")
             .and()
-            .doNotBelongToAnyOf(Limiter.class, Backends.class)
+            .doNotBelongToAnyOf(Limiter.class, BackendStart.class)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")

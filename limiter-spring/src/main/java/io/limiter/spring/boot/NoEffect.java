@@ -5,7 +5,7 @@ import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
-import io.limiter.spring.aop.RateLimitedPostProcessor;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

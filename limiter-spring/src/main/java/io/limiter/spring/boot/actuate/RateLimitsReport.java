@@ -10,7 +10,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
-import io.limiter.spring.aop.AnnotatedPolicy;
+import io.limiter.spring.call.AnnotatedPolicy;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** From what the configuration says of backends to one that runs. */
-final class Backends {
-    private static final Logger LOG = DiagnosticLog.of(Limiter.class);
+final class BackendStart {
+    private static final Logger LOG = DiagnosticLog.of(BackendStart.class);
 
-    private Backends() {}
+    private BackendStart() {}
 
     /** Adds the properties that differ and need a restart. */
     static void addWhatCantChange(LimiterConfig now, LimiterConfig next, List<String> fixed) {
@@ -134,7 +134,7 @@ final class Backends {
     }
 
     private static InputStream resource(String name) throws IOException {
-        ClassLoader own = Backends.class.getClassLoader();
+        ClassLoader own = BackendStart.class.getClassLoader();
         ClassLoader context = Objects.requireNonNullElse(Thread.currentThread().getContextClassLoader(), own);
         InputStream found = context.getResourceAsStream(name);
         InputStream stream = found == null ? own.getResourceAsStream(name) : found;
