@@ -115,7 +115,9 @@ public final class InProcessBackend implements Backend {
             for (Limit limit : policy.limits()) {
                 State own = table.find(nothing, limit);
                 if (own != null) {
-                    own.reset();
+                    synchronized (own) {
+                        own.clear();
+                    }
                 }
             }
             return null;

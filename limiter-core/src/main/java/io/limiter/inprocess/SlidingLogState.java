@@ -56,7 +56,8 @@ final class SlidingLogState extends State {
         if (repeatedStamp(charge, limit, permits, expired) != NONE) {
             return true;
         }
-        lacksMemory = take && wanted <= limit.permits() && !hasRoom(wanted);
+        long grows = wanted - ring.length;
+        lacksMemory = take && wanted <= limit.permits() && grows > 0 && stamps != null && !stamps.hasLeft(grows);
         return wanted <= limit.permits() && !lacksMemory;
     }
 
@@ -211,11 +212,6 @@ final class SlidingLogState extends State {
             }
         }
         return NONE;
-    }
-
-    /** Whether so many stamps fit, in the ring or in a larger one. */
-    private boolean hasRoom(long wanted) {
-        return wanted <= ring.length || stamps == null || stamps.hasLeft(wanted - ring.length);
     }
 
     /** Makes room for so many stamps, and for some more where there is plenty. */

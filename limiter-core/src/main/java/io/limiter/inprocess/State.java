@@ -104,10 +104,6 @@ abstract class State {
         return !isDropped && giveBack(charge, limit, stamp, now);
     }
 
-    final synchronized void reset() {
-        clear();
-    }
-
     /** Division of numbers below 2^53, rounded up. */
     static long ceilDiv(long dividend, long divisor) {
         return (dividend + divisor - 1) / divisor;

@@ -125,11 +125,9 @@ final class StateTable {
         State made = State.of(limit.algorithm(), charge.key(), share.stamps());
         made.table = states;
         long room = made.firstStamps(charge.permits(), limit);
-        if (entries.isHalfSpent() || stamps.isHalfSpent()) {
-            drop(now, LOOKS);
-        }
-        if (!hasRoom(share, room)) {
-            drop(now, LOOKS_WHEN_FULL);
+        boolean full = !hasRoom(share, room);
+        if (full || entries.isHalfSpent() || stamps.isHalfSpent()) {
+            drop(now, full ? LOOKS_WHEN_FULL : LOOKS);
         }
         if (hasRoom(share, room) && share.entries().take(1)) {
             return made;

@@ -106,13 +106,9 @@ final class TokenBucketState extends State {
         return fullAt;
     }
 
-    /** Whether it was written under a limit of these numbers. */
+    /** Whether it was written under this limit; nearly always the same object. */
     private boolean isInForce(Limit asked) {
-        return asked == limit
-                || (limit != null
-                        && asked.permits() == limit.permits()
-                        && asked.periodMicros() == limit.periodMicros()
-                        && asked.burst() == limit.burst());
+        return asked == limit || asked.equals(limit);
     }
 
     private long partsOf(Limit asked) {
