@@ -57,8 +57,8 @@ final class ConfigText {
                         ? " has no configuration: there is neither " + IN_WEB_APP + " in the web application nor"
                                 + " limiter.properties on its class path; add one of them, or name a file by the"
                                 + " init-param " + PARAM
-                        : given(given.strip()) + "there is no file of this name in the web application, on its class"
-                                + " path or, with file:, on this machine; add it, or correct the name",
+                        : given(given.strip()) + "there is no such file in the web application, on its class path or,"
+                                + " with file:, on this machine; add it, or correct the name",
                 null);
     }
 
