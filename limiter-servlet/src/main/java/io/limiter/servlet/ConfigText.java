@@ -57,12 +57,12 @@ final class ConfigText {
                         ? " has no configuration: there is neither " + IN_WEB_APP + " in the web application nor"
                                 + " limiter.properties on its class path; add one of them, or name a file by the"
                                 + " init-param " + PARAM
-                        : given(given.strip()) + "there is no such file in the web application, or on its class path;"
-                                + " add it, or correct the name",
+                        : given(given.strip()) + "there is no such file in the web application, on its class path or,"
+                                + " with file:, on this machine; add it, or correct the name",
                 null);
     }
 
-    /** Null if there is no such file in the web application, or on its class path. */
+    /** Null if there is no such file. */
     private @Nullable InputStream open(String name) throws ServletException, IOException {
         if (name.startsWith("classpath:")) {
             String resource = name.substring("classpath:".length());
@@ -79,21 +79,13 @@ final class ConfigText {
                             + " machine)",
                     null);
         }
+        String path = name.substring("file:".length());
         try {
-            String path = name.substring("file:".length());
             return Files.newInputStream(path.startsWith("//") ? Path.of(URI.create(name)) : Path.of(path));
         } catch (NoSuchFileException missing) {
-            throw failed(
-                    "RL-108",
-                    given(name) + "there is no file "
-                            + Path.of(missing.getFile()).toAbsolutePath() + "; add it, or correct the name",
-                    missing);
+            return null;
         } catch (IllegalArgumentException malformed) {
-            throw failed(
-                    "RL-104",
-                    given(name) + "is no file name (" + malformed.getMessage()
-                            + "); write file:/etc/limiter.properties",
-                    malformed);
+            throw new IOException("it is no file name (" + malformed.getMessage() + ")", malformed);
         }
     }
 

@@ -233,16 +233,10 @@ public final class RateLimitFilter implements Filter {
                     name,
                     config.rules().size(),
                     config.rules().stream().map(RuleDefinition::name).toList());
-        } catch (IllegalArgumentException | IllegalStateException wrong) {
-            throw failed(wrong.getMessage(), wrong);
-        } catch (ServletException wrong) {
-            throw failed(wrong.getMessage(), wrong.getRootCause());
+        } catch (ServletException | IllegalArgumentException | IllegalStateException wrong) {
+            LOG.error("{} (so the limiter does not start)", wrong.getMessage());
+            throw wrong instanceof ServletException told ? told : new ServletException(wrong.getMessage(), wrong);
         }
-    }
-
-    private static ServletException failed(@Nullable String message, @Nullable Throwable cause) {
-        LOG.error("{} (so the limiter does not start)", message);
-        return new ServletException(message, cause);
     }
 
     private void begin(Limiter limiter) {

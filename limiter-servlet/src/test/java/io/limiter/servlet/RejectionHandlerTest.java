@@ -236,12 +236,13 @@ class RejectionHandlerTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '"',
             value = {
-                "com.example.Nobody | there is no such class on the class path of the web application",
-                "java.lang.String | is no io.limiter.servlet.rejection.RejectionHandler; let it implement that interface",
-                "io.limiter.servlet.RejectionHandlerTest$Failing | its constructor failed: java.lang.IllegalStateException: no template",
-                "io.limiter.servlet.RejectionHandlerTest$Wanting | make it a public class with a public constructor without parameters",
-                "io.limiter.servlet.rejection.RejectionHandler | make it a public class with a public constructor without parameters",
+                "com.example.Nobody | ClassNotFoundException: com.example.Nobody); name a public class on the class path",
+                "java.lang.String | that implements io.limiter.servlet.rejection.RejectionHandler",
+                "io.limiter.servlet.RejectionHandlerTest$Failing | can't be made (java.lang.IllegalStateException: no template)",
+                "io.limiter.servlet.RejectionHandlerTest$Wanting | has a public constructor without parameters",
+                "io.limiter.servlet.rejection.RejectionHandler | has a public constructor without parameters",
             })
     void aClassThatCantBeUsedStopsTheStart(String name, String words) throws IOException {
         Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));

@@ -157,7 +157,7 @@ class StartTest {
     @Test
     void aFileOfTheMachineThatIsNotThere() {
         Path file = directory.resolve("limits.properties").toAbsolutePath();
-        Facts.told(failure("config", "file:" + file), "RL-108", "'limiter'", "config = file:" + file, "no file");
+        Facts.told(failure("config", "file:" + file), "RL-108", "'limiter'", "config = file:" + file, "no such file");
     }
 
     @Test

@@ -7,11 +7,11 @@ import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
-import io.limiter.servlet.address.Hops.Step;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -100,64 +100,53 @@ public final class ClientAddressResolver {
             return direct;
         }
         List<String> lines = headerLines.apply(header);
-        if (settings.trustedHops() > 0) {
-            return counted(header, direct, address, new Hops(form, lines));
-        }
-        if (!isTrusted(address, named)) {
+        boolean counts = settings.trustedHops() > 0;
+        if (!counts && !isTrusted(address, named)) {
             if (!lines.isEmpty()) {
                 warnings.untrusted(header, address);
             }
             return direct;
         }
-        if (lines.isEmpty()) {
+        if (!counts && lines.isEmpty()) {
             warnings.other(header, address, headerLines);
             return direct;
         }
         return walked(header, direct, address, new Hops(form, lines));
     }
 
-    /** The first address from the end that is no trusted proxy. */
+    /**
+     * The first address from the end that is no trusted proxy; or the hop that so many trusted proxies have added. Those
+     * behind that one are proxies, which may call themselves what they like.
+     */
     private ClientAddress walked(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
+        int trusted = settings.trustedHops();
         ClientAddress current = direct;
-        for (int i = 0; ; i++) {
-            Step step = hops.step();
-            if (step == Step.END) {
-                return current;
-            }
-            if (i == ClientIpSettings.MAX_HOPS) {
+        int seen = 0;
+        while (hops.next()) {
+            seen++;
+            if (trusted == 0 && seen > ClientIpSettings.MAX_HOPS) {
                 String why = "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted";
                 warnings.malformed(name, peer, hops.text(), why);
                 return current.malformed();
             }
             IpAddress address = hops.address();
-            if (address == null) {
+            boolean isProxy = seen < trusted;
+            if (hops.isBroken() || (address == null && !isProxy)) {
                 warnings.malformed(name, peer, hops.text(), hops.wrong());
                 return current.malformed();
             }
-            current = found(address, Origin.HEADER, false);
-            if (form == Form.SINGLE || !isTrusted(address, true)) {
-                return current;
+            if (!isProxy) {
+                current = found(address, Origin.HEADER, false);
+                if (seen == trusted || form == Form.SINGLE || !isTrusted(address, true)) {
+                    return current;
+                }
             }
         }
-    }
-
-    /** The hop that so many proxies have added. Those behind it are proxies, which may call themselves what they like. */
-    private ClientAddress counted(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
-        for (int i = 1; ; i++) {
-            Step step = hops.step();
-            if (step == Step.END) {
-                warnings.tooFewHops(name, peer, i - 1, settings.trustedHops());
-                return direct.malformed();
-            }
-            IpAddress address = hops.address();
-            if (step == Step.BROKEN || (i == settings.trustedHops() && address == null)) {
-                warnings.malformed(name, peer, hops.text(), hops.wrong());
-                return direct.malformed();
-            }
-            if (i == settings.trustedHops()) {
-                return found(address, Origin.HEADER, false);
-            }
+        if (trusted > 0) {
+            warnings.tooFewHops(name, peer, seen, trusted);
+            return direct.malformed();
         }
+        return current;
     }
 
     private boolean isTrusted(@Nullable IpAddress address, boolean named) {
@@ -168,7 +157,9 @@ public final class ClientAddressResolver {
     }
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
-        return new ClientAddress(address, origin, malformed, settings.ipv6PrefixBits());
+        Optional<IpAddress> plain =
+                Optional.ofNullable(address).map(IpAddress::unmapped).map(IpAddress::untranslated);
+        return new ClientAddress(plain, origin, malformed, settings.ipv6PrefixBits());
     }
 
     private static List<String> lines(HttpServletRequest request, String name) {

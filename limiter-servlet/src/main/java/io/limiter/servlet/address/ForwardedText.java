@@ -5,18 +5,23 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The grammar of the header {@code Forwarded}: RFC 7239 section 4, tokens and quoted strings as in RFC 9110 section 5.6. */
 final class ForwardedText {
-    private static final String TOKEN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
+    private static final String TOKEN = "([A-Za-z0-9!#$%&'*+.^_`|~-]++)";
+    private static final String CONTROLS = "\\x00-\\x08\\x0a-\\x1f\\x7f";
+    private static final String QUOTED = "\"((?:[^\"\\\\" + CONTROLS + "]|\\\\[^" + CONTROLS + "])*+)\"";
 
-    private final String element;
-    private int at;
+    /** A pair, or none, and the semicolon behind it. What is possessive is not tried again, and makes no deep stack. */
+    private static final Pattern PAIR =
+            Pattern.compile("\\G[ \\t]*+(?:" + TOKEN + "=(?:" + TOKEN + "|" + QUOTED + ")[ \\t]*+)?+(?:;|\\z)");
 
-    private ForwardedText(String element) {
-        this.element = element;
-    }
+    private static final Pattern ESCAPED = Pattern.compile("\\\\(.)", Pattern.DOTALL);
+
+    private ForwardedText() {}
 
     /**
      * The elements of a line, which commas outside of quotes separate; null when a quote does not end. Such a line says
@@ -43,76 +48,21 @@ final class ForwardedText {
 
     /** The value of {@code for} in an element, unquoted; null when there is none, or the element is not of the grammar. */
     static @Nullable String forNode(String element) {
-        return new ForwardedText(element).forNode();
-    }
-
-    private @Nullable String forNode() {
         String node = null;
         Set<String> names = new HashSet<>();
-        skipSpace();
-        while (at < element.length()) {
-            if (element.charAt(at) != ';') {
-                String name = token().toLowerCase(Locale.ROOT);
-                if (name.isEmpty() || !names.add(name) || at == element.length() || element.charAt(at++) != '=') {
-                    return null;
-                }
-                String value = value();
-                if (value == null) {
-                    return null;
-                }
-                node = name.equals("for") ? value : node;
-                skipSpace();
-                if (at < element.length() && element.charAt(at) != ';') {
-                    return null;
-                }
-            }
-            at++;
-            skipSpace();
-        }
-        return node;
-    }
-
-    private @Nullable String value() {
-        if (at < element.length() && element.charAt(at) == '"') {
-            at++;
-            return quoted();
-        }
-        String token = token();
-        return token.isEmpty() ? null : token;
-    }
-
-    private @Nullable String quoted() {
-        StringBuilder value = new StringBuilder();
-        while (at < element.length()) {
-            char c = element.charAt(at++);
-            if (c == '"') {
-                return value.toString();
-            }
-            if (c == '\\') {
-                if (at == element.length()) {
-                    return null;
-                }
-                c = element.charAt(at++);
-            }
-            if ((c < ' ' && c != '\t') || c == '\u007f') {
+        Matcher pair = PAIR.matcher(element);
+        int end = 0;
+        while (pair.find()) {
+            String name = pair.group(1);
+            if (name != null && !names.add(name.toLowerCase(Locale.ROOT))) {
                 return null;
             }
-            value.append(c);
+            if ("for".equalsIgnoreCase(name)) {
+                String quoted = pair.group(3);
+                node = quoted == null ? pair.group(2) : ESCAPED.matcher(quoted).replaceAll("$1");
+            }
+            end = pair.end();
         }
-        return null;
-    }
-
-    private String token() {
-        int start = at;
-        while (at < element.length() && TOKEN.indexOf(element.charAt(at)) >= 0) {
-            at++;
-        }
-        return element.substring(start, at);
-    }
-
-    private void skipSpace() {
-        while (at < element.length() && (element.charAt(at) == ' ' || element.charAt(at) == '\t')) {
-            at++;
-        }
+        return end == element.length() ? node : null;
     }
 }

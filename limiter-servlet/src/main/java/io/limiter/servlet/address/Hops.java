@@ -26,35 +26,24 @@ final class Hops {
         SINGLE
     }
 
-    /** What comes next. */
-    enum Step {
-        /** An address. */
-        ADDRESS,
-        /** Something else, behind which there may be more. */
-        OTHER,
-        /** Something that nobody can read on from. */
-        BROKEN,
-        /** Nothing. */
-        END
-    }
-
     private final Form form;
     private final List<String> lines;
     private int line;
     private int charsLeft = MAX_CHARS;
     private int emptyLeft = MAX_EMPTY;
 
-    /** The elements of the line at hand, and how many of them are left; used by {@link Form#FORWARDED} alone. */
+    /** The elements of the line at hand, and how many of them are left. */
     private List<String> elements = List.of();
 
     private int elementsLeft;
 
-    /** Where the text begins that the line at hand has been read back to; -1 when it has been read. */
-    private int end = -1;
+    /** Whether the line at hand is too long, so that its first element can't be read, nor anything before it. */
+    private boolean cut;
 
     private @Nullable IpAddress address;
     private String text = "";
     private String wrong = "";
+    private boolean broken;
 
     Hops(Form form, List<String> lines) {
         this.form = form;
@@ -62,17 +51,28 @@ final class Hops {
         this.line = lines.size();
     }
 
-    /** Goes to the next hop. */
-    Step step() {
-        address = null;
-        return switch (form) {
-            case LIST -> list();
-            case FORWARDED -> forwarded();
-            case SINGLE -> single();
-        };
+    /** Goes to the next hop; false when there is none. */
+    boolean next() {
+        while (elementsLeft > 0 || line > 0) {
+            if (elementsLeft == 0 && !readLine()) {
+                return true;
+            }
+            String element = stripped(elements.get(--elementsLeft));
+            if (cut && elementsLeft == 0) {
+                return broken(element, "more than " + MAX_CHARS + " characters had to be looked at");
+            }
+            if (!element.isEmpty() || form == Form.SINGLE) {
+                read(element);
+                return true;
+            }
+            if (--emptyLeft < 0) {
+                return broken("", "more than " + MAX_EMPTY + " empty elements had to be looked at");
+            }
+        }
+        return false;
     }
 
-    /** The address of this hop. */
+    /** The address of this hop; null when it is something else, behind which there may be more, or is broken. */
     @Nullable
     IpAddress address() {
         return address;
@@ -88,98 +88,48 @@ final class Hops {
         return wrong;
     }
 
-    private Step list() {
-        while (end >= 0 || line > 0) {
-            if (end < 0) {
-                end = line(--line).length();
-            }
-            String whole = line(line);
-            int comma = end - 1;
-            while (comma >= 0 && whole.charAt(comma) != ',') {
-                if (--charsLeft <= 0) {
-                    return tooLong(whole.substring(comma, end));
-                }
-                comma--;
-            }
-            charsLeft--;
-            String element = stripped(whole.substring(comma + 1, end));
-            end = comma;
-            if (!element.isEmpty()) {
-                return node(element, element, true);
-            }
-            if (--emptyLeft < 0) {
-                return tooManyEmpty();
-            }
+    /** Whether this hop is something that nobody can read on from. */
+    boolean isBroken() {
+        return broken;
+    }
+
+    /** Takes the elements of the line before; false when it is broken. */
+    private boolean readLine() {
+        if (form == Form.SINGLE && lines.size() > 1) {
+            return !broken(line(lines.size() - 1), "the header has one address and came " + lines.size() + " times");
         }
-        return Step.END;
-    }
-
-    private Step forwarded() {
-        while (elementsLeft > 0 || line > 0) {
-            if (elementsLeft == 0) {
-                String whole = line(--line);
-                charsLeft -= whole.length();
-                if (charsLeft < 0) {
-                    return tooLong(whole);
-                }
-                List<String> found = ForwardedText.elements(whole);
-                if (found == null) {
-                    return broken(whole, "a quote has no end");
-                }
-                elements = found;
-                elementsLeft = found.size();
-            }
-            String element = stripped(elements.get(--elementsLeft));
-            if (!element.isEmpty()) {
-                return forwarded(element);
-            }
-            if (--emptyLeft < 0) {
-                return tooManyEmpty();
-            }
+        String whole = line(--line);
+        cut = whole.length() > charsLeft;
+        List<String> found = List.of(whole);
+        if (form == Form.LIST) {
+            // Of a line that is too long its end, which the nearest proxies wrote.
+            found = List.of(
+                    whole.substring(cut ? whole.length() - charsLeft : 0).split(",", -1));
+        } else if (form == Form.FORWARDED && !cut) {
+            found = ForwardedText.elements(whole);
         }
-        return Step.END;
-    }
-
-    private Step forwarded(String element) {
-        String node = ForwardedText.forNode(element);
-        if (node == null) {
-            text = element;
-            wrong = "it has no 'for', or is not of the grammar of RFC 7239";
-            return Step.OTHER;
+        charsLeft -= Math.min(charsLeft, whole.length());
+        if (found == null) {
+            return !broken(whole, "a quote has no end");
         }
-        return node(element, node, false);
+        elements = found;
+        elementsLeft = found.size();
+        return true;
     }
 
-    private Step single() {
-        if (line == 0) {
-            return Step.END;
-        }
-        if (lines.size() > 1) {
-            return broken(line(lines.size() - 1), "the header has one address and came " + lines.size() + " times");
-        }
-        String only = stripped(line(--line));
-        return only.length() > MAX_CHARS ? tooLong(only) : node(only, only, true);
+    private void read(String element) {
+        text = element;
+        String node = form == Form.FORWARDED ? ForwardedText.forNode(element) : element;
+        address = node == null ? null : Node.address(node, form != Form.FORWARDED);
+        wrong = node == null ? "it has no 'for', or is not of the grammar of RFC 7239" : "it is no address";
     }
 
-    private Step node(String shown, String node, boolean bareIpv6) {
-        text = shown;
-        address = Node.address(node, bareIpv6);
-        wrong = address == null ? "it is no address" : "";
-        return address == null ? Step.OTHER : Step.ADDRESS;
-    }
-
-    private Step tooLong(String from) {
-        return broken(from, "more than " + MAX_CHARS + " characters had to be looked at");
-    }
-
-    private Step tooManyEmpty() {
-        return broken("", "more than " + MAX_EMPTY + " empty elements had to be looked at");
-    }
-
-    private Step broken(String at, String why) {
+    private boolean broken(String at, String why) {
         text = at;
         wrong = why;
-        return Step.BROKEN;
+        address = null;
+        broken = true;
+        return true;
     }
 
     /** A line of the header; containers give no null, and what gives one has said nothing. */

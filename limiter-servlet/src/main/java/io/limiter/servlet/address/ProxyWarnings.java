@@ -6,12 +6,14 @@ import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -39,6 +41,20 @@ final class ProxyWarnings {
             "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients behind it"
                     + " share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";
 
+    private static final String MALFORMED = "RL-303 {} from {} is malformed at '{}': {}";
+    private static final String TOO_FEW_HOPS =
+            "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it came around a proxy, or there"
+                    + " are fewer of them";
+    private static final String NO_ADDRESS =
+            "RL-309 the container says that the peer is '{}', which is no address; something before this filter has set"
+                    + " it from a header";
+    private static final String HOST_BITS =
+            "RL-305 the trusted network {} has bits behind its prefix, so it is {}; write that, or /{} if one address"
+                    + " was meant";
+    private static final String EVERY_PEER =
+            "RL-306 every peer is trusted to say in {} who the client is: whoever can connect here without your proxy"
+                    + " gets a new quota with every request; write the networks of your proxies instead of all";
+
     /** Which headers an operator should know about when they are not read. */
     private static final List<String> KNOWN =
             List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
@@ -52,114 +68,59 @@ final class ProxyWarnings {
 
     private final Logger log;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
-    private final Repeated malformed;
-    private final Repeated tooFew;
-    private final Repeated noAddress;
+    private final Map<String, Repeated> repeated = new ConcurrentHashMap<>();
+    private final TimeSource time;
 
     ProxyWarnings(Logger log, TimeSource time) {
         this.log = log;
-        this.malformed = new Repeated(time);
-        this.tooFew = new Repeated(time);
-        this.noAddress = new Repeated(time);
+        this.time = time;
     }
 
-    /** Something that is counted, and logged once a minute. */
-    private static final class Repeated {
-        private final Throttle throttle;
-        private final AtomicLong count = new AtomicLong();
-
-        Repeated(TimeSource time) {
-            this.throttle = new Throttle(time, MINUTE_MICROS);
-        }
-
-        boolean isCountedAndDue() {
-            count.incrementAndGet();
-            return throttle.tryPass();
-        }
-    }
+    /** How often something came, and when it may be logged again. */
+    private record Repeated(AtomicLong count, Throttle throttle) {}
 
     void networkWithHostBits(IpNetwork network) {
         log.warn(
-                "RL-305 the trusted network {} has bits behind its prefix, so it is {}; write that, or /{} if one address"
-                        + " was meant",
-                network,
-                network.withoutHostBits(),
-                network.address().bits());
+                HOST_BITS, network, network.withoutHostBits(), network.address().bits());
     }
 
     void everyPeerIsTrusted(String header) {
-        log.warn(
-                "RL-306 every peer is trusted to say in {} who the client is: whoever can connect here without your proxy"
-                        + " gets a new quota with every request; write the networks of your proxies instead of all",
-                header);
+        log.warn(EVERY_PEER, header);
     }
 
     /** Of a peer that is not trusted, when nobody is: looks for headers that name a client, while that is still worth it. */
     void ignored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
         String warning = isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED;
         if (!logged.contains(warning)) {
-            sent(headerLines)
-                    .findFirst()
-                    .ifPresent(name -> once(warning, name, shown(peer), peer == null ? "unix" : peer));
+            sent(headerLines).ifPresent(name -> once(warning, name, shown(peer), peer == null ? "unix" : peer));
         }
     }
 
     void untrusted(String header, @Nullable IpAddress peer) {
-        if (!logged.contains(UNTRUSTED)) {
-            once(UNTRUSTED, header, shown(peer));
-        }
+        once(UNTRUSTED, header, shown(peer));
     }
 
     /** Of a proxy that did not send the header that is read: looks for another one, while that is still worth it. */
     void other(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
         if (!logged.contains(OTHER_HEADER)) {
-            sent(headerLines)
-                    .filter(name -> !name.equalsIgnoreCase(read))
-                    .findFirst()
-                    .ifPresent(name -> once(OTHER_HEADER, shown(peer), name, read));
+            sent(headerLines).ifPresent(name -> once(OTHER_HEADER, shown(peer), name, read));
         }
     }
 
-    private static Stream<String> sent(Function<String, List<String>> headerLines) {
-        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty());
+    private static Optional<String> sent(Function<String, List<String>> headerLines) {
+        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty()).findFirst();
     }
 
     void malformed(String header, @Nullable IpAddress peer, String at, String why) {
-        if (malformed.isCountedAndDue()) {
-            log.warn(
-                    "RL-303 {} from {} is malformed at '{}': {}. Such requests share a quota of their own; {} until now,"
-                            + " logged once a minute",
-                    header,
-                    shown(peer),
-                    shown(at),
-                    why,
-                    malformed.count);
-        }
+        onceAMinute(MALFORMED, () -> new Object[] {header, shown(peer), shown(at), why});
     }
 
     void tooFewHops(String header, @Nullable IpAddress peer, int found, int wanted) {
-        if (tooFew.isCountedAndDue()) {
-            log.warn(
-                    "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it came around a proxy, or"
-                            + " there are fewer of them. Such requests share a quota of their own; {} until now, logged"
-                            + " once a minute",
-                    header,
-                    shown(peer),
-                    found,
-                    wanted,
-                    tooFew.count);
-        }
+        onceAMinute(TOO_FEW_HOPS, () -> new Object[] {header, shown(peer), found, wanted});
     }
 
     void noAddress(String peer) {
-        if (noAddress.isCountedAndDue()) {
-            log.warn(
-                    "RL-309 the container says that the peer is '{}', which is no address; something before this filter"
-                            + " has set it from a header. Such requests share one quota; {} until now, logged once a"
-                            + " minute",
-                    shown(peer),
-                    noAddress.count);
-        }
+        onceAMinute(NO_ADDRESS, () -> new Object[] {shown(peer)});
     }
 
     private void once(String warning, Object... arguments) {
@@ -168,13 +129,25 @@ final class ProxyWarnings {
         }
     }
 
+    private void onceAMinute(String warning, Supplier<Object[]> arguments) {
+        Repeated one = repeated.computeIfAbsent(
+                warning, key -> new Repeated(new AtomicLong(), new Throttle(time, MINUTE_MICROS)));
+        long count = one.count.incrementAndGet();
+        if (one.throttle.tryPass()) {
+            log.warn(
+                    warning + ". Such requests share a quota of their own; " + count
+                            + " until now, logged once a minute",
+                    arguments.get());
+        }
+    }
+
     /** Also a Unix socket: only what runs on this machine connects to it. */
     private static boolean isNeighbour(@Nullable IpAddress peer) {
         return peer == null || PRIVATE.stream().anyMatch(network -> network.contains(peer));
     }
 
-    private static String shown(@Nullable IpAddress peer) {
-        return peer == null ? "a peer without an address" : peer.toString();
+    private static Object shown(@Nullable IpAddress peer) {
+        return peer == null ? "a peer without an address" : peer;
     }
 
     /** Text of the network as one short line of ASCII: no line of the log, and no terminal, is written by a client. */

@@ -3,7 +3,6 @@ package io.limiter.servlet.match;
 import io.limiter.config.HttpSettings.MethodOverride;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashSet;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The methods that a POST asks to be taken for, by a header or by the parameter {@code _method} of its query. Whether the
  * application listens is not known here, so a rule for such a method counts the request too. The body is not read: that is
- * the application's, and comes after the limit. Immutable.
+ * the application's, and comes after the limit.
  */
 final class ClaimedMethods {
     private static final List<String> HEADERS = List.of("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override");
@@ -32,31 +31,26 @@ final class ClaimedMethods {
     private static final Pattern BLANK_ENDS = Pattern.compile(
             "^[\\p{javaWhitespace}\\p{javaSpaceChar}\\p{Cc}]+|" + "[\\p{javaWhitespace}\\p{javaSpaceChar}\\p{Cc}]+\\z");
 
-    private static final ClaimedMethods NONE = new ClaimedMethods(Set.of(), false);
-
-    private final Set<String> methods;
-    private final boolean any;
-
-    private ClaimedMethods(Set<String> methods, boolean any) {
-        this.methods = methods;
-        this.any = any;
-    }
+    private ClaimedMethods() {}
 
     /**
      * What the request claims.
      *
      * @param method of the request, in upper case
      */
-    static ClaimedMethods of(HttpServletRequest request, String method, MethodOverride mode) {
+    static Set<String> of(HttpServletRequest request, String method, MethodOverride mode) {
         if (mode == MethodOverride.NONE || !method.equals("POST")) {
-            return NONE;
+            return Set.of();
         }
         if (mode == MethodOverride.FORMS && isForm(request.getContentType())) {
-            return new ClaimedMethods(Set.of(), true);
+            return Set.of(ANY);
         }
         Set<String> claimed = declared(request);
-        // No honest client claims many methods. Which one the application takes is not known, so it may be any.
-        return new ClaimedMethods(claimed, claimed.size() > MOST || claimed.contains(ANY));
+        if (claimed.size() > MOST) {
+            // No honest client claims many methods. Which one the application takes is not known, so it may be any.
+            claimed.add(ANY);
+        }
+        return claimed;
     }
 
     /** Whether the request, of any method, has a header or a query parameter that claims one, be it empty. */
@@ -76,12 +70,11 @@ final class ClaimedMethods {
         return claimed;
     }
 
-    /** Whether one of the methods is claimed; HEAD is GET, as with real ones. */
-    boolean claim(Set<String> ofRule) {
-        return any
-                || (!methods.isEmpty()
-                        && (!Collections.disjoint(methods, ofRule)
-                                || (methods.contains("HEAD") && ofRule.contains("GET"))));
+    /** Whether one of the methods of a rule is claimed; HEAD is GET, as with real ones. */
+    static boolean include(Set<String> claimed, Set<String> ofRule) {
+        return claimed.contains(ANY)
+                || !Collections.disjoint(claimed, ofRule)
+                || (claimed.contains("HEAD") && ofRule.contains("GET"));
     }
 
     private static void claim(String text, Set<String> claimed) {
@@ -102,8 +95,7 @@ final class ClaimedMethods {
 
     private static void readQuery(HttpServletRequest request, Set<String> claimed) {
         String query = request.getQueryString();
-        Charset charset = query == null || query.indexOf('%') < 0 ? StandardCharsets.UTF_8 : RequestCharset.of(request);
-        boolean reread = RequestCharset.rereads(query, charset);
+        Charset charset = RequestCharset.rereading(request, query);
         int start = 0;
         while (query != null && start < query.length() && claimed.size() <= MOST) {
             int end = query.indexOf('&', start);
@@ -111,35 +103,33 @@ final class ClaimedMethods {
             // Not a search in the rest of the query: very many parameters would make that slow.
             String parameter = query.substring(start, end);
             int equals = parameter.indexOf('=');
-            if (equals >= 0 && isParameter(parameter.substring(0, equals), reread, charset)) {
-                claimEncoded(parameter.substring(equals + 1), reread, charset, claimed);
+            if (equals >= 0 && isParameter(parameter.substring(0, equals), charset)) {
+                claimEncoded(parameter.substring(equals + 1), charset, claimed);
             }
             start = end + 1;
         }
     }
 
-    private static boolean isParameter(String name, boolean reread, Charset charset) {
+    private static boolean isParameter(String name, @Nullable Charset charset) {
         // Encoded in UTF-8, each character is three. What is longer than that is not decoded. Other charsets have
         // sequences that mean nothing, as many as a client likes.
-        if (name.length() <= 3 * PARAMETER.length() && PercentText.decoded(name).equals(PARAMETER)) {
-            return true;
-        }
-        return reread
-                && (PercentText.decoded(name, charset).equals(PARAMETER)
-                        || PercentText.decodedWhole(name, charset).equals(PARAMETER));
+        return (charset != null || name.length() <= 3 * PARAMETER.length())
+                && readings(name, charset).contains(PARAMETER);
     }
 
-    /** What the value says in any way of decoding. */
-    private static void claimEncoded(String value, boolean reread, Charset charset, Set<String> claimed) {
+    private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {
         if (value.length() > 3 * LONGEST) {
             claim(value, claimed);
             return;
         }
-        String spaced = value.replace('+', ' ');
-        claim(PercentText.decoded(spaced), claimed);
-        if (reread) {
-            claim(PercentText.decoded(spaced, charset), claimed);
-            claim(PercentText.decodedWhole(spaced, charset), claimed);
-        }
+        readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
+    }
+
+    /** What a text says in any way of decoding. */
+    private static List<String> readings(String text, @Nullable Charset charset) {
+        String plain = PercentText.decoded(text);
+        return charset == null
+                ? List.of(plain)
+                : List.of(plain, PercentText.decoded(text, charset), PercentText.decodedWhole(text, charset));
     }
 }

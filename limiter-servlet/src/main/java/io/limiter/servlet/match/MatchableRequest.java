@@ -28,7 +28,7 @@ public final class MatchableRequest {
     private final MethodOverride override;
     private final String method;
     private final List<String> paths;
-    private @Nullable ClaimedMethods claimed;
+    private @Nullable Set<String> claimed;
 
     /**
      * Reads the request.
@@ -59,7 +59,7 @@ public final class MatchableRequest {
         if (claimed == null) {
             claimed = ClaimedMethods.of(request, method, override);
         }
-        return (method.equals("HEAD") && methods.contains("GET")) || claimed.claim(methods);
+        return (method.equals("HEAD") && methods.contains("GET")) || ClaimedMethods.include(claimed, methods);
     }
 
     /**

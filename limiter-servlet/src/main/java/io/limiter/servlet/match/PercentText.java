@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.CoderMalfunctionError;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 
 /** Percent-encoded text (RFC 3986 section 2.1). Whatever is malformed stays, or becomes U+FFFD; it is no error. */
 final class PercentText {
@@ -34,9 +35,8 @@ final class PercentText {
         StringBuilder plain = new StringBuilder(text.length());
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int i = 0; i < text.length(); i++) {
-            int octet = octet(text, i);
-            if (octet >= 0) {
-                bytes.write(octet);
+            if (isOctet(text, i)) {
+                bytes.write(HexFormat.fromHexDigits(text, i + 1, i + 3));
                 i += 2;
             } else if (whole) {
                 // Of a character above 255 the lower eight bits, which is what is left of it there.
@@ -50,18 +50,11 @@ final class PercentText {
         return plain.toString();
     }
 
-    /** The octet that is encoded there; -1 when none is. */
-    static int octet(String text, int at) {
-        if (text.charAt(at) != '%' || at + 2 >= text.length()) {
-            return -1;
-        }
-        int high = hex(text.charAt(at + 1));
-        int low = hex(text.charAt(at + 2));
-        return high < 0 || low < 0 ? -1 : high * 16 + low;
-    }
-
-    private static int hex(char c) {
-        return c < 128 ? Character.digit(c, 16) : -1;
+    private static boolean isOctet(String text, int at) {
+        return text.charAt(at) == '%'
+                && at + 2 < text.length()
+                && HexFormat.isHexDigit(text.charAt(at + 1))
+                && HexFormat.isHexDigit(text.charAt(at + 2));
     }
 
     private static void flush(ByteArrayOutputStream bytes, Charset charset, StringBuilder plain) {

@@ -14,34 +14,26 @@ import java.util.function.UnaryOperator;
 final class RawPath {
     private RawPath() {}
 
-    /** An encoded slash, and any backslash, separates segments; spaces and control characters at their ends are nothing. */
-    static String whole(String raw, UnaryOperator<String> decoder) {
-        return joined(wholeSegments(decoded(raw, decoder)), false);
-    }
-
-    /** The same, where {@code .} and {@code ..} are segments as others. */
-    static String wholeWithDots(String raw, UnaryOperator<String> decoder) {
-        return joined(wholeSegments(decoded(raw, decoder)), true);
+    /**
+     * An encoded slash, and any backslash, separates segments; spaces and control characters at their ends are nothing.
+     *
+     * @param dots whether {@code .} and {@code ..} are segments as others
+     */
+    static String whole(String raw, UnaryOperator<String> decoder, boolean dots) {
+        return joined(wholeSegments(decoded(raw, decoder)), dots);
     }
 
     /** An encoded slash, or backslash, belongs to its segment, and stays encoded. */
-    static String bySegment(String raw, UnaryOperator<String> decoder) {
-        return joined(ownSegments(decoded(raw, decoder)), false);
-    }
-
-    /** The same, where {@code .} and {@code ..} are segments as others. */
-    static String bySegmentWithDots(String raw, UnaryOperator<String> decoder) {
-        return joined(ownSegments(decoded(raw, decoder)), true);
+    static String bySegment(String raw, UnaryOperator<String> decoder, boolean dots) {
+        String[] segments = decoded(raw, decoder).stream()
+                .map(segment -> segment.replace("/", "%2F").replace("\\", "%5C"))
+                .toArray(String[]::new);
+        return joined(segments, dots);
     }
 
     /** Decoded in one piece, its slashes included, after its parameters are cut off. */
-    static String inOnePiece(String raw, UnaryOperator<String> decoder) {
-        return joined(wholeSegments(onePiece(raw, decoder)), false);
-    }
-
-    /** The same, where {@code .} and {@code ..} are segments as others. */
-    static String inOnePieceWithDots(String raw, UnaryOperator<String> decoder) {
-        return joined(wholeSegments(onePiece(raw, decoder)), true);
+    static String inOnePiece(String raw, UnaryOperator<String> decoder, boolean dots) {
+        return joined(wholeSegments(List.of(decoder.apply(String.join("/", segments(raw))))), dots);
     }
 
     private static List<String> decoded(String raw, UnaryOperator<String> decoder) {
@@ -50,22 +42,12 @@ final class RawPath {
         return segments;
     }
 
-    private static List<String> onePiece(String raw, UnaryOperator<String> decoder) {
-        return List.of(decoder.apply(String.join("/", segments(raw))));
-    }
-
     private static String[] wholeSegments(List<String> decoded) {
         StringBuilder plain = new StringBuilder();
         for (String segment : decoded) {
             plain.append('/').append(segment.replace('\\', '/'));
         }
         return Arrays.stream(plain.toString().split("/", -1)).map(String::trim).toArray(String[]::new);
-    }
-
-    private static String[] ownSegments(List<String> decoded) {
-        return decoded.stream()
-                .map(segment -> segment.replace("/", "%2F").replace("\\", "%5C"))
-                .toArray(String[]::new);
     }
 
     /** Between the slashes, without parameters. */

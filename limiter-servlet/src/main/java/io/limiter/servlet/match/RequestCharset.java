@@ -17,7 +17,7 @@ final class RequestCharset {
      * Returns the charset that the request names; ISO-8859-1, the default of the Servlet API, if it names none or one that
      * this JVM does not have. Nothing is cached, because a client can invent names without end.
      */
-    static Charset of(HttpServletRequest request) {
+    private static Charset of(HttpServletRequest request) {
         try {
             String name = request.getCharacterEncoding();
             return name == null || name.isEmpty() ? StandardCharsets.ISO_8859_1 : Charset.forName(name);
@@ -26,10 +26,12 @@ final class RequestCharset {
         }
     }
 
-    /** Whether a text may have other readings by this charset than by UTF-8. */
-    static boolean rereads(@Nullable String text, Charset charset) {
-        return text != null
-                && text.indexOf('%') >= 0
-                && !(charset.equals(StandardCharsets.UTF_8) && text.chars().allMatch(c -> c < 128));
+    /** The charset by which a text may have other readings than by UTF-8; null if there is none. */
+    static @Nullable Charset rereading(HttpServletRequest request, @Nullable String text) {
+        if (text == null || text.indexOf('%') < 0) {
+            return null;
+        }
+        Charset charset = of(request);
+        return charset.equals(StandardCharsets.UTF_8) && text.chars().allMatch(c -> c < 128) ? null : charset;
     }
 }

@@ -22,6 +22,9 @@ import org.slf4j.Logger;
 public final class RequestPaths {
     private static final Logger LOG = DiagnosticLog.of(RequestPaths.class);
 
+    /** Resolved, and as segments like others; of the prefix too, for Tomcat gives it as it was sent. */
+    private static final boolean[] DOTS = {false, true};
+
     private final Throttle refusedLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
     /** Reads paths. */
@@ -59,29 +62,25 @@ public final class RequestPaths {
     }
 
     private static void addDecoded(String prefix, String raw, UnaryOperator<String> decoder, List<String> readings) {
-        String resolved = RawPath.whole(prefix, decoder);
-        addInside(resolved, RawPath.whole(raw, decoder), readings);
-        addInside(resolved, RawPath.bySegment(raw, decoder), readings);
-        // The prefix with its dots as well: Tomcat gives it as it was sent.
-        String withDots = RawPath.wholeWithDots(prefix, decoder);
-        addInside(withDots, RawPath.wholeWithDots(raw, decoder), readings);
-        addInside(withDots, RawPath.bySegmentWithDots(raw, decoder), readings);
+        for (boolean dots : DOTS) {
+            String inside = RawPath.whole(prefix, decoder, dots);
+            addInside(inside, RawPath.whole(raw, decoder, dots), readings);
+            addInside(inside, RawPath.bySegment(raw, decoder, dots), readings);
+        }
     }
 
     /** The client chooses the charset, so its readings come in addition, and each way of decoding has its own. */
     private static void addOfCharset(HttpServletRequest request, String prefix, String raw, List<String> readings) {
-        if (raw.indexOf('%') < 0) {
-            return;
-        }
-        Charset charset = RequestCharset.of(request);
-        if (!RequestCharset.rereads(raw, charset)) {
+        Charset charset = RequestCharset.rereading(request, raw);
+        if (charset == null) {
             return;
         }
         UnaryOperator<String> whole = text -> PercentText.decodedWhole(text, charset);
         addDecoded(prefix, raw, text -> PercentText.decoded(text, charset), readings);
         addDecoded(prefix, raw, whole, readings);
-        addInside(RawPath.inOnePiece(prefix, whole), RawPath.inOnePiece(raw, whole), readings);
-        addInside(RawPath.inOnePieceWithDots(prefix, whole), RawPath.inOnePieceWithDots(raw, whole), readings);
+        for (boolean dots : DOTS) {
+            addInside(RawPath.inOnePiece(prefix, whole, dots), RawPath.inOnePiece(raw, whole, dots), readings);
+        }
     }
 
     /** Whether what was sent is, letter by letter, what the container routes by, and can be read in one way only. */

@@ -9,8 +9,10 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -81,24 +83,18 @@ public final class LimitsInAnswer {
 
     /** Of a denial that was added: the limits that deny, or the policies if nobody counted and none is sure to deny; each once. */
     public List<String> violated(Decision denial) {
-        List<String> names = denial.violated().stream()
-                .map(outcome -> name(outcome.charge().policy(), outcome.limit()))
-                .distinct()
-                .toList();
-        if (!names.isEmpty()) {
-            return names;
-        }
-        List<String> never = denial.charges().stream()
-                .flatMap(charge -> charge.policy().limits().stream()
+        Set<String> names = new LinkedHashSet<>();
+        denial.violated().forEach(outcome -> names.add(name(outcome.charge().policy(), outcome.limit())));
+        if (names.isEmpty()) {
+            for (Charge charge : denial.charges()) {
+                charge.policy().limits().stream()
                         .filter(limit -> charge.permits() > limit.capacity())
-                        .map(limit -> name(charge.policy(), limit)))
-                .distinct()
-                .toList();
-        return never.isEmpty()
-                ? denial.charges().stream()
-                        .map(charge -> charge.policy().name())
-                        .distinct()
-                        .toList()
-                : never;
+                        .forEach(limit -> names.add(name(charge.policy(), limit)));
+            }
+        }
+        if (names.isEmpty()) {
+            denial.charges().forEach(charge -> names.add(charge.policy().name()));
+        }
+        return List.copyOf(names);
     }
 }

@@ -17,7 +17,7 @@ import java.util.OptionalLong;
  * The standard answer to a denied request, for web frameworks without servlets: the status, fields and problem document
  * that {@link Rejections} writes to a servlet's response. Loads without the servlet API. Immutable.
  */
-public final class DenialAnswer {
+public class DenialAnswer {
     private final Decision decision;
     private final List<String> violated;
     private final Map<String, String> fields;
@@ -59,12 +59,16 @@ public final class DenialAnswer {
         }
     }
 
-    Decision decision() {
+    /** What was decided. Its numbers are those of the limits only if its source is exact. */
+    public final Decision decision() {
         return decision;
     }
 
-    /** 429 (RFC 6585 section 4), or 503 if the backend could not answer and the policy denies then. */
-    public int status() {
+    /**
+     * 429 (RFC 6585 section 4), or 503 when the backend could not answer and the policy denies then. A request that can never
+     * pass is a 429 in any case: that is known without asking.
+     */
+    public final int status() {
         return isOutage() ? 503 : 429;
     }
 
@@ -72,29 +76,30 @@ public final class DenialAnswer {
      * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Those of the body and of CORS are not among
      * them.
      */
-    public Map<String, String> fields() {
+    public final Map<String, String> fields() {
         return fields;
     }
 
     /** The line to add to {@code Access-Control-Expose-Headers}; empty if the configuration requires none. */
-    public String exposedFields() {
+    public final String exposedFields() {
         return exposedFields;
     }
 
-    /** Whole seconds, at least 1; empty if the request can never pass. */
-    OptionalLong retryAfterSeconds() {
+    /** Whole seconds until the request would pass if nobody else calls, at least 1; empty when it can never pass. */
+    public final OptionalLong retryAfterSeconds() {
         long micros = decision.retryAfterMicros();
         return micros == LimitOutcome.NEVER
                 ? OptionalLong.empty()
                 : OptionalLong.of(Math.max(1, FieldNumbers.seconds(micros)));
     }
 
-    List<String> violated() {
+    /** The names of the limits that deny, as the response fields call them; of the policies when nobody could count. */
+    public final List<String> violatedPolicies() {
         return violated;
     }
 
     /** The body: a problem document (RFC 9457), {@code application/problem+json}, ASCII only. */
-    public String problem() {
+    public final String problem() {
         boolean outage = isOutage();
         // No name of a policy or limit has a character that JSON escapes.
         return "{\"type\":\"https://iana.org/assignments/http-problem-types#"
@@ -109,12 +114,12 @@ public final class DenialAnswer {
     }
 
     /** What happened, in plain words. */
-    String heading() {
+    final String heading() {
         return isOutage() ? "Service unavailable" : "Too many requests";
     }
 
     /** What the client can do, in plain words. */
-    String detail() {
+    final String detail() {
         OptionalLong seconds = retryAfterSeconds();
         if (seconds.isEmpty()) {
             return "This request is not allowed, now or later.";

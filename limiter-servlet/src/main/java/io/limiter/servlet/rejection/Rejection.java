@@ -1,45 +1,20 @@
 package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
+import io.limiter.servlet.quota.LimitsInAnswer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.OptionalLong;
+import java.util.Map;
 
 /**
- * A denial, as HTTP says it: 429 (RFC 6585 section 4), or 503 when nobody could count, with Retry-After (RFC 9110
- * section 10.2.3). Immutable.
+ * A denial of a servlet request, as HTTP says it: 429 (RFC 6585 section 4), or 503 when nobody could count, with
+ * Retry-After (RFC 9110 section 10.2.3). The fields of the quota are on the response already. Immutable.
  */
-public final class Rejection {
-    private final DenialAnswer answer;
-
-    Rejection(DenialAnswer answer) {
-        this.answer = answer;
-    }
-
-    /** What was decided. Its numbers are those of the limits only if its source is exact. */
-    public Decision decision() {
-        return answer.decision();
-    }
-
-    /**
-     * 429, or 503 when the backend could not answer and the policy denies then. A request that can never pass is a 429 in
-     * any case: that is known without asking.
-     */
-    public int status() {
-        return answer.status();
-    }
-
-    /** Whole seconds until the request would pass if nobody else calls, at least 1; empty when it can never pass. */
-    public OptionalLong retryAfterSeconds() {
-        return answer.retryAfterSeconds();
-    }
-
-    /** The names of the limits that deny, as the response fields call them; of the policies when nobody could count. */
-    public List<String> violatedPolicies() {
-        return answer.violated();
+public final class Rejection extends DenialAnswer {
+    Rejection(Decision denial, LimitsInAnswer limits) {
+        super(denial, limits, Map.of(), "");
     }
 
     /**
@@ -49,7 +24,7 @@ public final class Rejection {
      */
     public void writeTo(HttpServletRequest request, HttpServletResponse response) throws IOException {
         BodyForm form = BodyForm.preferred(request.getHeaders("Accept"));
-        String body = form.text.apply(answer);
+        String body = form.text.apply(this);
         response.setContentType(form.contentType);
         byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
         response.setContentLength(bytes.length);
@@ -62,7 +37,7 @@ public final class Rejection {
     void setHead(HttpServletResponse response) {
         // Not sendError: that would bring the request to an error page, through the filters again.
         response.setStatus(status());
-        answer.fields().forEach(response::setHeader);
+        fields().forEach(response::setHeader);
     }
 
     private static void send(HttpServletResponse response, String body, byte[] bytes) throws IOException {

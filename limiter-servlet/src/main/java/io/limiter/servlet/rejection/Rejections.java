@@ -13,6 +13,7 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -82,7 +83,24 @@ public final class Rejections {
         if (handler != null) {
             return of(config, handler);
         }
-        return of(config, name == null ? Rejection::writeTo : HandlerClass.make(name, loader));
+        return of(config, name == null ? Rejection::writeTo : made(name, loader));
+    }
+
+    private static RejectionHandler made(String name, ClassLoader loader) {
+        try {
+            return Class.forName(name, true, loader)
+                    .asSubclass(RejectionHandler.class)
+                    .getConstructor()
+                    .newInstance();
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError failed) {
+            Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
+            throw new IllegalArgumentException(
+                    "RL-114 limiter.http.rejection-handler = " + name + ": can't be made (" + cause
+                            + "); name a public class on the class path of the web application that implements "
+                            + RejectionHandler.class.getName() + " and has a public constructor without parameters (a"
+                            + " class within another is written com.example.Outer$Inner)",
+                    cause);
+        }
     }
 
     /** Writes the quota fields of a decision, allowed or not. Does nothing when the response is committed. */
@@ -120,7 +138,7 @@ public final class Rejections {
         if (response.isCommitted()) {
             return;
         }
-        Rejection rejection = new Rejection(new DenialAnswer(denial, limitsInAnswer(request), Map.of(), ""));
+        Rejection rejection = new Rejection(denial, limitsInAnswer(request));
         response.resetBuffer();
         Map<String, List<String>> before = new LinkedHashMap<>();
         response.getHeaderNames().forEach(name -> before.put(name, List.copyOf(response.getHeaders(name))));

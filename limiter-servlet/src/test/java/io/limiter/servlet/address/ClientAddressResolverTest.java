@@ -12,7 +12,6 @@ import io.limiter.address.IpAddress;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
-import io.limiter.servlet.address.Hops.Step;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -28,12 +27,11 @@ class ClientAddressResolverTest {
         for (String[] row : rows) {
             List<String> hops = new ArrayList<>();
             Hops found = new Hops(Form.FORWARDED, List.of(row[0]));
-            Step step = found.step();
-            for (; step != Step.END && step != Step.BROKEN; step = found.step()) {
+            while (!found.isBroken() && found.next()) {
                 IpAddress address = found.address();
                 hops.add(0, address == null ? "-" : address.toString());
             }
-            if (step == Step.BROKEN) {
+            if (found.isBroken()) {
                 hops = List.of("broken");
             }
             assertEquals(row[1].equals("\"\"") ? "" : row[1], String.join(" ", hops), row[0]);
