@@ -45,7 +45,7 @@ public final class ShadowCounter {
                 if (failure != null) {
                     LOG.debug(NOT_COUNTED, failure);
                 } else if (!decision.allowed()) {
-                    reportDenial(charge.policy().name(), scope);
+                    report(denied, charge.policy().name(), scope, "would have been denied", "");
                 }
             });
             return counted;
@@ -57,29 +57,20 @@ public final class ShadowCounter {
 
     /** Reports that a call could not be counted, because its key, its cost or its condition has no value. */
     void reportNotCounted(String policy, MethodScope scope, RuntimeException why) {
-        Tally tally = failed.computeIfAbsent(policy, Tally::new);
-        long count = tally.count.incrementAndGet();
-        if (tally.throttle.tryPass()) {
-            LOG.warn(
-                    "RL-133 a call of {} was not counted by the shadow policy '{}', {} so far; told again in a minute at the"
-                            + " earliest: {}",
-                    scope,
-                    policy,
-                    count,
-                    why.getMessage());
-        }
+        report(failed, policy, scope, "was not counted", ": " + why.getMessage());
     }
 
-    private void reportDenial(String policy, MethodScope scope) {
-        Tally tally = denied.computeIfAbsent(policy, Tally::new);
+    private static void report(Map<String, Tally> tallies, String policy, MethodScope scope, String what, String why) {
+        Tally tally = tallies.computeIfAbsent(policy, Tally::new);
         long count = tally.count.incrementAndGet();
         if (tally.throttle.tryPass()) {
             LOG.warn(
-                    "RL-133 the shadow policy '{}' would have denied a call of {}, {} times so far; told again in a minute at"
-                            + " the earliest",
-                    policy,
+                    "RL-133 a call of {} {} by the shadow policy '{}', {} so far; told again in a minute at the earliest{}",
                     scope,
-                    count);
+                    what,
+                    policy,
+                    count,
+                    why);
         }
     }
 }

@@ -10,6 +10,7 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.call.AnnotatedPolicy;
 import io.limiter.spring.call.Fallback;
 import io.limiter.spring.call.Invoker;
+import io.limiter.spring.call.LimitedCall;
 import io.limiter.spring.call.MethodRule;
 import io.limiter.spring.call.MethodRules;
 import io.limiter.spring.call.ShadowCounter;
@@ -30,6 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.MergedAnnotation;
 
 /** The limited methods of one limiter: each made of its annotations once, and kept until it is closed. Thread-safe. */
@@ -38,7 +40,7 @@ public final class LimitedMethods implements AutoCloseable {
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
     private final ShadowCounter shadow;
-    private final Map<Class<?>, Map<Method, Optional<LimitedMethod>>> known = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, Optional<LimitedMethod>> known = new ConcurrentHashMap<>();
 
     /** On this limiter. Without callers no call belongs to a request; without beans no expression names one. */
     public LimitedMethods(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans) {
@@ -56,18 +58,17 @@ public final class LimitedMethods implements AutoCloseable {
      * @throws IllegalStateException if its annotations are wrong; the message names the method and the remedy
      */
     public @Nullable LimitedMethod of(Method called, Class<?> target) {
-        Map<Method, Optional<LimitedMethod>> ofTarget = known.get(target);
-        Optional<LimitedMethod> method = ofTarget == null ? null : ofTarget.get(called);
+        MethodClassKey key = new MethodClassKey(called, target);
+        Optional<LimitedMethod> method = known.get(key);
         if (method == null) {
-            method = known.computeIfAbsent(target, type -> new ConcurrentHashMap<>())
-                    .computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)));
+            method = known.computeIfAbsent(key, one -> Optional.ofNullable(make(called, target)));
         }
         return method.orElse(null);
     }
 
     /** What the annotations say that were looked at so far, by method; each once, whatever it is called by. */
     public List<AnnotatedPolicy> policies() {
-        return all().flatMap(method -> method.policies().stream())
+        return rules().flatMap(rules -> rules.get().described().stream())
                 .distinct()
                 .sorted(Comparator.comparing(AnnotatedPolicy::method))
                 .toList();
@@ -76,13 +77,13 @@ public final class LimitedMethods implements AutoCloseable {
     /** They take no part in what replaces the configuration from now on. */
     @Override
     public void close() {
-        all().forEach(LimitedMethod::close);
+        rules().forEach(Derived::close);
     }
 
-    private Stream<LimitedMethod> all() {
+    private Stream<Derived<MethodRules>> rules() {
         return known.values().stream()
-                .flatMap(methods -> methods.values().stream())
-                .flatMap(Optional::stream);
+                .flatMap(Optional::stream)
+                .map(method -> method.terms().rules());
     }
 
     private @Nullable LimitedMethod make(Method called, Class<?> target) {
@@ -123,7 +124,8 @@ public final class LimitedMethods implements AutoCloseable {
         Invoker invoker = Invoker.of(scope);
         Derived<MethodRules> derived = limiter.derive(config ->
                 new MethodRules(rules.stream().map(rule -> rule.apply(config)).toList()));
-        return new LimitedMethod(limiter, scope, shadow, fallback, invoker, derived);
+        return new LimitedMethod(
+                new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, derived), invoker);
     }
 
     private static AnnotatedElement sourceOf(MergedAnnotation<RateLimited> found) {

@@ -3,7 +3,6 @@ package io.limiter.spring.proxy;
 import io.limiter.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.aop.LoadTimeWeaver;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.aop.WovenClasses;
 import io.limiter.spring.call.AnnotatedPolicy;
@@ -58,7 +57,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             new ConcurrentReferenceHashMap<>(64, ReferenceType.WEAK);
     private final transient Set<String> seen = ConcurrentHashMap.newKeySet();
     private final transient Set<String> limited = ConcurrentHashMap.newKeySet();
-    private volatile boolean anyWoven;
     private transient @Nullable ConfigurableListableBeanFactory beans;
     private transient volatile @Nullable LimitedMethods methods;
     private transient @Nullable RateLimiting rateLimiting;
@@ -113,9 +111,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         if (isFor(bean)) {
             makeLimits(bean);
             limited.add(beanName);
-            if (isPerhapsWoven(bean)) {
-                anyWoven = true;
-            }
         }
         return bean;
     }
@@ -227,9 +222,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             return;
         }
         checkEarlyBeans(factory);
-        if (!limited.isEmpty() && !anyWoven) {
-            LoadTimeWeaver.reportUnwovenBeans();
-        }
         // A context that uses the limiter of its parent sees only some of what uses the policies.
         if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
             factory.getBeanProvider(Limiter.class)
