@@ -89,11 +89,6 @@ public final class MethodScope {
         return positions.get(parameter);
     }
 
-    /** Whether the class file has a parameter of that name. */
-    boolean hasParameter(String name) {
-        return names.contains(name);
-    }
-
     /** The names of the parameters, for a message. */
     String parameters() {
         if (method.getParameterCount() == 0) {

@@ -31,7 +31,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.MergedAnnotation;
 
 /** The limited methods of one limiter: each made of its annotations once, and kept until it is closed. Thread-safe. */
@@ -40,7 +39,7 @@ public final class LimitedMethods implements AutoCloseable {
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
     private final ShadowCounter shadow;
-    private final Map<MethodClassKey, Optional<LimitedMethod>> known = new ConcurrentHashMap<>();
+    private final Map<Class<?>, Map<Method, Optional<LimitedMethod>>> known = new ConcurrentHashMap<>();
 
     /** On this limiter. Without callers no call belongs to a request; without beans no expression names one. */
     public LimitedMethods(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans) {
@@ -58,10 +57,13 @@ public final class LimitedMethods implements AutoCloseable {
      * @throws IllegalStateException if its annotations are wrong; the message names the method and the remedy
      */
     public @Nullable LimitedMethod of(Method called, Class<?> target) {
-        MethodClassKey key = new MethodClassKey(called, target);
-        Optional<LimitedMethod> method = known.get(key);
+        Map<Method, Optional<LimitedMethod>> ofTarget = known.get(target);
+        if (ofTarget == null) {
+            ofTarget = known.computeIfAbsent(target, type -> new ConcurrentHashMap<>());
+        }
+        Optional<LimitedMethod> method = ofTarget.get(called);
         if (method == null) {
-            method = known.computeIfAbsent(key, one -> Optional.ofNullable(make(called, target)));
+            method = ofTarget.computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)));
         }
         return method.orElse(null);
     }
@@ -82,6 +84,7 @@ public final class LimitedMethods implements AutoCloseable {
 
     private Stream<Derived<MethodRules>> rules() {
         return known.values().stream()
+                .flatMap(methods -> methods.values().stream())
                 .flatMap(Optional::stream)
                 .map(method -> method.terms().rules());
     }

@@ -14,6 +14,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
@@ -95,7 +96,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     @Override
     public void setBeanFactory(BeanFactory factory) {
         super.setBeanFactory(factory);
-        this.beans = factory instanceof ConfigurableListableBeanFactory known ? known : null;
+        this.beans = (ConfigurableListableBeanFactory) factory;
     }
 
     /** What the annotations say that it has met so far, of beans and of woven classes, by method. */
@@ -196,10 +197,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 advised.removeAdvisor(advisor);
                 advised.addAdvisor(0, advisor);
             }
-            if (isPerhapsWoven(bean)) {
-                advised.removeAdvisor(arrival);
-                advised.addAdvisor(arrival);
-            }
+            // For woven methods alone.
+            advised.removeAdvisor(arrival);
+            advised.addAdvisor(arrival);
         }
         return true;
     }
@@ -279,12 +279,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return false;
     }
 
-    private boolean isPerhapsWoven(Object bean) {
-        Class<?> type = AopUtils.getTargetClass(bean);
-        return reachable(type).stream()
-                .anyMatch(method -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type)));
-    }
-
     /** The limited methods of a class that a proxy can reach; all its annotations are looked at. */
     private List<Method> reachable(Class<?> type) {
         List<Method> known = reachable.get(type);
@@ -331,10 +325,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     private ConfigurableListableBeanFactory factory() {
-        ConfigurableListableBeanFactory factory = beans;
-        if (factory == null) {
-            throw new IllegalStateException("the post processor is no bean of a context; define it as one");
-        }
-        return factory;
+        return Objects.requireNonNull(beans, "the post processor is no bean of a context; define it as one");
     }
 }
