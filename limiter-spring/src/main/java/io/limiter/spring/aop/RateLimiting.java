@@ -11,11 +11,13 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.core.io.Resource;
@@ -128,7 +130,12 @@ public final class RateLimiting implements AutoCloseable {
      *     weaver sees it (RL-142), or a class has no such method; the message names all of them and the remedy
      */
     public static void requireWoven(Class<?>... classes) {
-        WovenClasses.require(classes);
+        String problems = Arrays.stream(classes).flatMap(WovenClasses::notWoven).collect(Collectors.joining(", "));
+        if (!problems.isEmpty()) {
+            throw new IllegalStateException("RL-142 not woven, so not limited: " + problems
+                    + "; start the JVM with -javaagent:aspectjweaver-<version>.jar and include their package in"
+                    + " META-INF/aop.xml, or weave when compiling (aspectj-maven-plugin)");
+        }
     }
 
     /** Woven methods no longer use it. The limiter stays its owner's to close. */

@@ -8,7 +8,6 @@ import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.util.ClassUtils;
 
@@ -48,25 +47,9 @@ public final class WovenClasses {
         return field.getName().startsWith("ajc$");
     }
 
-    /**
-     * Checks that the classes whose methods have limits are woven.
-     *
-     * @throws IllegalStateException if one of them is not, or a class has none that a weaver sees
-     */
-    static void require(Class<?>... types) {
-        String problems = Arrays.stream(types)
-                .map(ClassUtils::getUserClass)
-                .flatMap(WovenClasses::problems)
-                .collect(Collectors.joining(", "));
-        if (!problems.isEmpty()) {
-            throw new IllegalStateException("RL-142 not woven, so not limited: " + problems
-                    + "; start the JVM with -javaagent:aspectjweaver-<version>.jar and include their package in"
-                    + " META-INF/aop.xml, or weave when compiling (aspectj-maven-plugin)");
-        }
-    }
-
-    private static Stream<String> problems(Class<?> type) {
-        List<AnnotatedMethod> methods = AnnotatedMethod.of(type);
+    /** The limited methods of a class that no weaver has seen, for a message. */
+    static Stream<String> notWoven(Class<?> type) {
+        List<AnnotatedMethod> methods = AnnotatedMethod.of(ClassUtils.getUserClass(type));
         return methods.isEmpty()
                 ? Stream.of(type.getName() + " (it has no method with the annotation)")
                 : methods.stream()
