@@ -219,7 +219,6 @@ class WallsTest {
                         "io.limiter.spring.RateLimitExceededException",
                         "io.limiter.spring.RateLimited",
                         "io.limiter.spring.aop.DecidedCall",
-                        "io.limiter.spring.aop.LoadTimeWeaver",
                         "io.limiter.spring.aop.RateLimitAspect",
                         "io.limiter.spring.aop.RateLimiting",
                         "io.limiter.spring.aop.WovenClasses",

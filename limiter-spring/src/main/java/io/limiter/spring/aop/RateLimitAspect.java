@@ -84,10 +84,5 @@ public final class RateLimitAspect {
                     ? point.proceed()
                     : DecidedCall.proceed(overriding, point.getThis(), overriding.getDeclaringClass(), point::proceed);
         }
-
-        @Override
-        public MethodCall again() {
-            return this;
-        }
     }
 }

@@ -1,19 +1,27 @@
 package io.limiter.spring.aop;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.MethodScope;
 import io.limiter.spring.method.LimitedMethod;
 import io.limiter.spring.method.LimitedMethods;
+import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -29,6 +37,7 @@ import org.springframework.util.ClassUtils;
  * and when that is closed the one before it. Thread-safe.
  */
 public final class RateLimiting implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(RateLimiting.class);
     private static final List<RateLimiting> IN_USE = new ArrayList<>();
     private static volatile @Nullable RateLimiting last;
 
@@ -48,20 +57,51 @@ public final class RateLimiting implements AutoCloseable {
 
     /** Woven methods use this limiter from now on. No call belongs to a request, so each annotation needs a key. */
     public static RateLimiting use(Limiter limiter) {
-        LoadTimeWeaver.reportMissingAgent();
         return use(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), null, null));
     }
 
     /** The same, with a way to know whose request a thread works for. */
     public static RateLimiting use(Limiter limiter, CallerSource callers) {
-        LoadTimeWeaver.reportMissingAgent();
         return use(new LimitedMethods(
                 Objects.requireNonNull(limiter, "limiter"), Objects.requireNonNull(callers, "callers"), null));
     }
 
     /** Woven methods are limited like these from now on, which are closed with it. For the Spring context. */
     public static RateLimiting use(LimitedMethods methods) {
+        if (isAskedForWeaving() && !hasWeaver()) {
+            LOG.warn(
+                    "RL-143 a META-INF/aop.xml asks for weaving when classes are loaded, and the JVM has no agent that weaves,"
+                            + " so of beans only the calls by their proxies are limited, and nothing else is; start it with"
+                            + " -javaagent:aspectjweaver-<version>.jar, or remove the file if classes are woven when compiled");
+        }
         return use(new RateLimiting(methods));
+    }
+
+    /** Whether a file of AspectJ includes classes. Libraries have some that only name aspects. */
+    private static boolean isAskedForWeaving() {
+        try {
+            for (Resource file :
+                    new PathMatchingResourcePatternResolver().getResources("classpath*:META-INF/aop.xml")) {
+                if (file.getContentAsString(StandardCharsets.UTF_8).contains("<include")) {
+                    return true;
+                }
+            }
+        } catch (IOException unreadable) {
+            LOG.debug("the files of the weaver can't be read", unreadable);
+        }
+        return false;
+    }
+
+    /** Whether the agent of AspectJ was loaded with the JVM, or later. As a library it has no instrumentation. */
+    private static boolean hasWeaver() {
+        try {
+            return Class.forName("org.aspectj.weaver.loadtime.Agent", false, ClassLoader.getSystemClassLoader())
+                            .getMethod("getInstrumentation")
+                            .invoke(null)
+                    != null;
+        } catch (ReflectiveOperationException | LinkageError none) {
+            return false;
+        }
     }
 
     /** Woven methods are not limited from now on, and their annotations not looked at. */
@@ -82,15 +122,20 @@ public final class RateLimiting implements AutoCloseable {
      * the start of a program, or for a test that runs as the program does: without the Java agent nothing is woven, and no
      * error says so.
      *
-     * <p>Looked at are the methods with the annotation that the classes and their superclasses declare, and where a class has the
-     * annotation, its public ones. What can be seen is that some advice was woven around a method; that it is the one of
+     * <p>Looked at are the methods with the annotation that the classes and their superclasses have, and where a class has the
+     * annotation, its public ones. What can be seen is that some advice was woven into their class; that it is the one of
      * {@link RateLimitAspect} cannot.
      *
-     * @throws IllegalStateException if one of the methods is not woven (RL-142), or a class has no such method; the message names
-     *     all of them and the remedy
+     * @throws IllegalStateException if the class of one of the methods is not woven or its annotation is on an interface, where no
+     *     weaver sees it (RL-142), or a class has no such method; the message names all of them and the remedy
      */
     public static void requireWoven(Class<?>... classes) {
-        WovenClasses.require(classes);
+        String problems = Arrays.stream(classes).flatMap(WovenClasses::notWoven).collect(Collectors.joining(", "));
+        if (!problems.isEmpty()) {
+            throw new IllegalStateException("RL-142 not woven, so not limited: " + problems
+                    + "; start the JVM with -javaagent:aspectjweaver-<version>.jar and include their package in"
+                    + " META-INF/aop.xml, or weave when compiling (aspectj-maven-plugin)");
+        }
     }
 
     /** Woven methods no longer use it. The limiter stays its owner's to close. */

@@ -92,10 +92,6 @@ public final class Fallback {
 
     private static String shown(Method method) {
         return (Modifier.isStatic(method.getModifiers()) ? "static " : "")
-                + method.getReturnType().getSimpleName() + " " + method.getName() + "("
-                + Arrays.stream(method.getParameterTypes())
-                        .map(Class::getSimpleName)
-                        .collect(Collectors.joining(", "))
-                + ")";
+                + method.getReturnType().getSimpleName() + " " + MethodScope.signature(method);
     }
 }

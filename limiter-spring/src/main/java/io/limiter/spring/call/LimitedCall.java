@@ -2,6 +2,7 @@ package io.limiter.spring.call;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.spring.RateLimitExceededException;
@@ -11,7 +12,6 @@ import io.limiter.spring.expression.MethodScope;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -37,14 +37,14 @@ public final class LimitedCall {
     /**
      * What is the same for all calls of a method.
      *
-     * @param rules those of the present snapshot
+     * @param rules those of the present snapshot, which calls may ask for after the end too
      */
     public record Terms(
             MethodScope scope,
             RateLimiter limiter,
             ShadowCounter shadow,
             @Nullable Fallback fallback,
-            Supplier<MethodRules> rules) {}
+            Derived<MethodRules> rules) {}
 
     private LimitedCall(Terms terms, MethodCall call, List<Charged> charged) {
         int first = 0;

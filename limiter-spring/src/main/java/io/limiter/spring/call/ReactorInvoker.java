@@ -58,9 +58,6 @@ final class ReactorInvoker {
     private static Publisher<Object> proceed(LimitedCall call, @Nullable Decision decision) {
         try {
             Publisher<Object> answer = publisher(call.proceed(decision, false));
-            if (!call.isRefundable()) {
-                return answer;
-            }
             return answer instanceof Mono<Object> mono
                     ? mono.doOnError(failure -> call.refund(failure, false))
                     : Flux.from(answer).doOnError(failure -> call.refund(failure, false));

@@ -22,12 +22,11 @@ public final class ShadowCounter {
     private static final String NOT_COUNTED = "a shadow policy was not counted";
 
     private final RateLimiter limiter;
-    private final Map<String, Tally> denied = new ConcurrentHashMap<>();
-    private final Map<String, Tally> failed = new ConcurrentHashMap<>();
+    private final Map<String, Tally> tallies = new ConcurrentHashMap<>();
 
-    /** How often something happened to one policy, and when to report it again. */
+    /** How often one thing happened to one policy, and when to report it again. */
     private record Tally(AtomicLong count, Throttle throttle) {
-        Tally(String policy) {
+        Tally(String name) {
             this(new AtomicLong(), new Throttle(TimeSource.system(), REPORT_EVERY_MICROS));
         }
     }
@@ -45,7 +44,7 @@ public final class ShadowCounter {
                 if (failure != null) {
                     LOG.debug(NOT_COUNTED, failure);
                 } else if (!decision.allowed()) {
-                    reportDenial(charge.policy().name(), scope);
+                    report(charge.policy().name(), scope, "would have been denied", "");
                 }
             });
             return counted;
@@ -57,29 +56,20 @@ public final class ShadowCounter {
 
     /** Reports that a call could not be counted, because its key, its cost or its condition has no value. */
     void reportNotCounted(String policy, MethodScope scope, RuntimeException why) {
-        Tally tally = failed.computeIfAbsent(policy, Tally::new);
-        long count = tally.count.incrementAndGet();
-        if (tally.throttle.tryPass()) {
-            LOG.warn(
-                    "RL-133 a call of {} was not counted by the shadow policy '{}', {} so far; told again in a minute at the"
-                            + " earliest: {}",
-                    scope,
-                    policy,
-                    count,
-                    why.getMessage());
-        }
+        report(policy, scope, "was not counted", ": " + why.getMessage());
     }
 
-    private void reportDenial(String policy, MethodScope scope) {
-        Tally tally = denied.computeIfAbsent(policy, Tally::new);
+    private void report(String policy, MethodScope scope, String what, String why) {
+        Tally tally = tallies.computeIfAbsent(what + " " + policy, Tally::new);
         long count = tally.count.incrementAndGet();
         if (tally.throttle.tryPass()) {
             LOG.warn(
-                    "RL-133 the shadow policy '{}' would have denied a call of {}, {} times so far; told again in a minute at"
-                            + " the earliest",
-                    policy,
+                    "RL-133 a call of {} {} by the shadow policy '{}', {} so far; told again in a minute at the earliest{}",
                     scope,
-                    count);
+                    what,
+                    policy,
+                    count,
+                    why);
         }
     }
 }

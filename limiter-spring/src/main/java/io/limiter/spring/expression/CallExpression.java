@@ -11,9 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
@@ -39,6 +37,8 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
  * Thread-safe.
  */
 public final class CallExpression {
+    private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+
     /** What the language's root knows: see {@link RequestWords}. */
     private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
 
@@ -56,7 +56,7 @@ public final class CallExpression {
     private final String attribute;
     private final String text;
     private final SpelNode root;
-    private final AdaptiveExpression expression;
+    private final SpelExpression expression;
     /** Where the parameter stands that is all of the expression; -1 when it is something else. */
     private final int parameter;
 
@@ -65,7 +65,7 @@ public final class CallExpression {
         this.attribute = attribute;
         this.text = text;
         this.root = expression.getAST();
-        this.expression = new AdaptiveExpression(expression);
+        this.expression = expression;
         Integer position = root instanceof VariableReference
                 ? scope.position(root.toStringAST().substring(1))
                 : null;
@@ -78,12 +78,9 @@ public final class CallExpression {
      * @throws IllegalStateException if it does not parse, or names what is not there; the message says what to write
      */
     public static CallExpression parse(MethodScope scope, String attribute, String text) {
-        // OFF: when to compile is decided here.
-        SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
-                SpelCompilerMode.OFF, scope.method().getDeclaringClass().getClassLoader()));
         SpelExpression parsed;
         try {
-            parsed = parser.parseRaw(text);
+            parsed = PARSER.parseRaw(text);
         } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
             throw AnnotationError.at(
                     scope,
@@ -166,7 +163,7 @@ public final class CallExpression {
 
     private @Nullable Object value(@Nullable CallVariables variables) {
         try {
-            return expression.value(variables);
+            return variables == null ? expression.getValue() : expression.getValue(variables);
         } catch (RuntimeException failed) {
             for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
                 // The language wraps what a word threw; that names the method and the remedy already.
@@ -249,7 +246,7 @@ public final class CallExpression {
         if (!WORDS.contains(name)) {
             throw unknown(
                     name,
-                    scope.hasParameter(name)
+                    scope.position(name) != null
                             ? "is no word; for the parameter write #" + name
                             : "is none of the words " + String.join(", ", WORDS) + "; for a text write '" + name
                                     + "' in quotes, for a parameter #" + name);

@@ -17,5 +17,7 @@ public interface MethodCall {
     Object proceed() throws Throwable;
 
     /** The same call as if it came again, with a {@link #proceed} of its own. */
-    MethodCall again();
+    default MethodCall again() {
+        return this;
+    }
 }

@@ -30,7 +30,6 @@ public final class MethodScope {
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private final Method method;
-    private final String described;
     private final Map<String, Integer> positions = new HashMap<>();
     private final Set<String> names = new LinkedHashSet<>();
     private final @Nullable CallerSource callers;
@@ -47,7 +46,6 @@ public final class MethodScope {
      */
     public MethodScope(Method method, Method annotated, @Nullable CallerSource callers, @Nullable Beans beans) {
         this.method = method;
-        this.described = describe(method);
         this.callers = callers;
         this.beans = beans;
         this.callerWithoutRequest =
@@ -62,7 +60,12 @@ public final class MethodScope {
 
     /** How messages call a method: {@code com.example.Votes.vote(String, int)}. */
     public static String describe(Method method) {
-        return method.getDeclaringClass().getName() + "." + method.getName() + "("
+        return method.getDeclaringClass().getName() + "." + signature(method);
+    }
+
+    /** Its name and its parameters: {@code vote(String, int)}. */
+    public static String signature(Method method) {
+        return method.getName() + "("
                 + Arrays.stream(method.getParameterTypes())
                         .map(Class::getSimpleName)
                         .collect(Collectors.joining(", "))
@@ -77,18 +80,13 @@ public final class MethodScope {
     /** As {@link #describe} says. */
     @Override
     public String toString() {
-        return described;
+        return describe(method);
     }
 
     /** Where the parameter stands, or null when there is none of that name. */
     @Nullable
     Integer position(String parameter) {
         return positions.get(parameter);
-    }
-
-    /** Whether the class file has a parameter of that name. */
-    boolean hasParameter(String name) {
-        return names.contains(name);
     }
 
     /** The names of the parameters, for a message. */

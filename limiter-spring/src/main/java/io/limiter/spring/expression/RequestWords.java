@@ -5,7 +5,7 @@ import io.limiter.spring.Caller;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
-/** The words without {@code #}: properties of the root. Public, so that a compiled expression may call it. */
+/** The words without {@code #}: properties of the root. Public, as the language asks of what it reads. */
 public final class RequestWords {
     private final MethodScope scope;
 

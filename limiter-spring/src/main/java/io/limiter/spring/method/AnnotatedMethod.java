@@ -10,11 +10,9 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -49,17 +47,20 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
 
     /** All of a class, private ones too. */
     public static List<AnnotatedMethod> of(Class<?> type) {
-        if (isOfOthers(type) || !AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
+        if (OF_OTHERS.matcher(type.getName()).lookingAt()
+                || !AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
             return List.of();
         }
-        Set<Method> methods = readableMethodsOf(type);
-        if (!mayBeLimited(type, methods)) {
-            return List.of();
-        }
-        return methods.stream()
+        return readableMethodsOf(type).stream()
                 .map(method -> of(method, type))
                 .filter(method -> !method.annotations.isEmpty())
                 .toList();
+    }
+
+    /** Whether the annotation is on an interface or on its method, where no weaver sees it. */
+    public boolean isOfInterface() {
+        Object source = annotations.get(0).getSource();
+        return (source instanceof Method method ? method.getDeclaringClass() : (Class<?>) source).isInterface();
     }
 
     /** Whether calls of a method to an object of this class are limited. */
@@ -77,31 +78,6 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
     public static Method specific(Method called, Class<?> target) {
         return BridgeMethodResolver.findBridgedMethod(
                 BridgeMethodResolver.findBridgedMethod(ClassUtils.getMostSpecificMethod(called, target)));
-    }
-
-    private static boolean isOfOthers(Class<?> type) {
-        return OF_OTHERS.matcher(type.getName()).lookingAt();
-    }
-
-    /** Nearly no class has any annotation that is ours or could carry it; so the search, which is slow, is for few. */
-    private static boolean mayBeLimited(Class<?> type, Set<Method> methods) {
-        return Stream.of(
-                        Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass),
-                        ClassUtils.getAllInterfacesForClassAsSet(type).stream(),
-                        methods.stream())
-                .flatMap(elements -> elements)
-                .anyMatch(AnnotatedMethod::mayBeOurs);
-    }
-
-    private static boolean mayBeOurs(AnnotatedElement element) {
-        try {
-            return Arrays.stream(element.getDeclaredAnnotations())
-                    .anyMatch(annotation -> !isOfOthers(annotation.annotationType()));
-        } catch (RuntimeException | LinkageError unreadable) {
-            // One of them is of a library that is not there, or not of the version that it should be. The search knows
-            // how to go around it.
-            return true;
-        }
     }
 
     /** A bean may have methods with types of a library that is not there. Such a class shows none of its methods, to nobody. */
@@ -131,16 +107,16 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
      */
     private static List<MergedAnnotation<RateLimited>> find(Method specific, Method called) {
         List<MergedAnnotation<RateLimited>> found = nearest(specific);
-        if (found.isEmpty() && isOfItsClass(specific)) {
-            found = nearest(specific.getDeclaringClass());
-            if (found.isEmpty() && !called.equals(specific)) {
-                found = nearest(called.getDeclaringClass());
-            }
-            found = found.stream()
-                    .filter(annotation -> !isFallback(specific, annotation.getString("fallback")))
-                    .toList();
+        if (!found.isEmpty()) {
+            return found;
         }
-        return found;
+        found = nearest(specific.getDeclaringClass());
+        if (found.isEmpty() && !called.equals(specific)) {
+            found = nearest(called.getDeclaringClass());
+        }
+        return found.stream()
+                .filter(annotation -> isOfItsClass(specific) && !isFallback(specific, annotation.getString("fallback")))
+                .toList();
     }
 
     /** Whether annotations of its class are for a method: they are for what a class offers. */

@@ -10,6 +10,7 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.call.AnnotatedPolicy;
 import io.limiter.spring.call.Fallback;
 import io.limiter.spring.call.Invoker;
+import io.limiter.spring.call.LimitedCall;
 import io.limiter.spring.call.MethodRule;
 import io.limiter.spring.call.MethodRules;
 import io.limiter.spring.call.ShadowCounter;
@@ -57,17 +58,19 @@ public final class LimitedMethods implements AutoCloseable {
      */
     public @Nullable LimitedMethod of(Method called, Class<?> target) {
         Map<Method, Optional<LimitedMethod>> ofTarget = known.get(target);
-        Optional<LimitedMethod> method = ofTarget == null ? null : ofTarget.get(called);
+        if (ofTarget == null) {
+            ofTarget = known.computeIfAbsent(target, type -> new ConcurrentHashMap<>());
+        }
+        Optional<LimitedMethod> method = ofTarget.get(called);
         if (method == null) {
-            method = known.computeIfAbsent(target, type -> new ConcurrentHashMap<>())
-                    .computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)));
+            method = ofTarget.computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)));
         }
         return method.orElse(null);
     }
 
     /** What the annotations say that were looked at so far, by method; each once, whatever it is called by. */
     public List<AnnotatedPolicy> policies() {
-        return all().flatMap(method -> method.policies().stream())
+        return rules().flatMap(rules -> rules.get().described().stream())
                 .distinct()
                 .sorted(Comparator.comparing(AnnotatedPolicy::method))
                 .toList();
@@ -76,13 +79,14 @@ public final class LimitedMethods implements AutoCloseable {
     /** They take no part in what replaces the configuration from now on. */
     @Override
     public void close() {
-        all().forEach(LimitedMethod::close);
+        rules().forEach(Derived::close);
     }
 
-    private Stream<LimitedMethod> all() {
+    private Stream<Derived<MethodRules>> rules() {
         return known.values().stream()
                 .flatMap(methods -> methods.values().stream())
-                .flatMap(Optional::stream);
+                .flatMap(Optional::stream)
+                .map(method -> method.terms().rules());
     }
 
     private @Nullable LimitedMethod make(Method called, Class<?> target) {
@@ -123,7 +127,8 @@ public final class LimitedMethods implements AutoCloseable {
         Invoker invoker = Invoker.of(scope);
         Derived<MethodRules> derived = limiter.derive(config ->
                 new MethodRules(rules.stream().map(rule -> rule.apply(config)).toList()));
-        return new LimitedMethod(limiter, scope, shadow, fallback, invoker, derived);
+        return new LimitedMethod(
+                new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, derived), invoker);
     }
 
     private static AnnotatedElement sourceOf(MergedAnnotation<RateLimited> found) {

@@ -75,8 +75,6 @@ final class ProxyReach {
     private static boolean isOfInterface(Method method, Class<?> type) {
         return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
                 .flatMap(one -> Arrays.stream(one.getMethods()))
-                .filter(one ->
-                        one.getName().equals(method.getName()) && one.getParameterCount() == method.getParameterCount())
                 .anyMatch(one -> AnnotatedMethod.specific(one, type).equals(method));
     }
 }

@@ -3,7 +3,6 @@ package io.limiter.spring.proxy;
 import io.limiter.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.aop.LoadTimeWeaver;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.aop.WovenClasses;
 import io.limiter.spring.call.AnnotatedPolicy;
@@ -15,6 +14,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
@@ -58,7 +58,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             new ConcurrentReferenceHashMap<>(64, ReferenceType.WEAK);
     private final transient Set<String> seen = ConcurrentHashMap.newKeySet();
     private final transient Set<String> limited = ConcurrentHashMap.newKeySet();
-    private volatile boolean anyWoven;
     private transient @Nullable ConfigurableListableBeanFactory beans;
     private transient volatile @Nullable LimitedMethods methods;
     private transient @Nullable RateLimiting rateLimiting;
@@ -97,7 +96,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     @Override
     public void setBeanFactory(BeanFactory factory) {
         super.setBeanFactory(factory);
-        this.beans = factory instanceof ConfigurableListableBeanFactory known ? known : null;
+        this.beans = (ConfigurableListableBeanFactory) factory;
     }
 
     /** What the annotations say that it has met so far, of beans and of woven classes, by method. */
@@ -113,9 +112,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         if (isFor(bean)) {
             makeLimits(bean);
             limited.add(beanName);
-            if (isPerhapsWoven(bean)) {
-                anyWoven = true;
-            }
         }
         return bean;
     }
@@ -201,10 +197,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 advised.removeAdvisor(advisor);
                 advised.addAdvisor(0, advisor);
             }
-            if (isPerhapsWoven(bean)) {
-                advised.removeAdvisor(arrival);
-                advised.addAdvisor(arrival);
-            }
+            // For woven methods alone.
+            advised.removeAdvisor(arrival);
+            advised.addAdvisor(arrival);
         }
         return true;
     }
@@ -227,9 +222,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             return;
         }
         checkEarlyBeans(factory);
-        if (!limited.isEmpty() && !anyWoven) {
-            LoadTimeWeaver.reportUnwovenBeans();
-        }
         // A context that uses the limiter of its parent sees only some of what uses the policies.
         if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
             factory.getBeanProvider(Limiter.class)
@@ -287,12 +279,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return false;
     }
 
-    private boolean isPerhapsWoven(Object bean) {
-        Class<?> type = AopUtils.getTargetClass(bean);
-        return reachable(type).stream()
-                .anyMatch(method -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type)));
-    }
-
     /** The limited methods of a class that a proxy can reach; all its annotations are looked at. */
     private List<Method> reachable(Class<?> type) {
         List<Method> known = reachable.get(type);
@@ -339,10 +325,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     private ConfigurableListableBeanFactory factory() {
-        ConfigurableListableBeanFactory factory = beans;
-        if (factory == null) {
-            throw new IllegalStateException("the post processor is no bean of a context; define it as one");
-        }
-        return factory;
+        return Objects.requireNonNull(beans, "the post processor is no bean of a context; define it as one");
     }
 }

@@ -22,7 +22,6 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -163,8 +162,6 @@ class RequireWovenTest {
     void soIsASpringContextWhoseBeansAreNotWoven() throws IOException {
         List<String> lines =
                 reported(INCLUDES, () -> App.ofClasses("", Whole.class).close());
-        assertEquals(WOVEN ? 0 : 1, lines.size(), lines::toString);
-        assertEquals(List.of(), reported(INCLUDES, () -> App.ofClasses("").close()), "nothing is limited");
-        assertTrue(Stream.of(lines).flatMap(List::stream).allMatch(line -> line.contains("no bean")));
+        assertEquals(Weaving.now() == Weaving.LOAD_TIME ? 0 : 1, lines.size(), lines::toString);
     }
 }

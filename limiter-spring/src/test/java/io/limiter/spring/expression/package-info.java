@@ -1,4 +1,0 @@
-@NullMarked
-package io.limiter.spring.expression;
-
-import org.jspecify.annotations.NullMarked;
