@@ -13,7 +13,7 @@ import org.redisson.client.codec.StringCodec;
 final class Evaluator implements Sender.Transport {
     /** Somebody may flush the scripts again and again. */
     private static final int LOADS = 3;
-    /** Deadlines come from policies, so there are few; beyond this a handle is made for each call. */
+    /** Deadlines come from policies, so there are few; beyond this the handles are made anew. */
     private static final int MOST_HANDLES = 100;
 
     /**
@@ -65,16 +65,14 @@ final class Evaluator implements Sender.Transport {
     }
 
     private RScript handle(Duration longest) {
-        RScript handle = handles.get(longest);
-        if (handle == null) {
-            handle = client.getScript(OptionalOptions.defaults()
-                    .codec(StringCodec.INSTANCE)
-                    .retryAttempts(0)
-                    .timeout(longest.plus(LISTENS_LONGER)));
-            if (handles.size() < MOST_HANDLES) {
-                handles.put(longest, handle);
-            }
+        if (handles.size() > MOST_HANDLES) {
+            handles.clear();
         }
-        return handle;
+        return handles.computeIfAbsent(
+                longest,
+                deadline -> client.getScript(OptionalOptions.defaults()
+                        .codec(StringCodec.INSTANCE)
+                        .retryAttempts(0)
+                        .timeout(deadline.plus(LISTENS_LONGER))));
     }
 }

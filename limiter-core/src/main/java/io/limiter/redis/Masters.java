@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,12 +18,7 @@ import org.redisson.connection.MasterSlaveEntry;
  */
 final class Masters {
     /** All of them, where they can't be told apart. */
-    private static final Object ALL = new Object() {
-        @Override
-        public String toString() {
-            return "Redis";
-        }
-    };
+    private static final Object ALL = "Redis";
 
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
@@ -48,7 +44,7 @@ final class Masters {
         if (known == null) {
             return ALL;
         }
-        return master(cluster ? known.getEntry(known.calcSlot(key)) : firstOf(known));
+        return master(cluster ? known.getEntry(known.calcSlot(key)) : known.getEntry(0));
     }
 
     /** All masters that are known now. */
@@ -65,19 +61,17 @@ final class Masters {
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
-    /** The threads on which answers arrive; none where they are not to be seen. */
+    /** The threads on which answers arrive; where they are not to be seen, the one that Netty has for all. */
     Iterable<EventExecutor> eventLoops() {
-        return connections == null ? List.of() : connections.getServiceManager().getGroup();
+        return connections == null
+                ? List.of(GlobalEventExecutor.INSTANCE)
+                : connections.getServiceManager().getGroup();
     }
 
     /** How messages call a master: host and port. */
     static String name(Object master) {
         InetSocketAddress address = master instanceof RedisClient client ? client.getAddr() : null;
         return address == null ? "Redis" : "Redis at " + address.getHostString() + ":" + address.getPort();
-    }
-
-    private static @Nullable MasterSlaveEntry firstOf(ConnectionManager connections) {
-        return connections.getEntry(0);
     }
 
     private static Object master(@Nullable MasterSlaveEntry entry) {

@@ -22,8 +22,12 @@ import org.redisson.config.SubscriptionMode;
 /**
  * Which Redis, and how a Redisson client for it is made. Ours are small: few threads, few connections, masters only. One that
  * is made connects when it is first used, so that a Redis which is not there yet costs no new client each time.
+ *
+ * @param name how messages call this Redis
+ * @param given a client of the application's, never to be shut down from here; null where one is made
+ * @param takesLogin whether it can be told user and password
  */
-final class RedisClients {
+record RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, Supplier<Config> config) {
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;
@@ -39,22 +43,6 @@ final class RedisClients {
     private static final int SHUTDOWN_SECONDS = 2;
     /** What follows the port of an address. */
     private static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
-
-    private final String name;
-    /** A client of the application's, never to be shut down from here; else one is made. */
-    private final @Nullable RedissonClient given;
-
-    private final Supplier<Config> config;
-    private final boolean takesLogin;
-    private @Nullable String username;
-    private @Nullable String password;
-
-    private RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, Supplier<Config> config) {
-        this.name = name;
-        this.given = given;
-        this.takesLogin = takesLogin;
-        this.config = config;
-    }
 
     static RedisClients given(RedissonClient client) {
         return new RedisClients("Redis", Objects.requireNonNull(client, "client"), false, Config::new);
@@ -112,11 +100,6 @@ final class RedisClients {
         });
     }
 
-    /** How messages call this Redis. */
-    String name() {
-        return name;
-    }
-
     /**
      * Logs in to the masters.
      *
@@ -128,22 +111,13 @@ final class RedisClients {
             throw new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
                     + " the configuration of a client of your own has them already");
         }
-        this.username = username;
-        this.password = password;
-        return this;
+        return new RedisClients(
+                name, given, false, () -> config.get().setUsername(username).setPassword(password));
     }
 
     /** The client. It may not be connected yet. */
     RedissonClient make() {
-        if (given != null) {
-            return given;
-        }
-        Config made = config.get().setLazyInitialization(true);
-        if (password != null) {
-            made.setUsername(username);
-            made.setPassword(password);
-        }
-        return Redisson.create(made);
+        return given != null ? given : Redisson.create(config.get().setLazyInitialization(true));
     }
 
     /**

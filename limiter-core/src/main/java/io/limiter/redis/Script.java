@@ -50,11 +50,7 @@ record Script(String name, String text, String sha) {
 
     /** The script that decides one limit for one call. */
     static Script alone(Algorithm algorithm) {
-        Script script = ALONE.get(algorithm);
-        if (script == null) {
-            throw new IllegalStateException("no script for " + algorithm);
-        }
-        return script;
+        return Objects.requireNonNull(ALONE.get(algorithm));
     }
 
     /** All scripts. */

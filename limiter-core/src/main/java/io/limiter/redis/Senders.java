@@ -5,7 +5,6 @@ import io.limiter.BackendHealth;
 import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -66,7 +65,7 @@ final class Senders {
         this.timer = timer;
         this.watch = watch;
         this.prober = new Prober(masters, evaluator, keys, timer, monotonic);
-        this.selfTest = new SelfTest(masters, evaluator, keys, Clock.systemUTC());
+        this.selfTest = new SelfTest(masters, evaluator, keys);
     }
 
     /** Whether the keys of one call must share a slot. */
@@ -239,9 +238,7 @@ final class Senders {
                     timer.after(PROBE_PAUSE_MICROS, this::probe);
                 });
             } catch (RuntimeException e) {
-                // Whatever it is (a client that somebody shut down, say): without a next probe the breaker would stay
-                // open
-                // for ever.
+                // Whatever it is (a client that somebody shut down, say): without a next probe it would stay open.
                 LOG.debug("a probe could not be sent to {}", Masters.name(master), e);
                 timer.after(PROBE_PAUSE_MICROS, this::probe);
             }
