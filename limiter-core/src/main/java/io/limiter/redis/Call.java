@@ -81,6 +81,12 @@ final class Call {
         this.future = blocking ? null : new CompletableFuture<>();
     }
 
+    /** A call that begins now. */
+    static Call now(List<Part> parts, Duration longest, boolean blocking) {
+        long now = TimeSource.system().nowMicros();
+        return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
+    }
+
     /** Asks all limits of the charges. */
     static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
         List<Part> parts = new ArrayList<>(charges.size());

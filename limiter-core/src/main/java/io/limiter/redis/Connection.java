@@ -68,12 +68,6 @@ final class Connection implements AutoCloseable {
         return connected.await(longest.toNanos(), TimeUnit.NANOSECONDS) && !closed;
     }
 
-    /** What the self-tests of the masters found, as it stands now. */
-    List<String> findings() {
-        Senders now = senders;
-        return now == null ? List.of() : now.findings();
-    }
-
     BackendHealth health() {
         Senders now = senders;
         return now == null

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Asks a master whether it answers, more patiently than callers do. No answer counts only where the threads that would have
  * read it got to run: otherwise this JVM is short of processors, which is no outage of Redis. Thread-safe.
  */
-record Prober(Masters masters, Evaluator evaluator, RedisKeys keys, Timer timer, TimeSource time) {
+record Prober(Masters masters, RedisKeys keys, Timer timer, TimeSource time) {
     private static final long HOP_MICROS = 1_000;
 
     /**
@@ -41,7 +41,7 @@ record Prober(Masters masters, Evaluator evaluator, RedisKeys keys, Timer timer,
                                 : failure,
                         false,
                         time.nowMicros() - sentMicros)));
-        evaluator.run(SelfTest.probe(masters, keys, master, patience), (reply, failure) -> {
+        masters.run(SelfTest.probe(masters, keys, master, patience), (reply, failure) -> {
             if (failure != null && !RedisFailure.isAnswer(failure)) {
                 noAnswer.accept(RedisFailure.of(failure));
                 return;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * that nobody has and that lives for a millisecond; and what its INFO says. So the first caller finds every script loaded,
  * and what is wrong is told before callers meet it.
  */
-record SelfTest(Masters masters, Evaluator evaluator, RedisKeys keys) {
+record SelfTest(Masters masters, RedisKeys keys) {
     /** Of the script self_test: seconds, microseconds, the text of INFO. */
     private static final int REPLY_SIZE = 3;
 
@@ -155,7 +155,7 @@ record SelfTest(Masters masters, Evaluator evaluator, RedisKeys keys) {
     /** What the master said: a reply, or an error, which is a finding. */
     private Object ask(Command command, Map<String, String> found) throws InterruptedException {
         CompletableFuture<Object> answer = new CompletableFuture<>();
-        evaluator.run(
+        masters.run(
                 command,
                 (reply, failure) -> answer.complete(
                         failure == null ? command.replies(reply, 1).get(0) : failure));

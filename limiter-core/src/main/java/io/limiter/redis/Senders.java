@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -32,7 +33,6 @@ final class Senders {
     private static final long TEST_PAUSE_MICROS = 1_000_000;
 
     private final Masters masters;
-    private final Evaluator evaluator;
     private final Duration deadline;
     private final @Nullable TimeSource decisionTime;
     private final Timer timer;
@@ -59,13 +59,12 @@ final class Senders {
             Timer timer,
             Executor watch) {
         this.masters = new Masters(client);
-        this.evaluator = new Evaluator(client);
         this.decisionTime = decisionTime;
         this.deadline = deadline;
         this.timer = timer;
         this.watch = watch;
-        this.prober = new Prober(masters, evaluator, keys, timer, monotonic);
-        this.selfTest = new SelfTest(masters, evaluator, keys);
+        this.prober = new Prober(masters, keys, timer, monotonic);
+        this.selfTest = new SelfTest(masters, keys);
     }
 
     /** Whether the keys of one call must share a slot. */
@@ -84,20 +83,14 @@ final class Senders {
         return watched.sender;
     }
 
-    /** What the tests found, as it stands now. */
-    List<String> findings() {
-        return byMaster.values().stream()
-                .flatMap(watched -> watched.log.findings().stream())
-                .sorted()
-                .toList();
-    }
-
+    /** How each master is, with what the tests found, as it stands now. */
     BackendHealth health() {
         Map<String, BackendHealth.State> states = new TreeMap<>();
-        List<String> all = new ArrayList<>(findings());
+        List<String> all = new ArrayList<>();
         for (Watched watched : byMaster.values()) {
             Breaker breaker = watched.sender.breaker();
             BackendException reason = breaker.whyNotDeciding();
+            all.addAll(watched.log.findings());
             // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
             states.merge(
                     Masters.name(watched.master),
@@ -119,14 +112,13 @@ final class Senders {
     void testAll() {
         masters.all().forEach(master -> byMaster.computeIfAbsent(master, Watched::new));
         byMaster.values().forEach(Watched::test);
-        Collection<Watched> silent = byMaster.values().stream()
-                .filter(watched -> watched.silence != null)
-                .toList();
-        if (silent.size() == byMaster.size()) {
-            throw silent.stream().map(watched -> watched.silence).findFirst().orElseGet(RedisFailure::closed);
+        if (byMaster.values().stream().allMatch(watched -> watched.silence != null)) {
+            throw Objects.requireNonNull(byMaster.values().iterator().next().silence);
         }
         // Others answer, so those that need them get an answer; who needs these is not kept waiting.
-        silent.forEach(watched -> watched.sender.suspect());
+        byMaster.values().stream()
+                .filter(watched -> watched.silence != null)
+                .forEach(watched -> watched.sender.suspect());
     }
 
     /** What was found may be so no more, and who was master, neither. To be called on the watch once in a while. */
@@ -173,7 +165,7 @@ final class Senders {
             String name = Masters.name(master);
             this.master = master;
             this.log = new MasterLog(name, monotonic);
-            this.sender = new Sender(name, monotonic, decisionTime, deadline, evaluator, timer, this::on);
+            this.sender = new Sender(name, monotonic, decisionTime, deadline, masters, timer, this::on);
         }
 
         private void on(Breaker.Event event) {
