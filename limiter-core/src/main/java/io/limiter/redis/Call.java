@@ -192,18 +192,6 @@ final class Call {
         }
     }
 
-    /** Waits until it is told, or its time is over by this clock. An interrupt does not shorten that. Returns whether there was one. */
-    boolean park(TimeSource time) {
-        boolean interrupted = false;
-        long leftMicros = dueMicros - time.nowMicros();
-        while (answer == null && leftMicros > 0) {
-            LockSupport.parkNanos(this, leftMicros * 1_000);
-            interrupted |= Thread.interrupted();
-            leftMicros = dueMicros - time.nowMicros();
-        }
-        return interrupted;
-    }
-
     /** Whether its caller has been told. */
     boolean isTold() {
         return answer != null;

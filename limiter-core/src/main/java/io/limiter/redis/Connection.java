@@ -80,7 +80,7 @@ final class Connection implements AutoCloseable {
     /** Whether the keys of one call must share a slot. */
     boolean isCluster() {
         Senders now = senders;
-        return now != null && now.areCluster();
+        return now != null && now.masters.areCluster();
     }
 
     /** Sends a call to the master that has its keys, and gives what completes at its deadline at the latest. */

@@ -23,7 +23,7 @@ import org.redisson.connection.MasterSlaveEntry;
  * place that looks behind Redisson's public API, which does not tell on which master a key is. Where that is not to be seen (a
  * client that is wrapped, say) all masters count as one. Thread-safe.
  */
-final class Masters implements Sender.Transport {
+final class Masters {
     /** All of them, where they can't be told apart. */
     private static final Object ALL = "Redis";
 
@@ -100,8 +100,7 @@ final class Masters implements Sender.Transport {
      * nothing ran, it is loaded there and run again, unless nobody waits any more. Nothing else is ever sent twice:
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
-    @Override
-    public void run(Command command, Command.Receiver receiver) {
+    void run(Command command, Command.Receiver receiver) {
         run(handle(command.longest()), command, receiver, LOADS);
     }
 

@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -69,31 +70,30 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
     }
 
     static RedisClients cluster(List<String> addresses) {
-        List<String> nodes = List.copyOf(addresses);
-        if (nodes.isEmpty()) {
-            throw new IllegalArgumentException("a cluster needs an address of at least one node");
-        }
-        refuseDatabase(nodes, "a cluster has one database; remove what follows the port");
-        List<String> shown = nodes.stream().map(RedisClients::withoutPassword).toList();
+        String[] nodes = nodes(
+                addresses,
+                "a cluster needs an address of at least one node",
+                "a cluster has one database; remove what follows the port");
+        List<String> shown =
+                Arrays.stream(nodes).map(RedisClients::withoutPassword).toList();
         return new RedisClients("the Redis Cluster at " + shown, null, true, () -> {
             Config config = small();
-            setMastersOnly(config.useClusterServers().addNodeAddress(nodes.toArray(String[]::new)));
+            setMastersOnly(config.useClusterServers().addNodeAddress(nodes));
             return config;
         });
     }
 
     static RedisClients sentinel(String master, List<String> addresses) {
         Objects.requireNonNull(master, "master");
-        List<String> sentinels = List.copyOf(addresses);
-        if (sentinels.isEmpty()) {
-            throw new IllegalArgumentException("master '" + master + "' needs the address of at least one sentinel");
-        }
-        refuseDatabase(sentinels, "sentinels have no databases; choose the master's in config(...) or yaml(...)");
+        String[] sentinels = nodes(
+                addresses,
+                "master '" + master + "' needs the address of at least one sentinel",
+                "sentinels have no databases; choose the master's in config(...) or yaml(...)");
         return new RedisClients("the Redis master " + master, null, true, () -> {
             Config config = small();
             setMastersOnly(config.useSentinelServers()
                     .setMasterName(master)
-                    .addSentinelAddress(sentinels.toArray(String[]::new))
+                    .addSentinelAddress(sentinels)
                     // One sentinel that answers is enough to start; a list of one is no mistake of ours to correct.
                     .setCheckSentinelsList(false));
             return config;
@@ -142,22 +142,22 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         }
     }
 
-    private static void refuseDatabase(List<String> addresses, String remedy) {
+    private static String[] nodes(List<String> addresses, String ifNone, String ifDatabase) {
+        if (addresses.isEmpty()) {
+            throw new IllegalArgumentException(ifNone);
+        }
         for (String address : addresses) {
             Matcher database = DATABASE.matcher(address);
             if (database.find() && Integer.parseInt(database.group(1)) > 0) {
-                throw new IllegalArgumentException("'" + withoutPassword(address) + "': " + remedy);
+                throw new IllegalArgumentException("'" + withoutPassword(address) + "': " + ifDatabase);
             }
         }
+        return addresses.toArray(String[]::new);
     }
 
     /** An address fit for a message: nothing of what stands before the host, whatever it is. */
     private static String withoutPassword(String address) {
-        int host = address.lastIndexOf('@');
-        int scheme = address.indexOf("://");
-        return host < 0
-                ? address
-                : (scheme < 0 ? "" : address.substring(0, scheme + 3)) + "***" + address.substring(host);
+        return address.replaceFirst("(?s)^([^:/@]*://)?.*@", "$1***@");
     }
 
     private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers) {

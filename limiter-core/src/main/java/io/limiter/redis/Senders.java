@@ -9,12 +9,14 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
@@ -32,7 +34,7 @@ final class Senders {
     private static final long LONGEST_PROBE_MICROS = 2_000_000;
     private static final long TEST_PAUSE_MICROS = 1_000_000;
 
-    private final Masters masters;
+    final Masters masters;
     private final Duration deadline;
     private final @Nullable TimeSource decisionTime;
     private final Timer timer;
@@ -67,11 +69,6 @@ final class Senders {
         this.selfTest = new SelfTest(masters, keys);
     }
 
-    /** Whether the keys of one call must share a slot. */
-    boolean areCluster() {
-        return masters.areCluster();
-    }
-
     /** The sender to the master that has a key. */
     Sender of(String key) {
         Object master = masters.of(key);
@@ -93,9 +90,7 @@ final class Senders {
             all.addAll(watched.log.findings());
             // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
             states.merge(
-                    Masters.name(watched.master),
-                    breaker.health(),
-                    (one, other) -> one.compareTo(other) > 0 ? one : other);
+                    Masters.name(watched.master), breaker.health(), BinaryOperator.maxBy(Comparator.naturalOrder()));
             if (reason != null && (!breaker.isClosed() || watched.log.findings().isEmpty())) {
                 all.add(String.valueOf(reason.getMessage()));
             }
@@ -165,7 +160,7 @@ final class Senders {
             String name = Masters.name(master);
             this.master = master;
             this.log = new MasterLog(name, monotonic);
-            this.sender = new Sender(name, monotonic, decisionTime, deadline, masters, timer, this::on);
+            this.sender = new Sender(name, monotonic, decisionTime, deadline, masters::run, timer, this::on);
         }
 
         private void on(Breaker.Event event) {
