@@ -2,9 +2,8 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
-import io.limiter.BackendHealth;
+import io.limiter.BackendHealth.State;
 import io.limiter.TimeSource;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,17 +20,7 @@ final class Breaker {
     /** For so long no probe must be answered before a master is taken for away. */
     private static final long AWAY_AFTER_MICROS = 250_000;
 
-    /** What is known of the master. */
-    enum State {
-        /** It answers. */
-        CLOSED,
-        /** It does not answer in time; whether it is away or only slow is not known, or it is slow. */
-        SUSPECT,
-        /** It is away. */
-        OPEN
-    }
-
-    /** What its listener has to do something about. */
+    /** What its listener has to do something about, without waiting. */
     enum Event {
         /** Somebody should find out how the master is, until it answers; then {@link #endProbing}. */
         PROBE,
@@ -47,10 +36,12 @@ final class Breaker {
     private final TimeSource time;
     private final Consumer<Event> listener;
     /** Whether somebody is finding out how the master is. */
-    private final AtomicBoolean probing = new AtomicBoolean();
+    private boolean probing;
 
     private volatile int silences;
-    private volatile State state = State.CLOSED;
+    /** ANSWERS is closed, AWAY is open. */
+    private volatile State state = State.ANSWERS;
+
     private long suspectSinceMicros;
     /** How long a master that is too slow took to answer; for ever, when it did not. */
     private volatile long slowMicros = Long.MAX_VALUE;
@@ -65,23 +56,19 @@ final class Breaker {
     }
 
     boolean isClosed() {
-        return state == State.CLOSED;
+        return state == State.ANSWERS;
     }
 
     /** How the master is, as far as is known. */
-    BackendHealth.State health() {
-        return switch (state) {
-            case CLOSED -> refusal == null ? BackendHealth.State.ANSWERS : BackendHealth.State.REFUSES;
-            case SUSPECT -> BackendHealth.State.SUSPECT;
-            case OPEN -> BackendHealth.State.AWAY;
-        };
+    State health() {
+        return isClosed() && refusal != null ? State.REFUSES : state;
     }
 
     /** Why it decides no calls; null while it does. */
     @Nullable
     BackendException whyNotDeciding() {
         return switch (state) {
-            case CLOSED -> refusal;
+            case ANSWERS, REFUSES -> refusal;
             case SUSPECT ->
                 new BackendException(
                         Kind.LATE,
@@ -89,7 +76,7 @@ final class Breaker {
                                 + " did not answer in time several times, so it is not asked until a probe finds"
                                 + " out why",
                         null);
-            case OPEN ->
+            case AWAY ->
                 new BackendException(
                         "RL-225 " + name + " does not answer, so it is not asked until a probe gets through");
         };
@@ -98,9 +85,7 @@ final class Breaker {
     /** Why it is not asked by somebody who waits so long; null when it is. Who waits long enough asks one that is slow. */
     @Nullable
     BackendException whyNotAsked(long longestMicros) {
-        return state == State.CLOSED || (state == State.SUSPECT && longestMicros / 2 > slowMicros)
-                ? null
-                : whyNotDeciding();
+        return isClosed() || (state == State.SUSPECT && longestMicros / 2 > slowMicros) ? null : whyNotDeciding();
     }
 
     /** It answers a call with an error. Whether it refuses all of them is for a test to say. */
@@ -119,85 +104,67 @@ final class Breaker {
     /** An answer came in time. Returns whether the master was not asked before. */
     boolean noteAnswer() {
         // Read first: every answer comes here, and nearly always there is nothing to change.
-        if (state == State.CLOSED && silences == 0) {
+        if (isClosed() && silences == 0) {
             return false;
         }
-        boolean news;
         synchronized (this) {
-            news = state != State.CLOSED;
             silences = 0;
-            state = State.CLOSED;
+            if (isClosed()) {
+                return false;
+            }
+            state = State.ANSWERS;
         }
-        if (news) {
-            listener.accept(Event.BACK);
-        }
-        return news;
+        listener.accept(Event.BACK);
+        return true;
     }
 
     /** An answer came that its caller waited for, but later than a master that is well answers: it is not silent. */
-    void noteSlowAnswer() {
-        if (silences > 0) {
-            synchronized (this) {
-                silences = state == State.CLOSED ? 0 : silences;
-            }
-        }
+    synchronized void noteSlowAnswer() {
+        silences = isClosed() ? 0 : silences;
     }
 
     /** No answer came in time. Returns whether that makes the master suspect, which it was not before. */
-    boolean noteSilence() {
-        synchronized (this) {
-            silences = Math.min(SILENCES, silences + 1);
-        }
+    synchronized boolean noteSilence() {
+        silences = Math.min(SILENCES, silences + 1);
         return silences == SILENCES && suspect();
     }
 
     /** Nobody knows how the master is. Returns whether that is news. */
-    boolean suspect() {
-        synchronized (this) {
-            if (state != State.CLOSED) {
-                return false;
-            }
-            silences = SILENCES;
-            state = State.SUSPECT;
-            suspectSinceMicros = time.nowMicros();
-            slowMicros = Long.MAX_VALUE;
+    synchronized boolean suspect() {
+        if (!isClosed()) {
+            return false;
         }
-        beginProbing();
+        silences = SILENCES;
+        state = State.SUSPECT;
+        suspectSinceMicros = time.nowMicros();
+        slowMicros = Long.MAX_VALUE;
+        if (!probing) {
+            endProbing();
+        }
         return true;
     }
 
-    private void beginProbing() {
-        if (probing.compareAndSet(false, true)) {
-            listener.accept(Event.PROBE);
-        }
-    }
-
     /** It answers, so the probing ends; it begins anew if the answer was the last for now. */
-    void endProbing() {
-        probing.set(false);
-        if (!isClosed()) {
-            beginProbing();
+    synchronized void endProbing() {
+        probing = !isClosed();
+        if (probing) {
+            listener.accept(Event.PROBE);
         }
     }
 
     /** A probe was answered, but so late. */
     synchronized void noteSlowProbe(long tookMicros) {
         slowMicros = tookMicros;
-        if (state == State.OPEN) {
-            state = State.SUSPECT;
-        }
+        state = state == State.AWAY ? State.SUSPECT : state;
     }
 
     /** A probe had no answer. */
-    void noteLostProbe() {
-        synchronized (this) {
-            slowMicros = Long.MAX_VALUE;
-            // A connection that breaks and is made anew is no outage.
-            if (state != State.SUSPECT || time.nowMicros() - suspectSinceMicros < AWAY_AFTER_MICROS) {
-                return;
-            }
-            state = State.OPEN;
+    synchronized void noteLostProbe() {
+        slowMicros = Long.MAX_VALUE;
+        // A connection that breaks and is made anew is no outage.
+        if (state == State.SUSPECT && time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS) {
+            state = State.AWAY;
+            listener.accept(Event.AWAY);
         }
-        listener.accept(Event.AWAY);
     }
 }

@@ -81,6 +81,12 @@ final class Call {
         this.future = blocking ? null : new CompletableFuture<>();
     }
 
+    /** A call that begins now. */
+    static Call now(List<Part> parts, Duration longest, boolean blocking) {
+        long now = TimeSource.system().nowMicros();
+        return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
+    }
+
     /** Asks all limits of the charges. */
     static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
         List<Part> parts = new ArrayList<>(charges.size());
@@ -184,18 +190,6 @@ final class Call {
                 ifLate.accept(outcomes);
             }
         }
-    }
-
-    /** Waits until it is told, or its time is over by this clock. An interrupt does not shorten that. Returns whether there was one. */
-    boolean park(TimeSource time) {
-        boolean interrupted = false;
-        long leftMicros = dueMicros - time.nowMicros();
-        while (answer == null && leftMicros > 0) {
-            LockSupport.parkNanos(this, leftMicros * 1_000);
-            interrupted |= Thread.interrupted();
-            leftMicros = dueMicros - time.nowMicros();
-        }
-        return interrupted;
     }
 
     /** Whether its caller has been told. */

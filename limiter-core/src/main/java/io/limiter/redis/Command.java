@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import java.time.Duration;
@@ -35,11 +36,7 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
      */
     static Command of(List<Call> calls, @Nullable TimeSource time) {
         List<Object> keys = new ArrayList<>();
-        for (Call call : calls) {
-            for (Call.Part part : call.parts) {
-                keys.add(part.key());
-            }
-        }
+        calls.forEach(call -> call.parts.forEach(part -> keys.add(part.key())));
         Script script = script(calls);
         List<Object> arguments = new ArrayList<>();
         String now = time == null ? "" : Long.toString(time.nowMicros());
@@ -49,15 +46,11 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
                 arguments.add(Integer.toString(call.parts.size()));
                 for (Call.Part part : call.parts) {
                     arguments.add(part.limit().algorithm().text());
-                    addNumbers(arguments, part);
-                    addIdAndMode(arguments, part);
+                    add(arguments, part);
                 }
             }
         } else if (script != Script.RESET) {
-            Call.Part lone = calls.get(0).parts.get(0);
-            addNumbers(arguments, lone);
-            arguments.add(now);
-            addIdAndMode(arguments, lone);
+            add(arguments, calls.get(0).parts.get(0), now);
         }
         BooleanSupplier isWanted = () -> calls.stream().anyMatch(call -> !call.isDone());
         return new Command(script, keys, arguments, calls.get(0).longest, isWanted);
@@ -94,14 +87,13 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         return alone ? Script.alone(parts.get(0).limit().algorithm()) : Script.BATCH;
     }
 
-    private static void addNumbers(List<Object> arguments, Call.Part part) {
-        arguments.add(Long.toString(part.charge().permits()));
-        arguments.add(Long.toString(part.limit().permits()));
-        arguments.add(Long.toString(part.limit().periodMicros()));
-        arguments.add(Long.toString(part.limit().burst()));
-    }
-
-    private static void addIdAndMode(List<Object> arguments, Call.Part part) {
+    /** The numbers of a part, what stands between, the request id and the mode. */
+    private static void add(List<Object> arguments, Call.Part part, String... between) {
+        Limit limit = part.limit();
+        for (long number : new long[] {part.charge().permits(), limit.permits(), limit.periodMicros(), limit.burst()}) {
+            arguments.add(Long.toString(number));
+        }
+        arguments.addAll(List.of(between));
         String id = part.charge().requestId();
         arguments.add(id == null ? "" : PartitionKey.of(id).canonical());
         arguments.add(part.mode());

@@ -68,12 +68,6 @@ final class Connection implements AutoCloseable {
         return connected.await(longest.toNanos(), TimeUnit.NANOSECONDS) && !closed;
     }
 
-    /** What the self-tests of the masters found, as it stands now. */
-    List<String> findings() {
-        Senders now = senders;
-        return now == null ? List.of() : now.findings();
-    }
-
     BackendHealth health() {
         Senders now = senders;
         return now == null
@@ -86,7 +80,7 @@ final class Connection implements AutoCloseable {
     /** Whether the keys of one call must share a slot. */
     boolean isCluster() {
         Senders now = senders;
-        return now != null && now.areCluster();
+        return now != null && now.masters.areCluster();
     }
 
     /** Sends a call to the master that has its keys, and gives what completes at its deadline at the latest. */

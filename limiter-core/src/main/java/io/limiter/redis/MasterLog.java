@@ -3,7 +3,6 @@ package io.limiter.redis;
 import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -43,9 +42,9 @@ final class MasterLog {
 
     /** What stands now, each as one line that begins with its code. */
     synchronized List<String> findings() {
-        List<String> lines = new ArrayList<>();
-        findings.forEach((code, text) -> lines.add(code + " " + name + ": " + text));
-        return lines;
+        return findings.entrySet().stream()
+                .map(finding -> finding.getKey() + " " + name + ": " + finding.getValue())
+                .toList();
     }
 
     /** Notes how the master is now. Returns whether that is news. */

@@ -1,33 +1,50 @@
 package io.limiter.redis;
 
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
+import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
+import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisClient;
+import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
 import org.redisson.connection.MasterSlaveEntry;
 
 /**
- * The masters behind a client, as Redisson knows them now. The one place that looks behind Redisson's public API, which does
- * not tell on which master a key is. Where that is not to be seen (a client that is wrapped, say) all masters count as one.
+ * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The one
+ * place that looks behind Redisson's public API, which does not tell on which master a key is. Where that is not to be seen (a
+ * client that is wrapped, say) all masters count as one. Thread-safe.
  */
 final class Masters {
     /** All of them, where they can't be told apart. */
-    private static final Object ALL = new Object() {
-        @Override
-        public String toString() {
-            return "Redis";
-        }
-    };
+    private static final Object ALL = "Redis";
 
+    /** Somebody may flush the scripts again and again. */
+    private static final int LOADS = 3;
+    /** Deadlines come from policies, so there are few; beyond this the handles are made anew. */
+    private static final int MOST_HANDLES = 100;
+
+    /**
+     * So much longer than anybody waits, Redisson listens for an answer: one that is late says that Redis lives, and what a
+     * late call took in one slot of a cluster can be given back.
+     */
+    private static final Duration LISTENS_LONGER = Duration.ofSeconds(1);
+
+    private final RedissonClient client;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
+    private final Map<Duration, RScript> handles = new ConcurrentHashMap<>();
 
     Masters(RedissonClient client) {
+        this.client = client;
         this.cluster = client.getConfig().isClusterConfig();
         this.connections = connections(client);
     }
@@ -48,7 +65,7 @@ final class Masters {
         if (known == null) {
             return ALL;
         }
-        return master(cluster ? known.getEntry(known.calcSlot(key)) : firstOf(known));
+        return master(cluster ? known.getEntry(known.calcSlot(key)) : known.getEntry(0));
     }
 
     /** All masters that are known now. */
@@ -65,9 +82,11 @@ final class Masters {
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
-    /** The threads on which answers arrive; none where they are not to be seen. */
+    /** The threads on which answers arrive; where they are not to be seen, the one that Netty has for all. */
     Iterable<EventExecutor> eventLoops() {
-        return connections == null ? List.of() : connections.getServiceManager().getGroup();
+        return connections == null
+                ? List.of(GlobalEventExecutor.INSTANCE)
+                : connections.getServiceManager().getGroup();
     }
 
     /** How messages call a master: host and port. */
@@ -76,8 +95,50 @@ final class Masters {
         return address == null ? "Redis" : "Redis at " + address.getHostString() + ":" + address.getPort();
     }
 
-    private static @Nullable MasterSlaveEntry firstOf(ConnectionManager connections) {
-        return connections.getEntry(0);
+    /**
+     * Runs a command on the master that has its first key. Where Redis does not know the script, which proves that
+     * nothing ran, it is loaded there and run again, unless nobody waits any more. Nothing else is ever sent twice:
+     * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
+     */
+    void run(Command command, Command.Receiver receiver) {
+        run(handle(command.longest()), command, receiver, LOADS);
+    }
+
+    private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
+        Script script = command.script();
+        Object[] arguments = command.arguments().toArray();
+        handle.<List<Object>>evalShaAsync(
+                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, command.keys(), arguments)
+                .whenComplete((reply, failure) -> {
+                    if (failure == null || loads == 0 || !isToBeLoaded(command, failure)) {
+                        receiver.accept(reply, failure);
+                        return;
+                    }
+                    handle.scriptLoadAsync((String) command.keys().get(0), script.text())
+                            .whenComplete((sha, notLoaded) -> {
+                                if (notLoaded != null || !isToBeLoaded(command, failure)) {
+                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                                } else {
+                                    run(handle, command, receiver, loads - 1);
+                                }
+                            });
+                });
+    }
+
+    private static boolean isToBeLoaded(Command command, Throwable failure) {
+        return RedisFailure.isNoScript(failure) && command.isWanted().getAsBoolean();
+    }
+
+    private RScript handle(Duration longest) {
+        if (handles.size() > MOST_HANDLES) {
+            handles.clear();
+        }
+        return handles.computeIfAbsent(
+                longest,
+                deadline -> client.getScript(OptionalOptions.defaults()
+                        .codec(StringCodec.INSTANCE)
+                        .retryAttempts(0)
+                        .timeout(deadline.plus(LISTENS_LONGER))));
     }
 
     private static Object master(@Nullable MasterSlaveEntry entry) {

@@ -16,22 +16,8 @@ import org.jspecify.annotations.Nullable;
  * Asks a master whether it answers, more patiently than callers do. No answer counts only where the threads that would have
  * read it got to run: otherwise this JVM is short of processors, which is no outage of Redis. Thread-safe.
  */
-final class Prober {
+record Prober(Masters masters, RedisKeys keys, Timer timer, TimeSource time) {
     private static final long HOP_MICROS = 1_000;
-
-    private final Masters masters;
-    private final Evaluator evaluator;
-    private final RedisKeys keys;
-    private final Timer timer;
-    private final TimeSource time;
-
-    Prober(Masters masters, Evaluator evaluator, RedisKeys keys, Timer timer, TimeSource time) {
-        this.masters = masters;
-        this.evaluator = evaluator;
-        this.keys = keys;
-        this.timer = timer;
-        this.time = time;
-    }
 
     /**
      * What came of a probe.
@@ -55,7 +41,7 @@ final class Prober {
                                 : failure,
                         false,
                         time.nowMicros() - sentMicros)));
-        evaluator.run(SelfTest.probe(masters, keys, master, patience), (reply, failure) -> {
+        masters.run(SelfTest.probe(masters, keys, master, patience), (reply, failure) -> {
             if (failure != null && !RedisFailure.isAnswer(failure)) {
                 noAnswer.accept(RedisFailure.of(failure));
                 return;
@@ -75,7 +61,7 @@ final class Prober {
     /**
      * How late the latest of the threads on which answers arrive runs a task that is due now, in microseconds. By then each
      * has read what had arrived: a loop reads its sockets before its tasks, and the task comes twice, a millisecond apart, so
-     * that a reading lies between. Where those threads are not to be seen, the timer is asked instead.
+     * that a reading lies between.
      *
      * @param longest after which the answer is that long, if a loop does not run at all
      */
@@ -90,11 +76,6 @@ final class Prober {
             } catch (RejectedExecutionException closed) {
                 ran.complete(null);
             }
-        }
-        if (all.isEmpty()) {
-            CompletableFuture<Void> ran = new CompletableFuture<>();
-            all.add(ran);
-            timer.after(HOP_MICROS, () -> ran.complete(null));
         }
         CompletableFuture<Long> lateness = new CompletableFuture<>();
         CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))

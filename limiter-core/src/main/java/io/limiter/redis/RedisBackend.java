@@ -43,7 +43,6 @@ public final class RedisBackend implements Backend {
     private final RedisKeys keys;
     private final Connection connection;
     private final Duration deadline;
-    private final TimeSource monotonic = TimeSource.system();
 
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix);
@@ -81,14 +80,9 @@ public final class RedisBackend implements Backend {
     }
 
     /**
-     * What the limiter found out about the masters of this Redis that an operator should know, each as one line that begins
-     * with a code of {@code docs/diagnostics.md}. Empty when all is well, and before the first connection.
+     * Its masters as the calls of late found them, what the self-test found out about them that an operator should know, and
+     * what is to be said of the connection.
      */
-    public List<String> findings() {
-        return connection.findings();
-    }
-
-    /** Its masters as the calls of late found them, with {@link #findings()}, and what is to be said of the connection. */
     @Override
     public BackendHealth health() {
         return connection.health();
@@ -121,12 +115,10 @@ public final class RedisBackend implements Backend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
-        List<CompletableFuture<List<LimitOutcome>>> replies = Call.refunds(keys, decision.outcomes()).stream()
-                .map(parts -> connection.send(call(parts, deadline(decision.charges()), false)))
-                .toList();
-        for (CompletableFuture<List<LimitOutcome>> reply : replies) {
+        for (List<Call.Part> parts : Call.refunds(keys, decision.outcomes())) {
             any = any.thenCombine(
-                    reply, (one, outcomes) -> one || outcomes.stream().anyMatch(LimitOutcome::allowed));
+                    connection.send(Call.now(parts, deadline(decision.charges()), false)),
+                    (one, outcomes) -> one || outcomes.stream().anyMatch(LimitOutcome::allowed));
         }
         return any;
     }
@@ -135,7 +127,7 @@ public final class RedisBackend implements Backend {
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Charge> charges = List.of(new Charge(policy, key, 0));
         return connection
-                .send(call(Call.parts(keys, charges, Call.RESET), deadline(charges), false))
+                .send(Call.now(Call.parts(keys, charges, Call.RESET), deadline(charges), false))
                 .thenApply(deleted -> null);
     }
 
@@ -145,25 +137,17 @@ public final class RedisBackend implements Backend {
 
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
         List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK);
-        return call(parts, deadline(charges), blocking);
-    }
-
-    private Call call(List<Call.Part> parts, Duration longest, boolean blocking) {
-        long now = monotonic.nowMicros();
-        return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
+        return Call.now(parts, deadline(charges), blocking);
     }
 
     /** The shortest that one of the policies says. */
     private Duration deadline(List<Charge> charges) {
-        Duration shortest = null;
+        Duration shortest = LONGEST_DEADLINE;
         for (Charge charge : charges) {
-            Duration own = charge.policy().deadline();
-            Duration longest = own == null ? deadline : own;
-            if (shortest == null || longest.compareTo(shortest) < 0) {
-                shortest = longest;
-            }
+            Duration longest = Objects.requireNonNullElse(charge.policy().deadline(), deadline);
+            shortest = longest.compareTo(shortest) < 0 ? longest : shortest;
         }
-        return shortest == null ? deadline : shortest;
+        return shortest;
     }
 
     /**

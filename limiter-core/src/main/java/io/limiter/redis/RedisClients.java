@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +23,12 @@ import org.redisson.config.SubscriptionMode;
 /**
  * Which Redis, and how a Redisson client for it is made. Ours are small: few threads, few connections, masters only. One that
  * is made connects when it is first used, so that a Redis which is not there yet costs no new client each time.
+ *
+ * @param name how messages call this Redis
+ * @param given a client of the application's, never to be shut down from here; null where one is made
+ * @param takesLogin whether it can be told user and password
  */
-final class RedisClients {
+record RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, Supplier<Config> config) {
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;
@@ -39,22 +44,6 @@ final class RedisClients {
     private static final int SHUTDOWN_SECONDS = 2;
     /** What follows the port of an address. */
     private static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
-
-    private final String name;
-    /** A client of the application's, never to be shut down from here; else one is made. */
-    private final @Nullable RedissonClient given;
-
-    private final Supplier<Config> config;
-    private final boolean takesLogin;
-    private @Nullable String username;
-    private @Nullable String password;
-
-    private RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, Supplier<Config> config) {
-        this.name = name;
-        this.given = given;
-        this.takesLogin = takesLogin;
-        this.config = config;
-    }
 
     static RedisClients given(RedissonClient client) {
         return new RedisClients("Redis", Objects.requireNonNull(client, "client"), false, Config::new);
@@ -81,40 +70,34 @@ final class RedisClients {
     }
 
     static RedisClients cluster(List<String> addresses) {
-        List<String> nodes = List.copyOf(addresses);
-        if (nodes.isEmpty()) {
-            throw new IllegalArgumentException("a cluster needs an address of at least one node");
-        }
-        refuseDatabase(nodes, "a cluster has one database; remove what follows the port");
-        List<String> shown = nodes.stream().map(RedisClients::withoutPassword).toList();
+        String[] nodes = nodes(
+                addresses,
+                "a cluster needs an address of at least one node",
+                "a cluster has one database; remove what follows the port");
+        List<String> shown =
+                Arrays.stream(nodes).map(RedisClients::withoutPassword).toList();
         return new RedisClients("the Redis Cluster at " + shown, null, true, () -> {
             Config config = small();
-            setMastersOnly(config.useClusterServers().addNodeAddress(nodes.toArray(String[]::new)));
+            setMastersOnly(config.useClusterServers().addNodeAddress(nodes));
             return config;
         });
     }
 
     static RedisClients sentinel(String master, List<String> addresses) {
         Objects.requireNonNull(master, "master");
-        List<String> sentinels = List.copyOf(addresses);
-        if (sentinels.isEmpty()) {
-            throw new IllegalArgumentException("master '" + master + "' needs the address of at least one sentinel");
-        }
-        refuseDatabase(sentinels, "sentinels have no databases; choose the master's in config(...) or yaml(...)");
+        String[] sentinels = nodes(
+                addresses,
+                "master '" + master + "' needs the address of at least one sentinel",
+                "sentinels have no databases; choose the master's in config(...) or yaml(...)");
         return new RedisClients("the Redis master " + master, null, true, () -> {
             Config config = small();
             setMastersOnly(config.useSentinelServers()
                     .setMasterName(master)
-                    .addSentinelAddress(sentinels.toArray(String[]::new))
+                    .addSentinelAddress(sentinels)
                     // One sentinel that answers is enough to start; a list of one is no mistake of ours to correct.
                     .setCheckSentinelsList(false));
             return config;
         });
-    }
-
-    /** How messages call this Redis. */
-    String name() {
-        return name;
     }
 
     /**
@@ -128,22 +111,13 @@ final class RedisClients {
             throw new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
                     + " the configuration of a client of your own has them already");
         }
-        this.username = username;
-        this.password = password;
-        return this;
+        return new RedisClients(
+                name, given, false, () -> config.get().setUsername(username).setPassword(password));
     }
 
     /** The client. It may not be connected yet. */
     RedissonClient make() {
-        if (given != null) {
-            return given;
-        }
-        Config made = config.get().setLazyInitialization(true);
-        if (password != null) {
-            made.setUsername(username);
-            made.setPassword(password);
-        }
-        return Redisson.create(made);
+        return given != null ? given : Redisson.create(config.get().setLazyInitialization(true));
     }
 
     /**
@@ -168,22 +142,22 @@ final class RedisClients {
         }
     }
 
-    private static void refuseDatabase(List<String> addresses, String remedy) {
+    private static String[] nodes(List<String> addresses, String ifNone, String ifDatabase) {
+        if (addresses.isEmpty()) {
+            throw new IllegalArgumentException(ifNone);
+        }
         for (String address : addresses) {
             Matcher database = DATABASE.matcher(address);
             if (database.find() && Integer.parseInt(database.group(1)) > 0) {
-                throw new IllegalArgumentException("'" + withoutPassword(address) + "': " + remedy);
+                throw new IllegalArgumentException("'" + withoutPassword(address) + "': " + ifDatabase);
             }
         }
+        return addresses.toArray(String[]::new);
     }
 
     /** An address fit for a message: nothing of what stands before the host, whatever it is. */
     private static String withoutPassword(String address) {
-        int host = address.lastIndexOf('@');
-        int scheme = address.indexOf("://");
-        return host < 0
-                ? address
-                : (scheme < 0 ? "" : address.substring(0, scheme + 3)) + "***" + address.substring(host);
+        return address.replaceFirst("(?s)^([^:/@]*://)?.*@", "$1***@");
     }
 
     private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers) {

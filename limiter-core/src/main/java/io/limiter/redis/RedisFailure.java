@@ -5,6 +5,8 @@ import io.limiter.BackendException.Kind;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -32,9 +34,6 @@ final class RedisFailure {
     /** Of a script that runs a command which the user may not. */
     private static final String NOT_ALLOWED = "user executing the script can't run this command";
 
-    /** A command that was renamed or left out, on its own or inside a script. */
-    private static final Pattern UNKNOWN_COMMAND = Pattern.compile("(?i)unknown (redis )?command|unknown subcommand");
-
     /** Where in a script it happened. */
     private static final Pattern PLACE = Pattern.compile("(?s)^.*@?user_script: ?\\d+: ");
 
@@ -47,9 +46,11 @@ final class RedisFailure {
 
     /**
      * What is told of an error that Redis replies: its kind; its code, or words that only an error of Redis has, or several of
-     * them; the text, where {@code %s} stands for the code.
+     * them; the text, where {@code %s} stands for the code and {@code %w} for what Redis said. The first that fits counts.
      */
     private static final String TABLE = """
+            FAULT | unknown command, unknown redis command, unknown subcommand | RL-212 Redis said: %w; the limiter needs a \
+            server that runs Lua scripts (EVALSHA, SCRIPT LOAD) and the commands in them; enable them, or use another server
             FAULT | WRONGTYPE, LIMITERSTATE | RL-222 Redis said %s: a key of the limiter holds something else; delete it, \
             or use another prefix
             FAULT | NOPERM | RL-209 Redis said %s: the user may not run the scripts or their commands on the limiter's keys
@@ -69,6 +70,10 @@ final class RedisFailure {
             """;
 
     private record Known(Kind kind, List<String> signs, String text) {
+        String said(String code, String words) {
+            return text.replace("%s", code).replace("%w", safe(words));
+        }
+
         static Known of(String line) {
             String[] parts = line.split(" \\| ", 3);
             return new Known(Kind.valueOf(parts[0]), List.of(parts[1].split(", ")), parts[2]);
@@ -76,6 +81,8 @@ final class RedisFailure {
     }
 
     private static final List<Known> ALL_KNOWN = TABLE.lines().map(Known::of).toList();
+    private static final Known OTHER =
+            new Known(Kind.FAULT, List.of(), "RL-223 a script of the limiter failed: Redis said: %w");
 
     private static final int DEEPEST_CAUSE = 10;
 
@@ -89,7 +96,9 @@ final class RedisFailure {
             }
             String code = code(cause);
             if (!code.isEmpty()) {
-                return said(code, String.valueOf(cause.getMessage()), failure);
+                String words = String.valueOf(cause.getMessage());
+                Known known = Objects.requireNonNullElse(known(code, words), OTHER);
+                return new BackendException(known.kind, known.said(code, words), failure);
             }
         }
         // Whether it is away is for a probe to say: a broken connection may be one of many.
@@ -106,10 +115,10 @@ final class RedisFailure {
     static String whileConnecting(Throwable failure) {
         Throwable[] causes = causes(failure);
         for (Throwable cause : causes) {
-            Known known =
-                    cause instanceof RedisException ? known(code(cause), String.valueOf(cause.getMessage())) : null;
+            String words = String.valueOf(cause.getMessage());
+            Known known = cause instanceof RedisException ? known(code(cause), words) : null;
             if (known != null) {
-                return known.text.replace("%s", code(cause));
+                return known.said(code(cause), words);
             }
         }
         String message = String.valueOf(of(failure).getMessage());
@@ -182,38 +191,26 @@ final class RedisFailure {
                 || cause instanceof RedisTimeoutException) {
             return "";
         }
-        if (cause instanceof RedisWrongPasswordException || cause instanceof RedisAuthRequiredException) {
-            return cause instanceof RedisWrongPasswordException ? "WRONGPASS" : "NOAUTH";
+        if (cause instanceof RedisWrongPasswordException) {
+            return "WRONGPASS";
+        }
+        if (cause instanceof RedisAuthRequiredException) {
+            return "NOAUTH";
         }
         // Redisson takes the code from the message of this one.
         return cause instanceof RedisOutOfMemoryException ? "OOM" : code(String.valueOf(cause.getMessage()));
     }
 
     private static @Nullable Known known(String code, String words) {
+        String lower = words.toLowerCase(Locale.ROOT);
         for (Known known : ALL_KNOWN) {
             for (String sign : known.signs) {
-                if (sign.equals(code) || (sign.contains(" ") && words.contains(sign))) {
+                if (sign.equals(code) || (sign.contains(" ") && lower.contains(sign.toLowerCase(Locale.ROOT)))) {
                     return known;
                 }
             }
         }
         return null;
-    }
-
-    private static BackendException said(String code, String words, Throwable cause) {
-        Known known = known(code, words);
-        if (UNKNOWN_COMMAND.matcher(words).find()) {
-            return new BackendException(
-                    Kind.FAULT,
-                    "RL-212 Redis said: " + safe(words)
-                            + "; the limiter needs a server that runs Lua scripts (EVALSHA, SCRIPT LOAD) and the commands"
-                            + " in them; enable them, or use another server",
-                    cause);
-        }
-        return known == null
-                ? new BackendException(
-                        Kind.FAULT, "RL-223 a script of the limiter failed: Redis said: " + safe(words), cause)
-                : new BackendException(known.kind, known.text.replace("%s", code), cause);
     }
 
     /** What Redis said, without what it may have quoted of the call: keys and arguments hold client data. */

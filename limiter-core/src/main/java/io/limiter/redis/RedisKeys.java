@@ -11,20 +11,17 @@ import java.util.regex.Pattern;
  * all limits of one policy and client, so they share a slot of a cluster, and clients spread over all slots. ASCII only,
  * and no brace comes from anywhere else: Redisson and Redis find the same slot.
  */
-final class RedisKeys {
+record RedisKeys(String prefix) {
     /** Of the layout of all states. It changes when a script reads or writes a state otherwise than before. */
     private static final String VERSION = "1";
 
     private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
 
-    private final String prefix;
-
-    RedisKeys(String prefix) {
+    RedisKeys {
         if (!PREFIX.matcher(prefix).matches()) {
             throw new IllegalArgumentException("'" + prefix + "' can't start the keys in Redis; use 1 to 64 letters,"
                     + " digits and . _ : - (braces would move the keys' slots)");
         }
-        this.prefix = prefix;
     }
 
     String of(Policy policy, PartitionKey key, Limit limit) {

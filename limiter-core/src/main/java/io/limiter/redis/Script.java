@@ -6,13 +6,13 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class; the batch
@@ -50,20 +50,13 @@ record Script(String name, String text, String sha) {
 
     /** The script that decides one limit for one call. */
     static Script alone(Algorithm algorithm) {
-        Script script = ALONE.get(algorithm);
-        if (script == null) {
-            throw new IllegalStateException("no script for " + algorithm);
-        }
-        return script;
+        return Objects.requireNonNull(ALONE.get(algorithm));
     }
 
     /** All scripts. */
     static List<Script> all() {
-        List<Script> all = new ArrayList<>(ALONE.values());
-        all.add(BATCH);
-        all.add(RESET);
-        all.add(SELF_TEST);
-        return all;
+        return Stream.concat(ALONE.values().stream(), Stream.of(BATCH, RESET, SELF_TEST))
+                .toList();
     }
 
     private static Script of(String name, String text) {

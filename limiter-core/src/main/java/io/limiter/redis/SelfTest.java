@@ -17,11 +17,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
-import java.util.function.Predicate;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * that nobody has and that lives for a millisecond; and what its INFO says. So the first caller finds every script loaded,
  * and what is wrong is told before callers meet it.
  */
-final class SelfTest {
+record SelfTest(Masters masters, RedisKeys keys) {
     /** Of the script self_test: seconds, microseconds, the text of INFO. */
     private static final int REPLY_SIZE = 3;
 
@@ -37,81 +35,13 @@ final class SelfTest {
     private static final long PERIOD_MICROS = 1_000;
 
     private static final long MOST_DRIFT_MICROS = 1_000_000;
-    private static final long OLDEST_VERSION = 60_002;
-    private static final Pattern VERSION = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})\\b.*");
+    /** Below 6.2. */
+    private static final Pattern TOO_OLD = Pattern.compile("([0-5]|6\\.[01])(\\..*)?");
+
     private static final int MOST_NAMES = 20_000;
 
     /** Of a self-test: the first use of everything takes longer than any later one. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
-
-    /** What is known of a server: the lines of its INFO, how much its clock is ahead of ours, how it was addressed. */
-    private record Server(Map<String, String> info, long driftMicros, boolean addressedAsCluster) {
-        String get(String name) {
-            return info.getOrDefault(name, "");
-        }
-
-        boolean isTooOld() {
-            Matcher version = VERSION.matcher(get("redis_version"));
-            return version.matches()
-                    && Long.parseLong(version.group(1)) * 10_000 + Long.parseLong(version.group(2)) < OLDEST_VERSION;
-        }
-
-        boolean forgetsWhenFull() {
-            return !List.of("", "0").contains(get("maxmemory"))
-                    && !List.of("", "noeviction", "volatile-ttl").contains(get("maxmemory_policy"));
-        }
-    }
-
-    /** What may be said of a server: a code, when it is said, the text. */
-    private record Finding(String code, Predicate<Server> holds, Function<Server, String> text) {}
-
-    private static final List<Finding> FINDINGS = List.of(
-            new Finding(
-                    "RL-208",
-                    server -> Math.abs(server.driftMicros) > MOST_DRIFT_MICROS,
-                    server -> "its clock is " + Math.abs(server.driftMicros) / 1_000 + " ms "
-                            + (server.driftMicros > 0 ? "ahead of" : "behind")
-                            + " this machine's; limits hold all the same, but a fail-over to a server with another clock"
-                            + " moves the time: keep them in step (NTP)"),
-            new Finding(
-                    "RL-210",
-                    server -> server.info.isEmpty(),
-                    server -> "the user may not run INFO, so version, role and memory policy were not looked at; allow"
-                            + " +info"),
-            new Finding(
-                    "RL-206",
-                    Server::isTooOld,
-                    server -> "it is version " + server.get("redis_version")
-                            + "; the limiter is built for 6.2 or newer, so calls may fail"),
-            new Finding(
-                    "RL-203",
-                    server -> server.get("role").equals("slave"),
-                    server ->
-                            "it is a replica, which takes no calls; give the address of the master, or use sentinel or"
-                                    + " cluster mode"),
-            new Finding(
-                    "RL-207",
-                    server -> server.get("cluster_enabled").equals("1") && !server.addressedAsCluster,
-                    server -> "it is a node of a cluster and was not addressed as one; write limiter.redis.mode ="
-                            + " cluster"),
-            new Finding(
-                    "RL-205",
-                    Server::forgetsWhenFull,
-                    server -> "its maxmemory-policy is " + server.get("maxmemory_policy")
-                            + ", so when its memory is full it drops what clients have used, and they get their quota"
-                            + " anew; set noeviction or volatile-ttl"));
-
-    private final Masters masters;
-    private final Evaluator evaluator;
-    private final RedisKeys keys;
-    private final Clock clock;
-
-    SelfTest(Masters masters, Evaluator evaluator, RedisKeys keys, Clock clock) {
-        this.masters = masters;
-        this.evaluator = evaluator;
-        this.keys = keys;
-        this.clock = clock;
-    }
 
     /**
      * What was found.
@@ -144,7 +74,7 @@ final class SelfTest {
         ask(new Command(Script.RESET, names, List.of(), PATIENCE), found);
         if (ask(new Command(Script.SELF_TEST, names, List.of(), PATIENCE), found) instanceof List<?> reply
                 && reply.size() == REPLY_SIZE) {
-            found.putAll(findings(reply, clock, masters.areCluster()));
+            found.putAll(findings(reply, Clock.systemUTC(), masters.areCluster()));
         }
         if (masters.areCluster() && !masters.areToldApart()) {
             found.put(
@@ -173,11 +103,49 @@ final class SelfTest {
                 .map(line -> line.split(":", 2))
                 .filter(parts -> parts.length == 2)
                 .collect(Collectors.toMap(parts -> parts[0], parts -> parts[1], (one, other) -> other));
-        long serverMicros = number(reply.get(0)) * 1_000_000 + number(reply.get(1));
-        Server server = new Server(info, serverMicros - clock.millis() * 1_000, addressedAsCluster);
-        return FINDINGS.stream()
-                .filter(finding -> finding.holds.test(server))
-                .collect(Collectors.toMap(Finding::code, finding -> finding.text.apply(server)));
+        long driftMicros = number(reply.get(0)) * 1_000_000 + number(reply.get(1)) - clock.millis() * 1_000;
+        String version = info.getOrDefault("redis_version", "");
+        String memoryPolicy = info.getOrDefault("maxmemory_policy", "noeviction");
+        Map<String, String> found = new LinkedHashMap<>();
+        if (Math.abs(driftMicros) > MOST_DRIFT_MICROS) {
+            found.put(
+                    "RL-208",
+                    "its clock is " + Math.abs(driftMicros) / 1_000 + " ms "
+                            + (driftMicros > 0 ? "ahead of" : "behind")
+                            + " this machine's; limits hold all the same, but a fail-over to a server with another clock"
+                            + " moves the time: keep them in step (NTP)");
+        }
+        if (info.isEmpty()) {
+            found.put(
+                    "RL-210",
+                    "the user may not run INFO, so version, role and memory policy were not looked at; allow +info");
+        }
+        if (TOO_OLD.matcher(version).matches()) {
+            found.put(
+                    "RL-206",
+                    "it is version " + version + "; the limiter is built for 6.2 or newer, so calls may fail");
+        }
+        if ("slave".equals(info.get("role"))) {
+            found.put(
+                    "RL-203",
+                    "it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster"
+                            + " mode");
+        }
+        if ("1".equals(info.get("cluster_enabled")) && !addressedAsCluster) {
+            found.put(
+                    "RL-207",
+                    "it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster");
+        }
+        if (!"0".equals(info.getOrDefault("maxmemory", "0"))
+                && !memoryPolicy.equals("noeviction")
+                && !memoryPolicy.equals("volatile-ttl")) {
+            found.put(
+                    "RL-205",
+                    "its maxmemory-policy is " + memoryPolicy
+                            + ", so when its memory is full it drops what clients have used, and they get their quota"
+                            + " anew; set noeviction or volatile-ttl");
+        }
+        return found;
     }
 
     private static long number(Object value) {
@@ -187,7 +155,7 @@ final class SelfTest {
     /** What the master said: a reply, or an error, which is a finding. */
     private Object ask(Command command, Map<String, String> found) throws InterruptedException {
         CompletableFuture<Object> answer = new CompletableFuture<>();
-        evaluator.run(
+        masters.run(
                 command,
                 (reply, failure) -> answer.complete(
                         failure == null ? command.replies(reply, 1).get(0) : failure));
@@ -213,14 +181,11 @@ final class SelfTest {
     /** A key of nobody's that lies on the master. */
     private static PartitionKey keyOn(Object master, Masters masters, RedisKeys keys) {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
-        PartitionKey key = PartitionKey.of("0");
-        for (int i = 1;
-                i < MOST_NAMES
-                        && masters.of(keys.of(policy, key, policy.limits().get(0))) != master;
-                i++) {
-            key = PartitionKey.of(Integer.toString(i));
-        }
-        return key;
+        return IntStream.range(0, MOST_NAMES)
+                .mapToObj(i -> PartitionKey.of(Integer.toString(i)))
+                .filter(key -> masters.of(keys.of(policy, key, policy.limits().get(0))) == master)
+                .findFirst()
+                .orElseGet(() -> PartitionKey.of("0"));
     }
 
     private static Command command(RedisKeys keys, Policy policy, PartitionKey nobody, String mode, Duration patience) {

@@ -5,11 +5,13 @@ import io.limiter.BackendException.Kind;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,18 +29,11 @@ final class Sender {
     /** Between the beginning of a wait and the sending of its call. */
     private static final long HARDLY_MICROS = 1_000;
 
-    /** Sends commands. */
-    @FunctionalInterface
-    interface Transport {
-        /** Sends a command, on the master that has its first key. The receiver may be called on any thread, also on this. */
-        void run(Command command, Command.Receiver receiver);
-    }
-
     private final String name;
     private final TimeSource time;
     private final @Nullable TimeSource decisionTime;
     private final long deadlineMicros;
-    private final Transport transport;
+    private final BiConsumer<Command, Command.Receiver> transport;
     private final Timer timer;
     private final Breaker breaker;
     private final Window window;
@@ -61,6 +56,7 @@ final class Sender {
      * @param time a monotonic clock
      * @param decisionTime where scripts read the time; null for the server's
      * @param deadline within which a master that is well answers
+     * @param transport sends a command on the master that has its first key; the receiver may be called on any thread
      * @param listener is told how the master is
      */
     Sender(
@@ -68,7 +64,7 @@ final class Sender {
             TimeSource time,
             @Nullable TimeSource decisionTime,
             Duration deadline,
-            Transport transport,
+            BiConsumer<Command, Command.Receiver> transport,
             Timer timer,
             Consumer<Breaker.Event> listener) {
         this.name = name;
@@ -122,16 +118,18 @@ final class Sender {
     }
 
     /**
-     * Waits for the answer to a call that this thread has made and sent here.
+     * Waits for the answer to a call that this thread has made and sent here. An interrupt does not shorten that and is kept.
      *
      * @throws BackendException if there is none within its deadline
      */
     List<LimitOutcome> await(Call call) {
-        boolean interrupted = call.park(time);
+        boolean interrupted = false;
         while (!call.isTold()) {
-            if (!expire(call)) {
-                // Its answer is being handed over.
-                LockSupport.parkNanos(this, 100_000);
+            long leftMicros = call.dueMicros - time.nowMicros();
+            if (leftMicros > 0 || !expire(call)) {
+                // When its time is over and it can't be ended, its answer is being handed over.
+                LockSupport.parkNanos(this, leftMicros > 0 ? leftMicros * 1_000 : 100_000);
+                interrupted |= Thread.interrupted();
             }
         }
         if (interrupted) {
@@ -202,7 +200,7 @@ final class Sender {
         List<Call> calls = List.of(call);
         try {
             Command command = Command.of(calls, decisionTime);
-            transport.run(command, (reply, failure) -> received(calls, command, reply, failure));
+            transport.accept(command, (reply, failure) -> received(calls, command, reply, failure));
         } catch (Throwable e) {
             // Also an Error: its place in flight must be free again.
             end(call, e);
@@ -211,9 +209,10 @@ final class Sender {
 
     private void received(
             List<Call> calls, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
-        List<?> replies = failure == null ? command.replies(reply, calls.size()) : List.of();
+        List<?> replies =
+                failure == null ? command.replies(reply, calls.size()) : Collections.nCopies(calls.size(), failure);
         for (int i = 0; i < calls.size(); i++) {
-            end(calls.get(i), failure == null ? replies.get(i) : failure);
+            end(calls.get(i), replies.get(i));
         }
         sendWaiting();
     }
@@ -238,7 +237,7 @@ final class Sender {
         } else if (waitedFor && lateMicros > STALL_MICROS) {
             answer = RedisFailure.overloaded("this JVM stood still");
         } else if (waitedFor) {
-            silence();
+            failWaitingIf(breaker.noteSilence());
         }
         if (waitedFor) {
             call.tell(answer);
@@ -314,17 +313,13 @@ final class Sender {
     private void late(boolean isSilence) {
         window.late(time.nowMicros());
         if (isSilence) {
-            silence();
+            failWaitingIf(breaker.noteSilence());
         }
     }
 
     /** The master gave no answer to a test; probes find out whether it is away. */
     void suspect() {
         failWaitingIf(breaker.suspect());
-    }
-
-    private void silence() {
-        failWaitingIf(breaker.noteSilence());
     }
 
     private void failWaitingIf(boolean isSuspectNow) {

@@ -5,16 +5,18 @@ import io.limiter.BackendHealth;
 import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
@@ -32,8 +34,7 @@ final class Senders {
     private static final long LONGEST_PROBE_MICROS = 2_000_000;
     private static final long TEST_PAUSE_MICROS = 1_000_000;
 
-    private final Masters masters;
-    private final Evaluator evaluator;
+    final Masters masters;
     private final Duration deadline;
     private final @Nullable TimeSource decisionTime;
     private final Timer timer;
@@ -60,18 +61,12 @@ final class Senders {
             Timer timer,
             Executor watch) {
         this.masters = new Masters(client);
-        this.evaluator = new Evaluator(client);
         this.decisionTime = decisionTime;
         this.deadline = deadline;
         this.timer = timer;
         this.watch = watch;
-        this.prober = new Prober(masters, evaluator, keys, timer, monotonic);
-        this.selfTest = new SelfTest(masters, evaluator, keys, Clock.systemUTC());
-    }
-
-    /** Whether the keys of one call must share a slot. */
-    boolean areCluster() {
-        return masters.areCluster();
+        this.prober = new Prober(masters, keys, timer, monotonic);
+        this.selfTest = new SelfTest(masters, keys);
     }
 
     /** The sender to the master that has a key. */
@@ -85,25 +80,17 @@ final class Senders {
         return watched.sender;
     }
 
-    /** What the tests found, as it stands now. */
-    List<String> findings() {
-        return byMaster.values().stream()
-                .flatMap(watched -> watched.log.findings().stream())
-                .sorted()
-                .toList();
-    }
-
+    /** How each master is, with what the tests found, as it stands now. */
     BackendHealth health() {
         Map<String, BackendHealth.State> states = new TreeMap<>();
-        List<String> all = new ArrayList<>(findings());
+        List<String> all = new ArrayList<>();
         for (Watched watched : byMaster.values()) {
             Breaker breaker = watched.sender.breaker();
             BackendException reason = breaker.whyNotDeciding();
+            all.addAll(watched.log.findings());
             // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
             states.merge(
-                    Masters.name(watched.master),
-                    breaker.health(),
-                    (one, other) -> one.compareTo(other) > 0 ? one : other);
+                    Masters.name(watched.master), breaker.health(), BinaryOperator.maxBy(Comparator.naturalOrder()));
             if (reason != null && (!breaker.isClosed() || watched.log.findings().isEmpty())) {
                 all.add(String.valueOf(reason.getMessage()));
             }
@@ -120,14 +107,13 @@ final class Senders {
     void testAll() {
         masters.all().forEach(master -> byMaster.computeIfAbsent(master, Watched::new));
         byMaster.values().forEach(Watched::test);
-        Collection<Watched> silent = byMaster.values().stream()
-                .filter(watched -> watched.silence != null)
-                .toList();
-        if (silent.size() == byMaster.size()) {
-            throw silent.stream().map(watched -> watched.silence).findFirst().orElseGet(RedisFailure::closed);
+        if (byMaster.values().stream().allMatch(watched -> watched.silence != null)) {
+            throw Objects.requireNonNull(byMaster.values().iterator().next().silence);
         }
         // Others answer, so those that need them get an answer; who needs these is not kept waiting.
-        silent.forEach(watched -> watched.sender.suspect());
+        byMaster.values().stream()
+                .filter(watched -> watched.silence != null)
+                .forEach(watched -> watched.sender.suspect());
     }
 
     /** What was found may be so no more, and who was master, neither. To be called on the watch once in a while. */
@@ -174,7 +160,7 @@ final class Senders {
             String name = Masters.name(master);
             this.master = master;
             this.log = new MasterLog(name, monotonic);
-            this.sender = new Sender(name, monotonic, decisionTime, deadline, evaluator, timer, this::on);
+            this.sender = new Sender(name, monotonic, decisionTime, deadline, masters::run, timer, this::on);
         }
 
         private void on(Breaker.Event event) {
@@ -239,9 +225,7 @@ final class Senders {
                     timer.after(PROBE_PAUSE_MICROS, this::probe);
                 });
             } catch (RuntimeException e) {
-                // Whatever it is (a client that somebody shut down, say): without a next probe the breaker would stay
-                // open
-                // for ever.
+                // Whatever it is (a client that somebody shut down, say): without a next probe it would stay open.
                 LOG.debug("a probe could not be sent to {}", Masters.name(master), e);
                 timer.after(PROBE_PAUSE_MICROS, this::probe);
             }

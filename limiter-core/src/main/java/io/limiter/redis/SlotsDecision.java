@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,30 +17,22 @@ import org.jspecify.annotations.Nullable;
  * at once, then taken in order, and given back on a late denial. Never over-admits; a denial that would not have been
  * needed is possible for a moment. A denial that is known stands, also when another node does not answer.
  */
-final class SlotsDecision {
-    private final Connection connection;
-    private final RedisKeys keys;
-    private final List<Charge> charges;
-    private final Duration longest;
-    private final TimeSource time = TimeSource.system();
-    private final long dueMicros;
+record SlotsDecision(Connection connection, RedisKeys keys, List<Charge> charges, Duration longest, long dueMicros) {
+    private static final TimeSource TIME = TimeSource.system();
 
+    /** One that has as long as this from now. */
     SlotsDecision(Connection connection, RedisKeys keys, List<Charge> charges, Duration longest) {
-        this.connection = connection;
-        this.keys = keys;
-        this.charges = charges;
-        this.longest = longest;
-        this.dueMicros = time.nowMicros() + longest.toNanos() / 1_000;
+        this(connection, keys, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
     }
 
     CompletableFuture<Decision> decide(Mode mode) {
         return askEach(0, mode == Mode.TAKE ? Call.ASK : Call.SEE).thenCompose(seen -> {
             if (seen.isDenied() || seen.failure != null) {
-                return seen.asDecision();
+                return decision(seen);
             }
             return mode == Mode.TAKE
                     ? take(0, List.of())
-                    : askEach(0, Call.LOOK).thenCompose(Answers::asDecision);
+                    : askEach(0, Call.LOOK).thenCompose(this::decision);
         });
     }
 
@@ -76,7 +69,7 @@ final class SlotsDecision {
             return decision(outcomes);
         });
         // What was taken may be given back after the deadline; nobody waits for that.
-        connection.after(dueMicros - time.nowMicros(), () -> decision.complete(decision(denied)));
+        connection.after(dueMicros - TIME.nowMicros(), () -> decision.complete(decision(denied)));
         return decision;
     }
 
@@ -94,54 +87,41 @@ final class SlotsDecision {
     }
 
     /** What came of several calls: the outcomes of those that were answered, and why another was not. */
-    private final class Answers {
-        private final List<LimitOutcome> outcomes = new ArrayList<>();
-        private @Nullable Throwable failure;
-
+    private record Answers(
+            List<LimitOutcome> outcomes, @Nullable Throwable failure) {
         boolean isDenied() {
             return !outcomes.stream().allMatch(LimitOutcome::allowed);
         }
+    }
 
-        CompletableFuture<Decision> asDecision() {
-            return failure != null && !isDenied()
-                    ? CompletableFuture.failedFuture(failure)
-                    : CompletableFuture.completedFuture(decision(outcomes));
-        }
+    private CompletableFuture<Decision> decision(Answers answers) {
+        return answers.failure != null && !answers.isDenied()
+                ? CompletableFuture.failedFuture(answers.failure)
+                : CompletableFuture.completedFuture(decision(answers.outcomes));
     }
 
     /** Asks for each charge from the i-th on in a call of its own, all at once. Never fails. */
     private CompletableFuture<Answers> askEach(int from, String mode) {
-        return all(charges.subList(from, charges.size()).stream()
-                .map(charge -> call(charge, mode))
-                .toList());
+        return all(charges.subList(from, charges.size()).stream().map(charge -> call(charge, mode)));
     }
 
     /** Waits for itself, as long as anybody does. */
     private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken) {
-        long now = time.nowMicros();
-        return all(Call.refunds(keys, taken).stream()
-                .map(parts -> new Call(parts, longest, now, now + longest.toNanos() / 1_000, false))
-                .toList());
+        return all(Call.refunds(keys, taken).stream().map(parts -> Call.now(parts, longest, false)));
     }
 
-    private CompletableFuture<Answers> all(List<Call> calls) {
-        CompletableFuture<Answers> all = CompletableFuture.completedFuture(new Answers());
-        for (CompletableFuture<List<LimitOutcome>> one :
-                calls.stream().map(connection::send).toList()) {
-            all = all.thenCompose(answers -> one.handle((outcomes, failure) -> {
-                if (failure == null) {
-                    answers.outcomes.addAll(outcomes);
-                } else if (answers.failure == null) {
-                    answers.failure = failure;
-                }
-                return answers;
-            }));
-        }
-        return all;
+    private CompletableFuture<Answers> all(Stream<Call> calls) {
+        List<CompletableFuture<List<LimitOutcome>>> all =
+                calls.map(connection::send).toList();
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).handle((none, failure) -> {
+            List<LimitOutcome> outcomes = new ArrayList<>();
+            all.stream().filter(one -> !one.isCompletedExceptionally()).forEach(one -> outcomes.addAll(one.join()));
+            return new Answers(outcomes, failure == null ? null : RedisFailure.of(failure));
+        });
     }
 
     private Call call(Charge charge, String mode) {
-        return new Call(Call.parts(keys, List.of(charge), mode), longest, time.nowMicros(), dueMicros, false);
+        return new Call(Call.parts(keys, List.of(charge), mode), longest, TIME.nowMicros(), dueMicros, false);
     }
 
     private Decision decision(List<LimitOutcome> outcomes) {

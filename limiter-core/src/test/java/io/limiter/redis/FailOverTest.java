@@ -61,7 +61,9 @@ class FailOverTest {
             Decision state = limiter.peek(DENY, KEY);
             assertEquals(999_999, state.remaining(), "what was replicated still counts");
             Await.until(
-                    LONG, "the new master is tested", () -> !backend.findings().isEmpty());
+                    LONG,
+                    "the new master is tested",
+                    () -> backend.health().findings().stream().anyMatch(line -> line.startsWith("RL-205")));
             assertTrue(log.of(Level.WARN, "RL-205").get(0).contains(":" + replica), log.toString());
         } finally {
             RedisServers.stop(first);

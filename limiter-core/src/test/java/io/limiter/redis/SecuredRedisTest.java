@@ -195,7 +195,7 @@ class SecuredRedisTest {
             assertTrue(limiter.tryAcquire(List.of(charge)).allowed());
             assertTrue(limiter.tryAcquire(List.of(charge)).allowed());
             limiter.reset(zset, KEY);
-            assertEquals(List.of(), backend.findings());
+            assertEquals(List.of(), backend.health().findings());
         }
     }
 

@@ -35,7 +35,8 @@ class UnfitServerTest extends StartingRedis {
                                 RateLimiter limiter = limiter(backend)) {
                             assertTrue(backend.awaitConnected(LONG));
                             assertTrue(log.of(Level.WARN, "RL-203").get(0).contains("it is a replica"), log.toString());
-                            assertTrue(backend.findings().get(0).startsWith("RL-203 Redis at 127.0.0.1:" + port));
+                            assertTrue(
+                                    backend.health().findings().get(0).startsWith("RL-203 Redis at 127.0.0.1:" + port));
                             failureModesAnswer(limiter);
                             assertEquals(
                                     3,
@@ -105,8 +106,8 @@ class UnfitServerTest extends StartingRedis {
                     try (RedisBackend backend = backend(port)) {
                         assertTrue(backend.awaitConnected(LONG));
                         assertTrue(
-                                backend.findings().get(0).contains("allkeys-lru"),
-                                backend.findings().toString());
+                                backend.health().findings().get(0).contains("allkeys-lru"),
+                                backend.health().findings().toString());
                         assertEquals(1, log.of(Level.WARN, "RL-205").size(), log.toString());
                     }
                 },
