@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -31,12 +32,13 @@ final class Connection implements AutoCloseable {
     /** Each attempt in vain leaves some kilobytes in a client of Redisson, so there is a new one in some minutes. */
     private static final int ATTEMPTS_OF_A_CLIENT = 500;
 
-    private static final long LONGEST_JOIN_SECONDS = 2;
+    private static final long LONGEST_JOIN_MILLIS = 2_000;
 
     private final RedisClients clients;
     private final RedisKeys keys;
     private final @Nullable TimeSource decisionTime;
     private final Duration deadline;
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final CountDownLatch connected = new CountDownLatch(1);
     /** Runs what never waits; ends futures at their deadline. */
     private final ScheduledThreadPoolExecutor timer = executor("limiter-redis-timer");
@@ -134,8 +136,12 @@ final class Connection implements AutoCloseable {
         }
         timer.shutdownNow();
         try {
-            watch.awaitTermination(LONGEST_JOIN_SECONDS, TimeUnit.SECONDS);
-            timer.awaitTermination(LONGEST_JOIN_SECONDS, TimeUnit.SECONDS);
+            // The threads themselves: an executor says that it has terminated a moment before they end.
+            for (Thread thread : threads) {
+                if (thread != Thread.currentThread()) {
+                    thread.join(LONGEST_JOIN_MILLIS);
+                }
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -200,12 +206,13 @@ final class Connection implements AutoCloseable {
     }
 
     /** One thread. What comes after the end is dropped. */
-    private static ScheduledThreadPoolExecutor executor(String name) {
+    private ScheduledThreadPoolExecutor executor(String name) {
         return new ScheduledThreadPoolExecutor(
                 1,
                 task -> {
                     Thread thread = new Thread(task, name);
                     thread.setDaemon(true);
+                    threads.add(thread);
                     thread.setContextClassLoader(Connection.class.getClassLoader());
                     return thread;
                 },
