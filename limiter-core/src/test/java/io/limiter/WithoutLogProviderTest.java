@@ -39,7 +39,7 @@ class WithoutLogProviderTest {
     @Test
     void findingsGoToStandardError() throws Exception {
         String error = run(false, "");
-        assertTrue(error.contains("WARN io.limiter.Limiter RL-111"), error);
+        assertTrue(error.contains("WARN io.limiter.BackendStart RL-111"), error);
         assertFalse(error.contains("limiter started"), "what is no finding is not written: " + error);
     }
 
@@ -47,7 +47,7 @@ class WithoutLogProviderTest {
     void findingsGoToTheLogOfAContainerWhereThereIsOne() throws Exception {
         assertFalse(run(false, "container").contains("RL-111"));
         String out = Files.readString(folder.resolve("out"), StandardCharsets.UTF_8);
-        assertTrue(out.contains("container: WARN io.limiter.Limiter RL-111"), out);
+        assertTrue(out.contains("container: WARN io.limiter.BackendStart RL-111"), out);
     }
 
     @Test
