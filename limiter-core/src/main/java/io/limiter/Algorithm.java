@@ -115,14 +115,6 @@ public enum Algorithm {
     }
 
     /**
-     * Whether a denial proves that each later call of the same or a higher cost is denied too until its {@code retryAfter}
-     * has passed, other than a call that comes again with its request id.
-     */
-    public boolean isDenialLasting() {
-        return true;
-    }
-
-    /**
      * The window of a limit in the words of the response fields: whole seconds in which all of its quota comes back; 0 where
      * no number of whole seconds would be true.
      */
@@ -161,7 +153,7 @@ public enum Algorithm {
                 return algorithm;
             }
         }
-        throw new IllegalArgumentException("'" + text + "' is no algorithm; write one of "
+        throw new IllegalArgumentException("'" + text + "' is no algorithm (nor burst B or name X); write one of "
                 + Arrays.stream(values()).map(Algorithm::text).collect(Collectors.joining(", ")));
     }
 }

@@ -49,7 +49,11 @@ public class BackendException extends RuntimeException {
 
     /** What a failure is to callers. */
     static BackendException of(Throwable thrown) {
-        Throwable cause = unwrapped(thrown);
+        Throwable cause = thrown;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
         return cause instanceof BackendException known
                 ? known
                 : new BackendException(
@@ -76,14 +80,5 @@ public class BackendException extends RuntimeException {
                 Thread.currentThread().interrupt();
             }
         }
-    }
-
-    private static Throwable unwrapped(Throwable failure) {
-        Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause;
     }
 }

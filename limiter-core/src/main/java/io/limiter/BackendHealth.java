@@ -1,6 +1,5 @@
 package io.limiter;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,12 +46,8 @@ public record BackendHealth(Map<String, State> servers, List<String> findings) {
 
     /** The names of the servers that are in this state. */
     public List<String> serversThatAre(State state) {
-        List<String> names = new ArrayList<>();
-        servers.forEach((name, is) -> {
-            if (is == state) {
-                names.add(name);
-            }
-        });
-        return names;
+        return servers.keySet().stream()
+                .filter(name -> servers.get(name) == state)
+                .toList();
     }
 }

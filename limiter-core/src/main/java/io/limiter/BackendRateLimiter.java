@@ -1,8 +1,10 @@
 package io.limiter;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +20,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     private final Backend backend;
     private final @Nullable Backend fallback;
+    private final List<Backend> both;
     private final long instances;
     private final Executor executor;
     private final Counters counters = new Counters();
@@ -27,6 +30,7 @@ final class BackendRateLimiter implements RateLimiter {
     BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
         this.backend = backend;
         this.fallback = fallback;
+        this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
         this.instances = instances;
         this.executor = executor;
     }
@@ -62,18 +66,12 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public void announce(Policy policy) {
-        backend.announce(policy);
-        if (fallback != null) {
-            fallback.announce(policy);
-        }
+        both.forEach(one -> one.announce(policy));
     }
 
     @Override
     public void retract(Policy policy) {
-        backend.retract(policy);
-        if (fallback != null) {
-            fallback.retract(policy);
-        }
+        both.forEach(one -> one.retract(policy));
     }
 
     @Override
@@ -108,10 +106,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public void close() {
-        backend.close();
-        if (fallback != null) {
-            fallback.close();
-        }
+        both.forEach(Backend::close);
     }
 
     /** On the calling thread: also the failure mode, and what is logged of it. */
@@ -166,15 +161,14 @@ final class BackendRateLimiter implements RateLimiter {
             failureMode = failureMode.strictest(charge.policy().onFailure());
             asksNothing &= charge.permits() == 0;
         }
-        if (isNoOutage(failure.kind())) {
+        boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
+        if (late || failure.kind() == BackendException.Kind.OVERLOADED) {
             // Whoever sends enough to overload this JVM must not get past the limits by it.
             failureMode = failureMode.strictest(FailureMode.LOCAL);
         }
         warn(failureMode, failure);
         // Who asks for nothing is always allowed.
-        Decision unknown = failureMode == FailureMode.ALLOW || asksNothing
-                ? Decision.failedOpen(charges)
-                : Decision.failedClosed(charges);
+        Decision unknown = Decision.failed(failureMode == FailureMode.ALLOW || asksNothing, charges);
         if (failureMode != FailureMode.LOCAL || fallback == null) {
             return CompletableFuture.completedFuture(unknown);
         }
@@ -187,10 +181,6 @@ final class BackendRateLimiter implements RateLimiter {
             LOG.debug("the local fallback failed too", alsoFailed);
             return CompletableFuture.completedFuture(unknown);
         }
-    }
-
-    private boolean isNoOutage(BackendException.Kind kind) {
-        return kind == BackendException.Kind.OVERLOADED || (kind == BackendException.Kind.LATE && fallback != null);
     }
 
     private List<Charge> shares(List<Charge> charges) {
@@ -225,16 +215,12 @@ final class BackendRateLimiter implements RateLimiter {
         if (checked.isEmpty()) {
             throw new IllegalArgumentException("no charges: give at least one, nobody passes by asking nothing");
         }
-        for (int i = 1; i < checked.size(); i++) {
-            for (int j = 0; j < i; j++) {
-                Charge one = checked.get(i);
-                Charge other = checked.get(j);
-                if (one.key().equals(other.key())
-                        && one.policy().name().equals(other.policy().name())) {
-                    throw new IllegalArgumentException(
-                            "two charges to policy '" + one.policy().name() + "' for key '" + one.key()
-                                    + "'; ask once with the sum of their permits");
-                }
+        Set<List<Object>> asked = new HashSet<>();
+        for (Charge charge : checked) {
+            String policy = charge.policy().name();
+            if (checked.size() > 1 && !asked.add(List.of(policy, charge.key()))) {
+                throw new IllegalArgumentException("two charges to policy '" + policy + "' for key '" + charge.key()
+                        + "'; ask once with the sum of their permits");
             }
         }
         return checked;

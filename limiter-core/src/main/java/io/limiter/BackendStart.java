@@ -2,9 +2,8 @@ package io.limiter;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.config.LimiterConfig.InProcessSettings;
-import io.limiter.config.LimiterConfig.RedisMode;
 import io.limiter.config.RedisSettings;
+import io.limiter.config.RedisSettings.RedisMode;
 import io.limiter.redis.RedisBackend;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -26,29 +25,9 @@ final class BackendStart {
 
     /** Adds the properties that differ and need a restart. */
     static void addWhatCantChange(LimiterConfig now, LimiterConfig next, List<String> fixed) {
-        RedisSettings redis = now.redis();
-        RedisSettings other = next.redis();
         add(fixed, "limiter.backend", now.backend(), next.backend());
-        add(fixed, "limiter.redis.address", redis.addresses(), other.addresses());
-        add(fixed, "limiter.redis.mode", redis.mode(), other.mode());
-        add(fixed, "limiter.redis.master", redis.master(), other.master());
-        add(fixed, "limiter.redis.config", redis.config(), other.config());
-        add(fixed, "limiter.redis.username", redis.username(), other.username());
-        add(fixed, "limiter.redis.password", redis.password(), other.password());
-        add(fixed, "limiter.redis.prefix", redis.prefix(), other.prefix());
-        add(fixed, "limiter.redis.deadline", redis.deadline(), other.deadline());
-        add(fixed, "limiter.redis.startup-wait", redis.startupWait(), other.startupWait());
-        InProcessSettings bounds = now.inProcess();
-        add(
-                fixed,
-                "limiter.in-process.max-entries",
-                bounds.maxEntries(),
-                next.inProcess().maxEntries());
-        add(
-                fixed,
-                "limiter.in-process.max-stamps",
-                bounds.maxStamps(),
-                next.inProcess().maxStamps());
+        add(fixed, "limiter.redis.*", now.redis(), next.redis());
+        add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
         add(fixed, "limiter.instances", now.instances(), next.instances());
     }
 
@@ -121,9 +100,14 @@ final class BackendStart {
     /** The text at {@code classpath:name} or {@code file:path}. */
     private static String text(String location) {
         String place = location.substring(location.indexOf(':') + 1);
+        ClassLoader loader = Objects.requireNonNullElse(
+                Thread.currentThread().getContextClassLoader(), BackendStart.class.getClassLoader());
         try (InputStream stream = location.startsWith("file:")
                 ? Files.newInputStream(Path.of(place))
-                : resource(place.startsWith("/") ? place.substring(1) : place)) {
+                : loader.getResourceAsStream(place.replaceFirst("^/", ""))) {
+            if (stream == null) {
+                throw new FileNotFoundException("there is no such resource on the class path");
+            }
             return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new IllegalStateException(
@@ -131,16 +115,5 @@ final class BackendStart {
                             + "); write classpath:name or file:path of a file that is there",
                     e);
         }
-    }
-
-    private static InputStream resource(String name) throws IOException {
-        ClassLoader own = BackendStart.class.getClassLoader();
-        ClassLoader context = Objects.requireNonNullElse(Thread.currentThread().getContextClassLoader(), own);
-        InputStream found = context.getResourceAsStream(name);
-        InputStream stream = found == null ? own.getResourceAsStream(name) : found;
-        if (stream == null) {
-            throw new FileNotFoundException("there is no such resource on the class path");
-        }
-        return stream;
     }
 }

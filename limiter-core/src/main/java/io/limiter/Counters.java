@@ -117,7 +117,7 @@ public final class Counters {
             return row;
         }
         String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
-        Row fresh = new Row();
+        Row fresh = new Row(adders(Decision.Source.values().length * 2));
         Row other = rows.putIfAbsent(name, fresh);
         if (other != null) {
             return other;
@@ -143,37 +143,14 @@ public final class Counters {
         }
     }
 
-    /** What one policy decided, by source. */
-    private record Row(LongAdder[] allowed, LongAdder[] denied) {
-        Row() {
-            this(adders(Decision.Source.values().length), adders(Decision.Source.values().length));
-        }
-
+    /** What one policy decided: by source, and whether it allowed. */
+    private record Row(LongAdder[] counts) {
         LongAdder of(Decision.Source source, boolean isAllowed) {
-            return (isAllowed ? allowed : denied)[source.ordinal()];
+            return counts[source.ordinal() * 2 + (isAllowed ? 1 : 0)];
         }
     }
 
     private static LongAdder[] adders(int count) {
         return Stream.generate(LongAdder::new).limit(count).toArray(LongAdder[]::new);
-    }
-
-    @Override
-    public String toString() {
-        StringBuilder text = new StringBuilder();
-        for (String policy : policies()) {
-            for (Decision.Source source : Decision.Source.values()) {
-                long passed = allowed(policy, source);
-                long refused = denied(policy, source);
-                if (passed + refused > 0) {
-                    text.append(text.isEmpty() ? "" : ", ")
-                            .append(policy)
-                            .append(' ')
-                            .append(source);
-                    text.append(" allowed ").append(passed).append(" denied ").append(refused);
-                }
-            }
-        }
-        return text.toString();
     }
 }

@@ -15,27 +15,21 @@ public final class Decision {
     /** Where a decision comes from. */
     public enum Source {
         /** Redis decided. */
-        REDIS(true),
+        REDIS,
         /** This JVM decided, as the backend of choice. */
-        IN_PROCESS(true),
+        IN_PROCESS,
         /** An earlier denial of Redis still holds, so nobody was asked. */
-        CACHED_DENIAL(true),
+        CACHED_DENIAL,
         /** The backend could not answer and the policy says {@link FailureMode#ALLOW}. */
-        FAILED_OPEN(false),
+        FAILED_OPEN,
         /** The backend could not answer and the policy says {@link FailureMode#DENY}. */
-        FAILED_CLOSED(false),
+        FAILED_CLOSED,
         /** The backend could not answer and this JVM decided with its share: {@link FailureMode#LOCAL}. */
-        LOCAL_FALLBACK(false);
-
-        private final boolean exact;
-
-        Source(boolean exact) {
-            this.exact = exact;
-        }
+        LOCAL_FALLBACK;
 
         /** Whether the numbers are those of the limit itself, fit to be told to a client. */
         public boolean isExact() {
-            return exact;
+            return this == REDIS || this == IN_PROCESS || this == CACHED_DENIAL;
         }
     }
 
@@ -83,12 +77,9 @@ public final class Decision {
         return new Decision(source, outcome.allowed(), null, null, outcome);
     }
 
-    static Decision failedOpen(List<Charge> charges) {
-        return new Decision(Source.FAILED_OPEN, true, charges, List.of(), null);
-    }
-
-    static Decision failedClosed(List<Charge> charges) {
-        return new Decision(Source.FAILED_CLOSED, false, charges, List.of(), null);
+    /** What the failure mode says where nobody counted. */
+    static Decision failed(boolean open, List<Charge> charges) {
+        return new Decision(open ? Source.FAILED_OPEN : Source.FAILED_CLOSED, open, charges, List.of(), null);
     }
 
     /** The same answer, given by the local share to these charges. */
@@ -150,14 +141,9 @@ public final class Decision {
 
     /** Whether a charge is above what a limit of its policy can ever grant; no backend is needed to know that. */
     private boolean asksTooMuch() {
-        for (Charge charge : charges()) {
-            for (Limit limit : charge.policy().limits()) {
-                if (charge.permits() > limit.capacity()) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return charges().stream()
+                .anyMatch(charge ->
+                        charge.policy().limits().stream().anyMatch(limit -> charge.permits() > limit.capacity()));
     }
 
     /** Time until the call would pass if nobody else calls: zero when allowed, empty when it can never pass. */
@@ -186,11 +172,10 @@ public final class Decision {
         if (one.allowed() != than.allowed()) {
             return !one.allowed();
         }
-        if (one.allowed()) {
-            return one.remaining() < than.remaining();
-        }
         // As unsigned numbers NEVER, which is -1, is the longest.
-        return Long.compareUnsigned(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
+        return one.allowed()
+                ? one.remaining() < than.remaining()
+                : Long.compareUnsigned(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
     }
 
     @Override

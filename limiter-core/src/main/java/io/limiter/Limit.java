@@ -3,6 +3,7 @@ package io.limiter;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -174,10 +175,6 @@ public record Limit(
         if (period.getNano() % 1_000 != 0) {
             throw new IllegalArgumentException("a period of " + period + " is finer than a microsecond; round it");
         }
-        try {
-            return Math.addExact(Math.multiplyExact(period.getSeconds(), 1_000_000L), period.getNano() / 1_000);
-        } catch (ArithmeticException overflow) {
-            throw new IllegalArgumentException("a period of " + period + " is longer than 71 years", overflow);
-        }
+        return TimeUnit.MICROSECONDS.convert(period);
     }
 }

@@ -4,8 +4,8 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +31,8 @@ public final class Limiter implements AutoCloseable {
 
     private final RateLimiter rateLimiter;
     private volatile Snapshot snapshot;
+    /** What makes the derived. Guarded by this. */
+    private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
 
     /**
      * What calls see. Immutable.
@@ -38,36 +40,26 @@ public final class Limiter implements AutoCloseable {
      * @param config as given
      * @param own policies that were announced besides, by name
      * @param policies both, by name
-     * @param derived the makers of what is derived, each in a slot for ever; null where one was given up
-     * @param values what they made
+     * @param derived what was made of the configuration, by who asked for it
      */
     private record Snapshot(
-            LimiterConfig config,
-            Map<String, Policy> own,
-            Map<String, Policy> policies,
-            @Nullable Function<? super LimiterConfig, ?>[] derived,
-            @Nullable Object[] values) {
+            LimiterConfig config, Map<String, Policy> own, Map<String, Policy> policies, Map<Object, Object> derived) {}
 
-        static Snapshot of(
-                LimiterConfig config, Map<String, Policy> own, @Nullable Function<? super LimiterConfig, ?>[] derived) {
-            Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
-            own.forEach((name, policy) -> {
-                if (policies.putIfAbsent(name, policy) != null) {
-                    throw new IllegalArgumentException("RL-151 policy '" + name
-                            + "' is configured, and an annotation or other code has one of that name; rename one of the"
-                            + " two");
-                }
-            });
-            Object[] values = Arrays.stream(derived)
-                    .map(make -> make == null ? null : make.apply(config))
-                    .toArray();
-            return new Snapshot(config, own, Collections.unmodifiableMap(policies), derived, values);
-        }
+    private static Map<String, Policy> merged(LimiterConfig config, Map<String, Policy> own) {
+        Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
+        own.forEach((name, policy) -> {
+            if (policies.putIfAbsent(name, policy) != null) {
+                throw new IllegalArgumentException(
+                        "RL-151 policy '" + name
+                                + "' is configured, and an annotation or other code has one of that name; rename one of the two");
+            }
+        });
+        return Collections.unmodifiableMap(policies);
     }
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         this.rateLimiter = rateLimiter;
-        this.snapshot = Snapshot.of(config, Map.of(), new Function[0]);
+        this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
         config.policies().values().forEach(rateLimiter::announce);
     }
 
@@ -80,10 +72,10 @@ public final class Limiter implements AutoCloseable {
      */
     public static Limiter start(LimiterConfig config) {
         if (config.backend() == BackendKind.REDIS) {
-            return start(config, BackendStart.redis(config.redis()), BackendKind.REDIS);
+            return started(config, BackendStart.redis(config.redis()));
         }
         BackendStart.warnOfWhatInProcessIgnores(config);
-        return start(config, null, BackendKind.IN_PROCESS);
+        return started(config, null);
     }
 
     /**
@@ -93,10 +85,10 @@ public final class Limiter implements AutoCloseable {
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
         BackendStart.warnOfWhatASharedBackendIgnores(config.redis());
-        return start(config, Objects.requireNonNull(shared, "shared"), BackendKind.REDIS);
+        return started(config, Objects.requireNonNull(shared, "shared"));
     }
 
-    private static Limiter start(LimiterConfig config, @Nullable Backend shared, BackendKind kind) {
+    private static Limiter started(LimiterConfig config, @Nullable Backend shared) {
         InProcessBackend inProcess = InProcessBackend.builder()
                 .maxEntries(config.inProcess().maxEntries())
                 .maxStamps(config.inProcess().maxStamps())
@@ -107,10 +99,7 @@ public final class Limiter implements AutoCloseable {
                         .fallback(inProcess)
                         .instances(config.instances())
                         .build();
-        LOG.info(
-                "limiter started: backend {}, policies {}",
-                kind == BackendKind.REDIS ? "redis" : "in-process",
-                shown(config));
+        LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(config));
         return new Limiter(config, rateLimiter);
     }
 
@@ -181,10 +170,8 @@ public final class Limiter implements AutoCloseable {
         }
         Map<String, Policy> own = new LinkedHashMap<>(now.own);
         own.put(policy.name(), policy);
-        Map<String, Policy> policies = new LinkedHashMap<>(now.policies);
-        policies.put(policy.name(), policy);
         rateLimiter.announce(policy);
-        snapshot = new Snapshot(now.config, own, Collections.unmodifiableMap(policies), now.derived, now.values);
+        snapshot = new Snapshot(now.config, own, merged(now.config, own), now.derived);
     }
 
     /**
@@ -195,26 +182,29 @@ public final class Limiter implements AutoCloseable {
      *     fit. Called by one thread at a time; not to call this limiter
      */
     public synchronized <T> Derived<T> derive(Function<? super LimiterConfig, ? extends T> make) {
-        Snapshot now = snapshot;
-        T made = Objects.requireNonNull(make.apply(now.config));
-        int slot = now.derived.length;
-        set(slot, make, made);
-        return new Derived<>(() -> derived(slot), () -> set(slot, null, null));
+        Object slot = new Object();
+        Map<Object, Object> derived = new HashMap<>(snapshot.derived);
+        derived.put(slot, Objects.requireNonNull(make.apply(snapshot.config)));
+        makers.put(slot, make);
+        setDerived(derived);
+        return new Derived<>(() -> derived(slot), () -> giveUp(slot));
     }
 
     @SuppressWarnings("unchecked") // what was made for that slot
-    private <T> @Nullable T derived(int slot) {
-        return (T) snapshot.values[slot];
+    private <T> @Nullable T derived(Object slot) {
+        return (T) snapshot.derived.get(slot);
     }
 
-    private synchronized void set(int slot, @Nullable Function<? super LimiterConfig, ?> make, @Nullable Object made) {
+    private synchronized void giveUp(Object slot) {
+        makers.remove(slot);
+        Map<Object, Object> derived = new HashMap<>(snapshot.derived);
+        derived.remove(slot);
+        setDerived(derived);
+    }
+
+    private void setDerived(Map<Object, Object> derived) {
         Snapshot now = snapshot;
-        int slots = Math.max(slot + 1, now.derived.length);
-        Function<? super LimiterConfig, ?>[] derived = Arrays.copyOf(now.derived, slots);
-        Object[] values = Arrays.copyOf(now.values, slots);
-        derived[slot] = make;
-        values[slot] = made;
-        snapshot = new Snapshot(now.config, now.own, now.policies, derived, values);
+        snapshot = new Snapshot(now.config, now.own, now.policies, derived);
     }
 
     /**
@@ -235,7 +225,9 @@ public final class Limiter implements AutoCloseable {
                     + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
                     + " force");
         }
-        Snapshot fresh = Snapshot.of(next, now.own, now.derived);
+        Map<Object, Object> derived = new HashMap<>();
+        makers.forEach((slot, make) -> derived.put(slot, make.apply(next)));
+        Snapshot fresh = new Snapshot(next, now.own, merged(next, now.own), derived);
         next.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
         now.config.policies().forEach((name, policy) -> {

@@ -56,27 +56,18 @@ public final class PartitionKey implements Comparable<PartitionKey> {
             return GLOBAL;
         }
         for (String part : canonical.split(":", -1)) {
-            int kind = part.indexOf('=');
-            if (part.startsWith("@")) {
-                checkEncoded(part.substring(1), canonical);
-            } else if (kind >= 0) {
-                checkEncoded(part.substring(0, kind), canonical);
-                checkEncoded(part.substring(kind + 1), canonical);
-            } else {
-                checkEncoded(part, canonical);
+            String[] texts = part.startsWith("@") ? new String[] {part.substring(1)} : part.split("=", 2);
+            for (String text : texts) {
+                // The length first: the pattern is for short texts.
+                if (text.length() > MAX_PART || !ENCODED.matcher(text).matches()) {
+                    throw new IllegalArgumentException("'" + text + "' in '" + canonical
+                            + "' is no part of an encoded key; it has 1 to " + MAX_PART
+                            + " of A-Z a-z 0-9 . _ - and other bytes as %2F, or is ~ when empty, and ~ with 32"
+                            + " hexadecimal digits when longer");
+                }
             }
         }
         return new PartitionKey(canonical);
-    }
-
-    private static void checkEncoded(String text, String canonical) {
-        // The length first: the pattern is for short texts.
-        if (text.length() > MAX_PART || !ENCODED.matcher(text).matches()) {
-            throw new IllegalArgumentException("'" + text + "' in '" + canonical
-                    + "' is no part of an encoded key; it has 1 to " + MAX_PART
-                    + " of A-Z a-z 0-9 . _ - and other bytes"
-                    + " as %2F, or is ~ when empty, and ~ with 32 hexadecimal digits when longer");
-        }
     }
 
     /** One quota for all callers. */
@@ -133,12 +124,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
     }
 
     private static boolean isUnreserved(int c) {
-        return (c >= 'a' && c <= 'z')
-                || (c >= 'A' && c <= 'Z')
-                || (c >= '0' && c <= '9')
-                || c == '.'
-                || c == '_'
-                || c == '-';
+        return c < 128 && (Character.isLetterOrDigit(c) || c == '.' || c == '_' || c == '-');
     }
 
     private static String percentEncoded(String part) {

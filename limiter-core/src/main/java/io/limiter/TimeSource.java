@@ -10,11 +10,14 @@ public interface TimeSource {
     /** The latest time that decisions accept: 2<sup>52</sup> microseconds, the year 2112 when counted from 1970. */
     long MAX_MICROS = 1L << 52;
 
+    /** What the monotonic clock lacks to the wall clock, so that values can be read in a debugger. */
+    long ORIGIN_MICROS = System.currentTimeMillis() * 1_000 - System.nanoTime() / 1_000;
+
     /** The time now, in microseconds. */
     long nowMicros();
 
     /** This JVM's monotonic clock ({@link System#nanoTime}), which no change of the wall clock moves. */
     static TimeSource system() {
-        return SystemTime.INSTANCE;
+        return () -> ORIGIN_MICROS + System.nanoTime() / 1_000;
     }
 }

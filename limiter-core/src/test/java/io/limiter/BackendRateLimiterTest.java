@@ -114,9 +114,6 @@ class BackendRateLimiterTest {
         ask(without, ALLOW);
         assertEquals(1, without.counters().denied("deny", Decision.Source.FAILED_CLOSED));
         assertEquals(1, without.counters().allowed("allow", Decision.Source.FAILED_OPEN));
-        assertEquals(
-                "allow FAILED_OPEN allowed 1 denied 0, deny FAILED_CLOSED allowed 0 denied 1",
-                without.counters().toString());
     }
 
     @Test

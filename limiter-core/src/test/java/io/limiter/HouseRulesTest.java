@@ -111,7 +111,7 @@ class HouseRulesTest {
     @ArchTest
     static final ArchRule onlyTimeSourcesReadTheClock = noClasses()
             .that()
-            .doNotHaveFullyQualifiedName("io.limiter.SystemTime")
+            .doNotHaveFullyQualifiedName("io.limiter.TimeSource")
             .should()
             .callMethod(System.class, "nanoTime")
             .orShould()

@@ -55,7 +55,7 @@ class ReplaceTest {
                             "instances",
                             "2")));
             assertEquals(
-                    "RL-150 limiter.backend, limiter.redis.address, limiter.in-process.max-entries, limiter.instances can't change while"
+                    "RL-150 limiter.backend, limiter.redis.*, limiter.in-process.*, limiter.instances can't change while"
                             + " the limiter runs; restart with the new configuration. Nothing of it is in force",
                     refused.getMessage());
             assertSame(before, limiter.config());

@@ -1,5 +1,7 @@
 package io.limiter.address;
 
+import java.util.Arrays;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +21,10 @@ public final class IpAddress {
 
     /** The longest literal, in characters: {@code 0000:0000:0000:0000:0000:ffff:255.255.255.255}. */
     private static final int MAX_LITERAL = 45;
+
+    private static final String OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+    private static final Pattern IPV4 = Pattern.compile(OCTET + "(?:\\." + OCTET + "){3}");
+    private static final Pattern IPV6 = Pattern.compile("(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}");
 
     private static final int GROUPS = 8;
     private static final long LOW_32 = 0xFFFF_FFFFL;
@@ -43,112 +49,50 @@ public final class IpAddress {
         if (text.length() > MAX_LITERAL) {
             return null;
         }
-        if (text.indexOf(':') >= 0) {
-            return ipv6(text);
+        int tail = text.lastIndexOf(':') + 1;
+        boolean endsInIpv4 = text.indexOf('.', tail) >= 0;
+        long bits = endsInIpv4 ? ipv4(text.substring(tail)) : 0;
+        if (bits < 0 || tail == 0) {
+            return endsInIpv4 && bits >= 0 ? new IpAddress(true, 0, bits) : null;
         }
-        long bits = ipv4(text, 0);
-        return bits < 0 ? null : new IpAddress(true, 0, bits);
+        String last = Long.toHexString(bits >> 16) + ":" + Long.toHexString(bits & 0xFFFF);
+        return ipv6(endsInIpv4 ? text.substring(0, tail) + last : text);
     }
 
-    /** The four numbers from an index to the end of the text; -1 when they are none. */
-    private static long ipv4(String text, int from) {
-        long bits = 0;
-        int at = from;
-        for (int octet = 0; octet < 4; octet++) {
-            int start = at;
-            int value = 0;
-            while (at < text.length() && at - start < 3 && isDigit(text.charAt(at))) {
-                value = value * 10 + text.charAt(at++) - '0';
-            }
-            boolean leadingZero = at - start > 1 && text.charAt(start) == '0';
-            if (at == start || value > 255 || leadingZero) {
-                return -1;
-            }
-            bits = bits << 8 | value;
-            if (octet < 3 && (at == text.length() || text.charAt(at++) != '.')) {
-                return -1;
-            }
+    private static long ipv4(String text) {
+        if (!IPV4.matcher(text).matches()) {
+            return -1;
         }
-        return at == text.length() ? bits : -1;
+        long bits = 0;
+        for (String octet : text.split("\\.")) {
+            bits = bits << 8 | Integer.parseInt(octet);
+        }
+        return bits;
     }
 
     private static @Nullable IpAddress ipv6(String text) {
-        int[] groups = new int[GROUPS];
-        int count = 0;
-        int gap = -1;
-        int at = 0;
-        if (text.startsWith("::")) {
-            gap = 0;
-            at = 2;
+        String whole = text;
+        int gap = text.indexOf("::");
+        if (gap >= 0) {
+            // RFC 4291: "::" stands for at least one group.
+            long zeros = GROUPS
+                    - Arrays.stream(text.split(":"))
+                            .filter(group -> !group.isEmpty())
+                            .count();
+            String before = text.substring(0, gap) + (gap == 0 ? "0" : ":0");
+            String after = text.substring(gap + 2);
+            whole = before + ":0".repeat((int) Math.max(0, zeros - 1)) + (after.isEmpty() ? "" : ":") + after;
         }
-        while (at < text.length()) {
-            int end = groupEnd(text, at);
-            if (end < text.length() && text.charAt(end) == '.') {
-                long tail = count <= GROUPS - 2 ? ipv4(text, at) : -1;
-                if (tail < 0) {
-                    return null;
-                }
-                groups[count++] = (int) (tail >> 16);
-                groups[count++] = (int) tail & 0xFFFF;
-                at = text.length();
-                break;
-            }
-            if (end == at || count == GROUPS) {
-                return null;
-            }
-            groups[count++] = Integer.parseInt(text, at, end, 16);
-            at = end;
-            if (at == text.length()) {
-                break;
-            }
-            if (text.charAt(at++) != ':' || at == text.length()) {
-                return null;
-            }
-            if (text.charAt(at) == ':') {
-                if (gap >= 0) {
-                    return null;
-                }
-                gap = count;
-                at++;
-            }
+        if (!IPV6.matcher(whole).matches()) {
+            return null;
         }
-        // RFC 4291: "::" stands for at least one group.
-        return gap < 0 ? (count == GROUPS ? of(groups) : null) : count < GROUPS ? of(spread(groups, count, gap)) : null;
-    }
-
-    /** Where the hexadecimal digits that begin at an index end, at most four of them. */
-    private static int groupEnd(String text, int from) {
-        int end = from;
-        while (end < text.length() && end - from < 4 && isHex(text.charAt(end))) {
-            end++;
+        long[] halves = new long[2];
+        int i = 0;
+        for (String group : whole.split(":")) {
+            halves[i / (GROUPS / 2)] = halves[i / (GROUPS / 2)] << 16 | Integer.parseInt(group, 16);
+            i++;
         }
-        return end;
-    }
-
-    /** With the groups behind the gap moved to the end. */
-    private static int[] spread(int[] groups, int count, int gap) {
-        int[] spread = new int[GROUPS];
-        System.arraycopy(groups, 0, spread, 0, gap);
-        System.arraycopy(groups, gap, spread, GROUPS - (count - gap), count - gap);
-        return spread;
-    }
-
-    private static IpAddress of(int[] groups) {
-        long high = 0;
-        long low = 0;
-        for (int i = 0; i < GROUPS / 2; i++) {
-            high = high << 16 | groups[i];
-            low = low << 16 | groups[i + GROUPS / 2];
-        }
-        return new IpAddress(false, high, low);
-    }
-
-    private static boolean isDigit(char c) {
-        return c >= '0' && c <= '9';
-    }
-
-    private static boolean isHex(char c) {
-        return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        return new IpAddress(false, halves[0], halves[1]);
     }
 
     /** Whether it is an IPv4 address. An IPv4-mapped one ({@code ::ffff:192.0.2.1}) is not, until {@link #unmapped}. */
@@ -224,27 +168,19 @@ public final class IpAddress {
             }
             return text.toString();
         }
-        int gap = 0;
-        int gapEnd = 0;
         for (int i = 0; i < GROUPS; i++) {
-            int end = i;
-            while (end < GROUPS && group(end) == 0) {
-                end++;
-            }
-            if (end - i > Math.max(1, gapEnd - gap)) {
-                gap = i;
-                gapEnd = end;
+            text.append(':').append(Integer.toHexString(group(i)));
+        }
+        String groups = text.append(':').toString();
+        // The first of the longest runs of at least two groups of zeros.
+        for (String zeros = ":0".repeat(GROUPS) + ":"; zeros.length() > 3; zeros = zeros.substring(2)) {
+            int gap = groups.indexOf(zeros);
+            if (gap >= 0) {
+                String after = groups.substring(gap + zeros.length());
+                return (groups.substring(0, gap) + "::" + after).replaceAll("^:(?!:)|(?<!:):$", "");
             }
         }
-        for (int i = 0; i < GROUPS; i++) {
-            if (i == gap && gapEnd > gap) {
-                text.append("::");
-                i = gapEnd - 1;
-            } else {
-                text.append(i == 0 || (i == gapEnd && gapEnd > gap) ? "" : ":").append(Integer.toHexString(group(i)));
-            }
-        }
-        return text.toString();
+        return groups.substring(1, groups.length() - 1);
     }
 
     private int group(int index) {

@@ -145,7 +145,7 @@ final class Binder {
                 text.matches("[0-9A-Fa-f:.]+/0+"),
                 "'" + text + "' would trust everybody; write the networks of your proxies, or the word all where nobody"
                         + " else can connect");
-        return IpNetwork.parse(Problems.shown(text));
+        return IpNetwork.parse(Problem.shown(text));
     }
 
     private HttpSettings http() {
@@ -169,7 +169,7 @@ final class Binder {
 
     /** The policy of the entries limits, on-failure and deadline; null when it is wrong, which is noted. */
     private @Nullable Policy policy(String name, String here) {
-        FailureMode mode = entries.read(here + "on-failure", FailureMode.LOCAL, Binder::failureMode);
+        FailureMode mode = entries.choice(here + "on-failure", "mode", FailureMode.LOCAL);
         Duration deadline = entries.read(here + "deadline", text -> {
             Duration longest = LimitText.parseDuration(text);
             RedisSettings.checkWait(longest, 1);
@@ -180,12 +180,6 @@ final class Binder {
             entries.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
         }
         return entries.read(limits, text -> new Policy(name, LimitText.parseAll(text), mode, deadline));
-    }
-
-    private static FailureMode failureMode(String text) {
-        String meant = Group.meantMode(text);
-        Problems.refuseIf(meant != null, "no mode; did you mean '" + meant + "'?");
-        return Entries.chosen(text, "mode", FailureMode.LOCAL);
     }
 
     private RuleDefinition rule(String name, Policy policy, int ipv6PrefixBits) {
@@ -228,13 +222,10 @@ final class Binder {
         }
         String policy = reference.value();
         if (own != null) {
-            ConfigEntry entry = Objects.requireNonNull(entries.get(here + own));
-            String place = " (" + reference.source() + (reference.line() > 0 ? " line " + reference.line() : "") + ")";
             entries.note(
                     here + own,
-                    "RL-106 rule '" + name + "' names policy '" + policy + "'"
-                            + (reference.source().equals(entry.source()) ? "" : place) + " and has " + own
-                            + " of its own; keep one of the two");
+                    "RL-106 rule '" + name + "' names policy '" + policy + "' (" + reference.source() + ") and has "
+                            + own + " of its own; keep one of the two");
         } else if (!named.contains(policy)) {
             entries.note(
                     here + "policy",
@@ -246,29 +237,11 @@ final class Binder {
 
     /** What to write instead of an unknown key. */
     private static String instead(String key, Collection<String> otherKeys) {
-        for (Group group : Group.values()) {
-            if (key.startsWith(group.start) && key.length() > group.start.length()) {
-                return group.instead(key);
-            }
-        }
-        List<String> known = new ArrayList<>(keys());
-        known.addAll(otherKeys);
-        String whole = "limiter." + key;
-        String suggestion = known.contains(whole) || Group.isKey(whole)
-                ? "; did you mean '" + whole + "'?"
-                : Suggestion.of(key, known);
-        if (!suggestion.isEmpty()) {
-            return suggestion;
-        }
-        String section = Entries.section(key);
-        List<String> near = known.stream()
-                .filter(other ->
-                        !section.equals("limiter.") && Entries.section(other).equals(section))
-                .toList();
-        List<String> sections = known.stream()
-                .map(other -> other.replaceFirst("(limiter\\.[^.]+\\.).*", "$1*"))
-                .distinct()
-                .toList();
-        return "; remove it, or write one of " + String.join(", ", near.isEmpty() ? sections : near);
+        String whole = key.startsWith("limiter.") ? key : "limiter." + key;
+        String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
+        List<String> known = new ArrayList<>(otherKeys);
+        keys().forEach(one -> known.add(one.replace("<name>", name)));
+        String near = Suggestion.of(whole, known);
+        return near.isEmpty() ? "; remove it" : near;
     }
 }

@@ -1,6 +1,8 @@
 package io.limiter.config;
 
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A configuration has mistakes, in its text or in the values that code gives. The message lists all of them, each with its
@@ -9,22 +11,37 @@ import java.util.List;
 public final class ConfigException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
 
-    private final transient List<String> problems;
-    private final transient List<Problems.Problem> found;
+    private final transient List<Problem> found;
 
-    ConfigException(String message, List<String> problems, List<Problems.Problem> found) {
-        super(message);
-        this.problems = List.copyOf(problems);
+    ConfigException(List<Problem> found) {
+        super(message(found));
         this.found = List.copyOf(found);
+    }
+
+    private static String message(List<Problem> found) {
+        String source = found.get(0).at().source();
+        boolean oneSource = isOfOneSource(found);
+        return (oneSource && !source.isEmpty() ? source : "the configuration") + " has " + found.size()
+                + (found.size() == 1 ? " problem:" : " problems:")
+                + told(found).map(line -> "\n  " + line).collect(Collectors.joining());
+    }
+
+    private static Stream<String> told(List<Problem> found) {
+        boolean oneSource = isOfOneSource(found);
+        return found.stream().map(problem -> problem.place(oneSource) + problem.told());
+    }
+
+    private static boolean isOfOneSource(List<Problem> found) {
+        return found.stream().map(problem -> problem.at().source()).distinct().count() == 1;
     }
 
     /** The mistakes one by one, in the order of the text. */
     public List<String> problems() {
-        return problems;
+        return told(found).toList();
     }
 
     /** The same, for who knows where the properties stand. */
-    List<Problems.Problem> found() {
+    List<Problem> found() {
         return found;
     }
 }

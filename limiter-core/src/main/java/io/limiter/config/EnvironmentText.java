@@ -66,7 +66,7 @@ final class EnvironmentText {
                 List<String> right =
                         known.stream().map(EnvironmentText::variable).toList();
                 String instead = Suggestion.of(variable, right, FARTHEST).replaceFirst("; (.*)", " ($1)");
-                unread.add(Problems.shown(variable) + instead);
+                unread.add(Problem.shown(variable) + instead);
             }
         });
         if (!unread.isEmpty()) {

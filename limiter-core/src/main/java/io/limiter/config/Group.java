@@ -2,7 +2,6 @@ package io.limiter.config;
 
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -51,28 +50,5 @@ enum Group {
         return properties.stream()
                 .map(property -> start + name + "." + property)
                 .toList();
-    }
-
-    /** What to write instead of an unknown key that begins like those of this group. */
-    String instead(String key) {
-        String rest = key.substring(start.length());
-        String property = rest.substring(rest.lastIndexOf('.') + 1);
-        if (property.length() == rest.length()) {
-            return "; write " + start
-                    + (properties.contains(rest) ? "<name>." + rest : rest + "." + properties.get(0)) + " (or "
-                    + String.join(", ", properties.subList(1, properties.size())) + ")";
-        }
-        String mode = meantMode(property);
-        return "; '" + property + "' is none of " + String.join(", ", properties)
-                + (mode == null ? Suggestion.of(property, properties) : "; did you mean on-failure = " + mode + "?");
-    }
-
-    /** The failure mode that other libraries call like this, or null. */
-    static @Nullable String meantMode(String word) {
-        return switch (word.toLowerCase(Locale.ROOT).replaceAll("[_-]", "")) {
-            case "failopen", "open" -> "allow";
-            case "failclosed", "failclose", "closed" -> "deny";
-            default -> null;
-        };
     }
 }

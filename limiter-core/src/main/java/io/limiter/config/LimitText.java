@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +24,6 @@ public final class LimitText {
     private static final String BURST = "burst";
     private static final String NAME = "name";
     private static final String ALGORITHM = "algorithm";
-
-    /** Units that others write. */
-    private static final Map<String, String> OTHER_UNITS =
-            Map.of("sec", "s", "secs", "s", "min", "m", "mins", "m", "hr", "h", "hrs", "h");
 
     private LimitText() {}
 
@@ -109,7 +104,7 @@ public final class LimitText {
                     "'" + words[i] + "' comes too late: a limit has one " + option + "; separate limits by a comma");
             i += valued ? 1 : 0;
         }
-        Algorithm algorithm = algorithm(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
+        Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
         String written = options.get(BURST);
         long burst = written == null ? permits : number(BURST, written);
         Problems.refuseIf(
@@ -117,17 +112,6 @@ public final class LimitText {
                 "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
                         + "', or leave the burst out");
         return new Limit(options.get(NAME), algorithm, permits, period, burst);
-    }
-
-    private static Algorithm algorithm(String word) {
-        try {
-            return Algorithm.ofText(word);
-        } catch (IllegalArgumentException e) {
-            List<String> known = new ArrayList<>(List.of(BURST, NAME));
-            Stream.of(Algorithm.values()).map(Algorithm::text).forEach(known::add);
-            throw new IllegalArgumentException("'" + word + "' is no algorithm and no option; write fixed,"
-                    + " sliding-list, sliding-zset or token-bucket, burst B, name X" + Suggestion.of(word, known));
-        }
     }
 
     private static long number(String what, String digits) {
@@ -156,11 +140,9 @@ public final class LimitText {
         Matcher amount = AMOUNT.matcher(text);
         Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
-            String meant =
-                    amount.matches() ? OTHER_UNITS.get(amount.group("unit").toLowerCase(Locale.ROOT)) : null;
             throw new IllegalArgumentException("'" + text
                     + "' is no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
-                    + " day)" + (meant == null ? "" : "; did you mean '" + amount.group("number") + meant + "'?"));
+                    + " day)");
         }
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : number("period", digits);

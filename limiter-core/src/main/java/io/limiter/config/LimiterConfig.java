@@ -121,16 +121,6 @@ public record LimiterConfig(
         REDIS
     }
 
-    /** What kind of Redis the addresses lead to. */
-    public enum RedisMode {
-        /** One server: {@code single}. */
-        SINGLE,
-        /** A master that sentinels watch: {@code sentinel}. */
-        SENTINEL,
-        /** A Redis Cluster: {@code cluster}. */
-        CLUSTER
-    }
-
     /**
      * The bounds of the state in this JVM.
      *

@@ -7,37 +7,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what is wrong with text or with values, to tell it all at once. */
 final class Problems {
-    private static final int LONGEST_VALUE = 120;
-    private static final Pattern SECRET = Pattern.compile("(?i)pas|pwd|psw|secret|token|credential|[.-]auth$");
-    private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
-
-    /**
-     * Something wrong.
-     *
-     * @param at the property and its value; without a key where only the place counts
-     * @param text begins with a code of docs/diagnostics.md, unless the value itself is wrong
-     */
-    record Problem(ConfigEntry at, String text) {
-        private String place(boolean oneSource) {
-            String place = (oneSource ? "" : at.source() + " ") + (at.line() > 0 ? "line " + at.line() : "");
-            return place.isEmpty() ? "" : place.strip() + ": ";
-        }
-
-        private String told() {
-            String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
-            String value = SECRET.matcher(at.key()).find() ? "***" : shown(at.value());
-            return at.key().isEmpty()
-                    ? coded
-                    : coded.replaceFirst(" ", Matcher.quoteReplacement(" " + shown(at.key()) + " = " + value + ": "));
-        }
-    }
 
     private final List<Problem> found = new ArrayList<>();
     private final Set<String> keysTold = new HashSet<>();
@@ -110,26 +84,10 @@ final class Problems {
     }
 
     void throwIfAny() {
-        if (found.isEmpty()) {
-            return;
+        if (!found.isEmpty()) {
+            found.sort(
+                    Comparator.<Problem, String>comparing(p -> p.at().source()).thenComparing(p -> p.at().line()));
+            throw new ConfigException(found);
         }
-        found.sort(Comparator.<Problem, String>comparing(p -> p.at.source()).thenComparing(p -> p.at.line()));
-        String first = found.get(0).at.source();
-        boolean oneSource = found.stream().allMatch(p -> p.at.source().equals(first));
-        List<String> lines =
-                found.stream().map(p -> p.place(oneSource) + p.told()).toList();
-        String where = oneSource && !first.isEmpty() ? first : "the configuration";
-        String what = found.size() == 1 ? " has 1 problem:\n  " : " has " + found.size() + " problems:\n  ";
-        throw new ConfigException(where + what + String.join("\n  ", lines), lines, found);
-    }
-
-    /** Text fit for a message: one line, not endless, without a password. */
-    static String shown(String text) {
-        int at = text.lastIndexOf('@');
-        String masked = (at < 0 ? text : "***" + text.substring(at)).replaceFirst("(://[^?]*\\?).*", "$1***");
-        String plain = CONTROL.matcher(masked)
-                .replaceAll(control ->
-                        String.format("\\\\u%04x", (int) control.group().charAt(0)));
-        return plain.length() > LONGEST_VALUE ? plain.substring(0, LONGEST_VALUE) + "..." : plain;
     }
 }

@@ -43,7 +43,7 @@ final class PropertiesText {
                             source, number, key, entry.getProperty(key).strip()));
                     Integer earlier = lineOfKey.put(key, number);
                     if (earlier != null) {
-                        String twice = Problems.shown(key) + " stands already in line " + earlier;
+                        String twice = Problem.shown(key) + " stands already in line " + earlier;
                         problems.add(source, number, "RL-102 " + twice + "; keep one of the two");
                     }
                 }

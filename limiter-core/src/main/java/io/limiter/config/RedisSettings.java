@@ -1,6 +1,5 @@
 package io.limiter.config;
 
-import io.limiter.config.LimiterConfig.RedisMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -135,13 +134,20 @@ public record RedisSettings(
                 "outside " + leastMillis + "ms to 60s; write a duration such as 50ms");
     }
 
+    /** What kind of Redis the addresses lead to. */
+    public enum RedisMode {
+        /** One server: {@code single}. */
+        SINGLE,
+        /** A master that sentinels watch: {@code sentinel}. */
+        SENTINEL,
+        /** A Redis Cluster: {@code cluster}. */
+        CLUSTER
+    }
+
     /** Without passwords. */
     @Override
     public String toString() {
-        String secret = password == null ? "none" : "***";
-        List<String> shown = addresses.stream().map(Problems::shown).toList();
-        return String.format(
-                "RedisSettings[%s %s, master %s, config %s, username %s, password %s, prefix %s, deadline %s, wait %s]",
-                mode, shown, master, config, username, secret, prefix, deadline, startupWait);
+        List<String> shown = addresses.stream().map(Problem::shown).toList();
+        return "RedisSettings[" + mode + " " + shown + ", config " + config + ", prefix " + prefix + "]";
     }
 }

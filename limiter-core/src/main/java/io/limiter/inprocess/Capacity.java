@@ -84,17 +84,8 @@ final class Capacity {
             }
         }
 
-        /** Takes so many more, also where others took the last meanwhile: too many by what is decided at this moment. */
-        void takeAnyway(long units) {
-            change(units);
-        }
-
-        /** Gives so many back. */
-        void give(long units) {
-            change(-units);
-        }
-
-        private void change(long units) {
+        /** Takes so many more, also where others took the last meanwhile; gives back where it is negative. */
+        void change(long units) {
             synchronized (Capacity.this) {
                 lent += lent(inUse + units) - lent(inUse);
                 inUse += units;

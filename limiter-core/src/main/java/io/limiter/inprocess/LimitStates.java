@@ -11,8 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * @param share where each state takes its entry from; the one with which the limit began, also when its policy is
  *     announced later
+ * @param <S> the states, of which this knows nothing
  */
-record LimitStates(Name name, MemoryShare share, ConcurrentHashMap<PartitionKey, State> byKey) {
+record LimitStates<S>(Name name, MemoryShare share, ConcurrentHashMap<PartitionKey, S> byKey) {
     /** Which limit: another policy, identity or algorithm has other states. */
     record Name(String policy, String limit, Algorithm algorithm) {
         static Name of(Charge charge, Limit limit) {

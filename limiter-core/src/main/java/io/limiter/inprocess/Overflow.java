@@ -60,7 +60,7 @@ final class Overflow {
         int index = index(name, key);
         Slot slot = slots.get(index);
         if (slot == null || (!fits(slot, name) && isIdle(slot, now))) {
-            slot = new Slot(State.of(name.algorithm(), null, stamps), name);
+            slot = new Slot(States.of(name.algorithm(), null, stamps), name);
             slots.set(index, slot);
         }
         return fits(slot, name) ? slot.state : FixedWindowState.usedUpUntil(slot.state.fullAtMicros());

@@ -163,7 +163,7 @@ final class SlidingLogState extends State {
     @Override
     void clear() {
         if (stamps != null) {
-            stamps.give(ring.length);
+            stamps.change(-ring.length);
         }
         ring = EMPTY;
         ids = null;
@@ -222,7 +222,7 @@ final class SlidingLogState extends State {
         long grown = Math.max(wanted, Math.min(limit, Math.max(FIRST_CAPACITY, 2L * ring.length)));
         if (!stamps.take(grown - ring.length)) {
             grown = wanted;
-            stamps.takeAnyway(grown - ring.length);
+            stamps.change(grown - ring.length);
         }
         long[] larger = new long[(int) grown];
         String[] owners = ids == null ? null : new String[(int) grown];

@@ -1,6 +1,5 @@
 package io.limiter.inprocess;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
@@ -24,27 +23,13 @@ abstract class State {
 
     /** Where it has its place, if it has one. Guarded by the lock of all tables, as {@link #dueMicros} is. */
     @Nullable
-    LimitStates table;
+    LimitStates<State> table;
 
     /** When it is looked at next to drop it. */
     long dueMicros;
 
     /** It is in no table any more, and decides nothing. */
     boolean isDropped;
-
-    /**
-     * A state that took nothing.
-     *
-     * @param key whose it is; null for a state that keys share, or that belongs to nobody
-     * @param stamps where a log takes room for its timestamps; null for a state that is only looked at
-     */
-    static State of(Algorithm algorithm, @Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
-        return switch (algorithm) {
-            case FIXED_WINDOW -> new FixedWindowState(key);
-            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, stamps);
-            case TOKEN_BUCKET -> new TokenBucketState(key);
-        };
-    }
 
     State(@Nullable PartitionKey key) {
         this.key = key;

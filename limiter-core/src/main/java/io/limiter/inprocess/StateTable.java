@@ -30,7 +30,7 @@ final class StateTable {
     private static final int LOOKS_WHEN_FULL = 64;
     private static final long SWEEP_EVERY_MICROS = 100_000;
 
-    private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<LimitStates.Name, LimitStates<State>> limits = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** Of the limits that have none of their own, because too many have. */
     private final Overflow overflowOfOthers = new Overflow(true);
@@ -98,7 +98,7 @@ final class StateTable {
     /** The state of a key that has one of its own, or null. */
     @Nullable
     State find(Charge charge, Limit limit) {
-        LimitStates states = limits.get(LimitStates.Name.of(charge, limit));
+        LimitStates<State> states = limits.get(LimitStates.Name.of(charge, limit));
         return states == null ? null : states.byKey().get(charge.key());
     }
 
@@ -116,13 +116,13 @@ final class StateTable {
      * one that keys share. To be called, and the call to be decided, under the lock of this table.
      */
     State create(Charge charge, Limit limit, long now) {
-        LimitStates states = states(charge, limit);
+        LimitStates<State> states = states(charge, limit);
         MemoryShare share = states.share();
         State shared = findShared(charge, limit, now);
         if (shared != null) {
             return shared;
         }
-        State made = State.of(limit.algorithm(), charge.key(), share.stamps());
+        State made = States.of(limit.algorithm(), charge.key(), share.stamps());
         made.table = states;
         long room = made.firstStamps(charge.permits(), limit);
         boolean full = !hasRoom(share, room);
@@ -156,12 +156,12 @@ final class StateTable {
 
     /** Puts a new state into the table. */
     void keep(State made, Limit limit, long now) {
-        LimitStates own = Objects.requireNonNull(made.table);
-        LimitStates states = limits.computeIfAbsent(own.name(), name -> own);
+        LimitStates<State> own = Objects.requireNonNull(made.table);
+        LimitStates<State> states = limits.computeIfAbsent(own.name(), name -> own);
         if (states != own) {
             // Several new keys in one call, or a limit that lost its last state meanwhile.
-            own.share().entries().give(1);
-            states.share().entries().takeAnyway(1);
+            own.share().entries().change(-1);
+            states.share().entries().change(1);
             made.table = states;
         }
         // The earliest time at which a charge of now can be back to full.
@@ -172,7 +172,7 @@ final class StateTable {
 
     /** Gives back the place of a new state that took nothing. */
     void discard(State made) {
-        Objects.requireNonNull(made.table).share().entries().give(1);
+        Objects.requireNonNull(made.table).share().entries().change(-1);
     }
 
     /** Drops what it can to make room for more stamps. */
@@ -191,11 +191,11 @@ final class StateTable {
     }
 
     /** Those of a limit, in the table or not yet. */
-    private LimitStates states(Charge charge, Limit limit) {
+    private LimitStates<State> states(Charge charge, Limit limit) {
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
-        LimitStates present = limits.get(name);
+        LimitStates<State> present = limits.get(name);
         MemoryShare share = shares.getOrDefault(name.policy(), restShare);
-        return present != null ? present : new LimitStates(name, share, new ConcurrentHashMap<>());
+        return present != null ? present : new LimitStates<>(name, share, new ConcurrentHashMap<>());
     }
 
     private Overflow overflow(LimitStates.Name name, long now) {
@@ -221,7 +221,7 @@ final class StateTable {
 
     /** Drops a state that is not in the queue; or sets when to look at it again. */
     private boolean dropIfFull(State state, long now) {
-        LimitStates states = Objects.requireNonNull(state.table);
+        LimitStates<State> states = Objects.requireNonNull(state.table);
         synchronized (state) {
             if (state.fullAtMicros() > now) {
                 state.dueMicros = state.fullAtMicros();
@@ -232,7 +232,7 @@ final class StateTable {
             state.clear();
             state.isDropped = true;
         }
-        states.share().entries().give(1);
+        states.share().entries().change(-1);
         if (states.byKey().isEmpty()) {
             limits.remove(states.name(), states);
         }

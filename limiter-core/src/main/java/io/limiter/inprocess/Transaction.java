@@ -109,8 +109,9 @@ final class Transaction {
 
     private Check check(Charge charge, Limit limit, boolean create) {
         // A limit of no permits asks no state, and answers as an empty log does.
-        State own =
-                limit.permits() == 0 ? State.of(Algorithm.SLIDING_LIST, charge.key(), null) : table.find(charge, limit);
+        State own = limit.permits() == 0
+                ? States.of(Algorithm.SLIDING_LIST, charge.key(), null)
+                : table.find(charge, limit);
         if (own != null) {
             return new Check(charge, limit, own, false);
         }
@@ -119,7 +120,7 @@ final class Transaction {
             return new Check(charge, limit, table.create(charge, limit, now), true);
         }
         State shared = table.findShared(charge, limit, now);
-        State state = shared != null ? shared : State.of(limit.algorithm(), charge.key(), null);
+        State state = shared != null ? shared : States.of(limit.algorithm(), charge.key(), null);
         return new Check(charge, limit, state, lacksState);
     }
 

@@ -8,19 +8,19 @@ import java.util.stream.IntStream;
 /**
  * How the keys look that a rule or an annotation makes, for people who look for a client's quota: {@code <address>},
  * {@code <address>:user=<text>}. It is given by what makes the keys, and never guessed from how that is written. Immutable.
+ *
+ * @param parts each part as people read it; none for any key
  */
-public final class KeyForm {
+public record KeyForm(List<String> parts) {
     private static final String ADDRESS = "<address>";
     private static final String TEXT = "<text>";
     private static final KeyForm ANY = new KeyForm(List.of());
     private static final KeyForm GLOBAL =
             new KeyForm(List.of(PartitionKey.global().canonical()));
 
-    /** Each part as people read it; none for any key. */
-    private final List<String> parts;
-
-    private KeyForm(List<String> parts) {
-        this.parts = List.copyOf(parts);
+    /** Copies the parts. */
+    public KeyForm {
+        parts = List.copyOf(parts);
     }
 
     /** The form of keys that nobody knows before they are made: a bean or a parameter may give a whole key. */
@@ -59,16 +59,6 @@ public final class KeyForm {
         return part.equals(ADDRESS)
                 ? !standsIn && found.indexOf('=') < 0
                 : standsIn || found.startsWith(part.substring(0, part.length() - TEXT.length()));
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof KeyForm that && parts.equals(that.parts);
-    }
-
-    @Override
-    public int hashCode() {
-        return parts.hashCode();
     }
 
     /** As people write such a key; {@code <any key>} for {@link #any()}. */

@@ -56,7 +56,7 @@ class LimitTextTest {
                 "3/10x | '10x' is no period",
                 "3/0s | 1 microsecond to 71 years",
                 "3/100000d | longer than 71 years",
-                "3/10s slidinglist | did you mean 'sliding-list'?",
+                "3/10s slidinglist | write one of fixed, sliding-list,",
                 "3/10s fixed fixed | a limit has one algorithm; separate limits by a comma",
                 "3/10s fixed burst 5 | a burst needs token-bucket, not fixed",
                 "3/10s burst 3 | a burst needs token-bucket, not sliding-list",

@@ -11,7 +11,7 @@ import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.config.HttpSettings.Reset;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
-import io.limiter.config.LimiterConfig.RedisMode;
+import io.limiter.config.RedisSettings.RedisMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

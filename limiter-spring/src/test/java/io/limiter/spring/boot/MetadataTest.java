@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
+import io.limiter.config.RedisSettings;
 import java.beans.BeanInfo;
 import java.beans.FeatureDescriptor;
 import java.beans.IntrospectionException;
@@ -115,7 +116,7 @@ class MetadataTest {
     void theChoicesAreThose() {
         Map<String, Class<? extends Enum<?>>> choices = Map.of(
                 "limiter.backend", LimiterConfig.BackendKind.class,
-                "limiter.redis.mode", LimiterConfig.RedisMode.class,
+                "limiter.redis.mode", RedisSettings.RedisMode.class,
                 "limiter.http.headers", HttpSettings.Headers.class,
                 "limiter.http.x-ratelimit-reset", HttpSettings.Reset.class,
                 "limiter.http.method-override", HttpSettings.MethodOverride.class);

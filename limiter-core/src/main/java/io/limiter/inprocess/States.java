@@ -1,0 +1,24 @@
+package io.limiter.inprocess;
+
+import io.limiter.Algorithm;
+import io.limiter.PartitionKey;
+import org.jspecify.annotations.Nullable;
+
+/** The state class of each algorithm. */
+final class States {
+    private States() {}
+
+    /**
+     * A state that took nothing.
+     *
+     * @param key whose it is; null for a state that keys share, or that belongs to nobody
+     * @param stamps where a log takes room for its timestamps; null for a state that is only looked at
+     */
+    static State of(Algorithm algorithm, @Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+        return switch (algorithm) {
+            case FIXED_WINDOW -> new FixedWindowState(key);
+            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, stamps);
+            case TOKEN_BUCKET -> new TokenBucketState(key);
+        };
+    }
+}
