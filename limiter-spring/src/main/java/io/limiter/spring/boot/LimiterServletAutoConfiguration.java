@@ -6,9 +6,7 @@ import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
-import io.limiter.spring.CallerSource;
-import io.limiter.spring.web.RateLimitExceededAdvice;
-import io.limiter.spring.web.RequestCallers;
+import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
@@ -24,8 +22,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.web.context.request.RequestContextHolder;
 
@@ -38,24 +36,12 @@ import org.springframework.web.context.request.RequestContextHolder;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, RequestContextHolder.class})
 @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+@Import(WebBeans.class)
 public class LimiterServletAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
 
     /** Made by Spring Boot. */
     public LimiterServletAutoConfiguration() {}
-
-    @Bean("io.limiter.spring.callerSource")
-    @ConditionalOnMissingBean(CallerSource.class)
-    RequestCallers callerSource(Limiter limiter) {
-        return RequestCallers.of(limiter);
-    }
-
-    @Bean("io.limiter.spring.rateLimitExceededAdvice")
-    @ConditionalOnMissingBean
-    @Conditional(DenialsNotAnswered.class)
-    RateLimitExceededAdvice rateLimitExceededAdvice(Limiter limiter, ObjectProvider<RejectionHandler> handler) {
-        return RateLimitExceededAdvice.of(limiter, handler);
-    }
 
     /** The rules, in two filters, unless the application has registered one. */
     @Configuration(proxyBeanMethods = false)

@@ -39,9 +39,10 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
         lastPass.setFactoryMethodName("lastPass");
         registry.registerBeanDefinition(LAST_PASS, lastPass);
 
-        RootBeanDefinition defaults = infrastructure(Defaults.class);
-        defaults.getConstructorArgumentValues().addGenericArgumentValue(attributes.get("value"));
-        registry.registerBeanDefinition(DEFAULTS, defaults);
+        WebBeans.define(DEFAULTS, Defaults.class, null, registry)
+                .getConstructorArgumentValues()
+                .addIndexedArgumentValue(0, attributes.get("value"));
+        WebBeans.define("io.limiter.spring.webBeans", WebBeans.class, null, registry);
     }
 
     /** A context has one limiter, so a second annotation may not ask for another. */

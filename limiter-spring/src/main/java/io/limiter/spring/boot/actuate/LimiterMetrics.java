@@ -19,12 +19,10 @@ import java.util.function.ToDoubleFunction;
  */
 public final class LimiterMetrics implements MeterBinder {
     private final Limiter limiter;
-    private final AnnotatedPolicies annotated;
 
-    /** Of a limiter, and of what annotations say besides. */
-    LimiterMetrics(Limiter limiter, AnnotatedPolicies annotated) {
+    /** Of a limiter. */
+    LimiterMetrics(Limiter limiter) {
         this.limiter = limiter;
-        this.annotated = annotated;
     }
 
     @Override
@@ -49,7 +47,7 @@ public final class LimiterMetrics implements MeterBinder {
             config.policies().keySet().forEach(once);
             return bound;
         });
-        annotated.all().forEach(one -> once.accept(one.policy().name()));
+        limiter.policies().keySet().forEach(once);
         counters.onPolicy(once);
     }
 

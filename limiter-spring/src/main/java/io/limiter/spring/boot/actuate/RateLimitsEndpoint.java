@@ -13,17 +13,17 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyForm;
 import io.limiter.servlet.key.RuleKeyForm;
 import io.limiter.spring.call.AnnotatedPolicy;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -36,18 +36,18 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 @Endpoint(id = "ratelimits")
 public class RateLimitsEndpoint {
     private final Limiter limiter;
-    private final AnnotatedPolicies annotated;
+    private final ObjectProvider<RateLimitedPostProcessor> annotations;
 
     /** Of a limiter, and of what annotations say besides. */
-    RateLimitsEndpoint(Limiter limiter, AnnotatedPolicies annotated) {
+    RateLimitsEndpoint(Limiter limiter, ObjectProvider<RateLimitedPostProcessor> annotations) {
         this.limiter = limiter;
-        this.annotated = annotated;
+        this.annotations = annotations;
     }
 
     /** What is limited, and how it has gone since the start. */
     @ReadOperation
     public RateLimitsReport ratelimits() {
-        return RateLimitsReport.of(limiter, annotated.all());
+        return RateLimitsReport.of(limiter, annotated().toList());
     }
 
     /**
@@ -86,7 +86,7 @@ public class RateLimitsEndpoint {
     /** The policy of that name, of the configuration or of an annotation; null when there is none. */
     @Nullable
     Policy find(String name) {
-        return policies().get(name);
+        return limiter.policies().get(name);
     }
 
     private Policy policy(String name) {
@@ -99,14 +99,13 @@ public class RateLimitsEndpoint {
 
     /** What to say of a name that no policy has. */
     String noPolicy(String name) {
-        return "there is no policy '" + name + "'; there are " + policies().keySet()
-                + " (of a policy that only code makes, ask the code)";
+        return "there is no policy '" + name + "'; there are "
+                + limiter.policies().keySet() + " (of a policy that only code makes, ask the code)";
     }
 
-    private Map<String, Policy> policies() {
-        Map<String, Policy> all = new LinkedHashMap<>(limiter.policies());
-        annotated.all().forEach(one -> all.putIfAbsent(one.policy().name(), one.policy()));
-        return all;
+    /** What the annotations say, as far as their beans exist. */
+    private Stream<AnnotatedPolicy> annotated() {
+        return annotations.stream().flatMap(one -> one.policies().stream());
     }
 
     private PartitionKey read(Policy policy, String key) {
@@ -152,7 +151,7 @@ public class RateLimitsEndpoint {
         String name = policy.name();
         List<KeyForm> forms = Stream.concat(
                         rulesOf(policy).map(RuleKeyForm::of),
-                        annotated.all().stream()
+                        annotated()
                                 .filter(one -> one.policy().name().equals(name))
                                 .map(AnnotatedPolicy::keyForm))
                 .toList();

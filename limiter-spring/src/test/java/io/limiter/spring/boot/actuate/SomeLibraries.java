@@ -18,9 +18,7 @@ public final class SomeLibraries implements Callable<String> {
     @ImportAutoConfiguration({
         LimiterAutoConfiguration.class,
         LimiterServletAutoConfiguration.class,
-        LimiterEndpointAutoConfiguration.class,
-        LimiterHealthAutoConfiguration.class,
-        LimiterMetricsAutoConfiguration.class
+        LimiterActuatorAutoConfiguration.class
     })
     @Import(Service.class)
     static class Application {}
