@@ -229,7 +229,6 @@ class WallsTest {
                         "io.limiter.spring.boot.actuate.LimiterMetrics",
                         "io.limiter.spring.boot.actuate.RateLimitsEndpoint",
                         "io.limiter.spring.boot.actuate.RateLimitsReport",
-                        "io.limiter.spring.boot.actuate.RateLimitsWebExtension",
                         "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
                         "io.limiter.spring.call.AnnotatedPolicy",
                         "io.limiter.spring.call.Fallback",

@@ -44,7 +44,7 @@ public class LimiterActuatorAutoConfiguration {
     /** Made by Spring Boot. */
     public LimiterActuatorAutoConfiguration() {}
 
-    /** The endpoint, with its statuses over HTTP. */
+    /** The endpoint. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
@@ -55,16 +55,10 @@ public class LimiterActuatorAutoConfiguration {
         KeyReport.Failure.class
     })
     static class OfEndpoint {
-        @Bean
+        @Bean("io.limiter.spring.rateLimitsEndpoint")
         @ConditionalOnMissingBean
         RateLimitsEndpoint rateLimitsEndpoint(Limiter limiter, ObjectProvider<RateLimitedPostProcessor> annotations) {
             return new RateLimitsEndpoint(limiter, annotations);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        RateLimitsWebExtension rateLimitsWebExtension(RateLimitsEndpoint endpoint) {
-            return new RateLimitsWebExtension(endpoint);
         }
     }
 
@@ -73,7 +67,7 @@ public class LimiterActuatorAutoConfiguration {
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
     static class OfMeters {
-        @Bean
+        @Bean("io.limiter.spring.limiterMetrics")
         @ConditionalOnMissingBean
         LimiterMetrics limiterMetrics(Limiter limiter) {
             return new LimiterMetrics(limiter);
