@@ -12,7 +12,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.web.server.WebExceptionHandler;
 
 /** What a WebFlux application has besides {@link LimiterAutoConfiguration}: the 429 of a denied method. */
@@ -20,12 +19,16 @@ import org.springframework.web.server.WebExceptionHandler;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnClass(WebExceptionHandler.class)
 @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
-@Import(WebBeans.class)
 public class LimiterReactiveAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
 
     /** Made by Spring Boot. */
     public LimiterReactiveAutoConfiguration() {}
+
+    @Bean("io.limiter.spring.reactiveWebBeans")
+    static WebBeans reactiveWebBeans() {
+        return WebBeans.ofReactive();
+    }
 
     /** What is for servlets alone; nobody would notice otherwise that it does nothing. */
     @Bean("io.limiter.spring.rulesWithoutFilter")

@@ -2,6 +2,11 @@ package io.limiter.spring.config;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
+import io.limiter.config.LimiterConfig;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
@@ -10,6 +15,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.core.env.Environment;
+import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.StringUtils;
 
@@ -37,7 +43,7 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactory
                     + registry.getClass().getName() + ") is not supported; use a GenericApplicationContext");
         }
         if (WebBeans.isMissing(Limiter.class, factory)) {
-            WebBeans.define("limiter", LimiterOfFile.class, "start", registry)
+            WebBeans.define("limiter", Defaults.class, "start", registry)
                     .getConstructorArgumentValues()
                     .addIndexedArgumentValue(0, location);
         } else if (registry.containsBeanDefinition(LIMITER_OF_BOOT)
@@ -48,6 +54,23 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactory
                             + " move its lines to application.yml, and remove @EnableRateLimiting",
                     place,
                     place);
+        }
+    }
+
+    /** The limiter of the file that {@link EnableRateLimiting} names. */
+    static Limiter start(String location, ResourceLoader resources, Environment environment) {
+        String place = environment.resolveRequiredPlaceholders(location);
+        Resource resource = resources.getResource(place);
+        try (Reader text = new InputStreamReader(resource.getInputStream(), StandardCharsets.UTF_8.newDecoder())) {
+            return Limiter.start(LimiterConfig.builder()
+                    .text(place, text)
+                    .environment(System.getenv())
+                    .build());
+        } catch (IOException unreadable) {
+            throw new IllegalStateException(
+                    "RL-108 @EnableRateLimiting(\"" + location + "\"): the file can't be read ("
+                            + unreadable.getMessage() + "); add it, correct the name, or define a bean of type Limiter",
+                    unreadable);
         }
     }
 

@@ -26,14 +26,23 @@ public final class WebBeans implements BeanDefinitionRegistryPostProcessor {
     private static final boolean WEBFLUX =
             isPresent("org.springframework.web.server.WebHandler") && isPresent("reactor.core.publisher.Mono");
 
-    /** Made by Spring. */
+    private boolean isReactive;
+
+    /** Finds out whether the application is one of WebFlux. */
     public WebBeans() {}
+
+    /** For an application that is known to be one of WebFlux. */
+    public static WebBeans ofReactive() {
+        WebBeans beans = new WebBeans();
+        beans.isReactive = true;
+        return beans;
+    }
 
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
         ListableBeanFactory factory = (ListableBeanFactory) registry;
         // A program may have WebFlux for its client alone.
-        if (WEBFLUX && factory.getBeanNamesForType(WebHandler.class, true, false).length > 0) {
+        if (isReactive || (WEBFLUX && factory.getBeanNamesForType(WebHandler.class, true, false).length > 0)) {
             if (isMissing(RateLimitExceededWebHandler.class, factory)) {
                 define("rateLimitExceededWebHandler", RateLimitExceededWebHandler.class, null, registry);
             }

@@ -15,6 +15,7 @@ import io.limiter.servlet.key.RuleKeyForm;
 import io.limiter.spring.call.AnnotatedPolicy;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -192,8 +193,7 @@ public class RateLimitsEndpoint {
     private static String duration(long micros) {
         return micros == LimitOutcome.NEVER
                 ? "never"
-                : Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000)
-                        .toString();
+                : Duration.of(micros, ChronoUnit.MICROS).toString();
     }
 
     /** As the documentation writes it. */
