@@ -10,7 +10,6 @@ import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
@@ -106,13 +105,7 @@ public class LimiterServletAutoConfiguration {
             registration.addUrlPatterns("/*");
             registration.setDispatcherTypes(
                     EnumSet.of(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC));
-            List<String> rules = limiter.config().rules().stream()
-                    .filter(which)
-                    .map(RuleDefinition::name)
-                    .toList();
-            if (!rules.isEmpty()) {
-                LOG.info("filter '{}' at order {} limits by the rules {}", name, order, rules);
-            }
+            LOG.debug("filter '{}' is at order {}", name, order);
             return registration;
         }
     }

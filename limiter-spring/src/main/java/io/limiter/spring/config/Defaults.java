@@ -9,6 +9,7 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -38,11 +39,7 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactory
 
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-        if (!(registry instanceof ConfigurableListableBeanFactory factory)) {
-            throw new IllegalStateException("a context whose registry is no bean factory ("
-                    + registry.getClass().getName() + ") is not supported; use a GenericApplicationContext");
-        }
-        if (WebBeans.isMissing(Limiter.class, factory)) {
+        if (WebBeans.isMissing(Limiter.class, (ListableBeanFactory) registry)) {
             WebBeans.define("limiter", Defaults.class, "start", registry)
                     .getConstructorArgumentValues()
                     .addIndexedArgumentValue(0, location);

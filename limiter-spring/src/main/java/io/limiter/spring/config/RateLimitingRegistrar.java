@@ -28,17 +28,13 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
             checkSame(metadata.getClassName(), attributes, registry.getBeanDefinition(POST_PROCESSOR));
             return;
         }
-        RootBeanDefinition processor = infrastructure(RateLimitedPostProcessor.class);
+        RootBeanDefinition processor = WebBeans.define(POST_PROCESSOR, RateLimitedPostProcessor.class, null, registry);
         processor.getPropertyValues().add("proxyTargetClass", attributes.get("proxyTargetClass"));
         processor.setAttribute(OWNER, metadata.getClassName());
         processor.setAttribute(ATTRIBUTES, attributes);
-        registry.registerBeanDefinition(POST_PROCESSOR, processor);
 
-        RootBeanDefinition lastPass = infrastructure(BeanPostProcessor.class);
-        lastPass.setFactoryBeanName(POST_PROCESSOR);
-        lastPass.setFactoryMethodName("lastPass");
-        registry.registerBeanDefinition(LAST_PASS, lastPass);
-
+        WebBeans.define(LAST_PASS, BeanPostProcessor.class, "lastPass", registry)
+                .setFactoryBeanName(POST_PROCESSOR);
         WebBeans.define(DEFAULTS, Defaults.class, null, registry)
                 .getConstructorArgumentValues()
                 .addIndexedArgumentValue(0, attributes.get("value"));
@@ -53,11 +49,5 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
                     + first.getAttribute(OWNER) + " has " + known
                     + "; a context has one limiter, so keep one of the two");
         }
-    }
-
-    static RootBeanDefinition infrastructure(Class<?> type) {
-        RootBeanDefinition definition = new RootBeanDefinition(type);
-        definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
-        return definition;
     }
 }

@@ -37,13 +37,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 public class RateLimitExceededAdvice {
     private final Supplier<Rejections> rejections;
 
-    private RateLimitExceededAdvice(Supplier<Rejections> rejections) {
+    /** With the answers that this gives for each denial. */
+    public RateLimitExceededAdvice(Supplier<Rejections> rejections) {
         this.rejections = rejections;
-    }
-
-    /** With these answers. */
-    public RateLimitExceededAdvice(Rejections rejections) {
-        this(() -> rejections);
     }
 
     /**

@@ -74,12 +74,7 @@ public class LimiterActuatorAutoConfiguration {
         }
     }
 
-    /** A backend in this JVM has no health of its own, and no line in that of the application. */
-    private static boolean needsNobody(Limiter limiter) {
-        return limiter.rateLimiter().health().servers().isEmpty();
-    }
-
-    /** Of the actuator of Spring Boot 3. */
+    /** Health, of the actuator of Spring Boot 3. A backend in this JVM has none, and no line in that of the application. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(
             name = {
@@ -92,7 +87,7 @@ public class LimiterActuatorAutoConfiguration {
         @ConditionalOnMissingBean(name = HEALTH)
         @Nullable
         HealthIndicator ratelimitsHealthIndicator(Limiter limiter) {
-            return needsNobody(limiter)
+            return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
                     : () -> {
                         RedisHealth redis = RedisHealth.of(limiter);
@@ -116,7 +111,7 @@ public class LimiterActuatorAutoConfiguration {
         @ConditionalOnMissingBean(name = HEALTH)
         org.springframework.boot.health.contributor.@Nullable HealthIndicator ratelimitsHealthIndicator(
                 Limiter limiter) {
-            return needsNobody(limiter)
+            return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
                     : () -> {
                         RedisHealth redis = RedisHealth.of(limiter);

@@ -55,25 +55,25 @@ public final class LimiterMetrics implements MeterBinder {
         for (Decision.Source source : Decision.Source.values()) {
             // These two say in their name what came of it, and a denial that is remembered is one.
             if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
-                decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source))
-                        .register(registry);
+                decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source), registry);
             }
             if (source != Decision.Source.FAILED_OPEN) {
-                decisions(policy, "denied", source, counters, all -> all.denied(policy, source))
-                        .register(registry);
+                decisions(policy, "denied", source, counters, all -> all.denied(policy, source), registry);
             }
         }
     }
 
-    private static FunctionCounter.Builder<Counters> decisions(
+    private static void decisions(
             String policy,
             String outcome,
             Decision.Source source,
             Counters counters,
-            ToDoubleFunction<Counters> count) {
-        return FunctionCounter.builder("limiter.decisions", counters, count)
+            ToDoubleFunction<Counters> count,
+            MeterRegistry registry) {
+        FunctionCounter.builder("limiter.decisions", counters, count)
                 .tags("policy", policy, "outcome", outcome, "source", RateLimitsEndpoint.text(source))
                 .description("Calls that a policy allowed or denied, by who decided")
-                .baseUnit("decisions");
+                .baseUnit("decisions")
+                .register(registry);
     }
 }
