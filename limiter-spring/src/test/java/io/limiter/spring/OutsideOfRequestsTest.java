@@ -8,6 +8,7 @@ import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
+import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.config.EnableRateLimiting;
 import io.limiter.spring.web.RequestCallers;
 import java.lang.annotation.Retention;
@@ -148,7 +149,8 @@ class OutsideOfRequestsTest {
 
     @Test
     void thoseOfRequestsDoNot() {
-        assertTrue(new RequestCallers(App.config("").clientIp()).isOfWebRequestsOnly());
+        assertTrue(
+                new RequestCallers(() -> ClientAddressResolver.of(App.config("").clientIp())).isOfWebRequestsOnly());
         CallerSource own = () -> null;
         assertEquals(false, own.isOfWebRequestsOnly());
     }

@@ -150,10 +150,8 @@ class WallsTest {
 
     @ArchTest
     static final ArchRule ONLY_HEALTH_KNOWS_ITS_TWO_HOMES = noClasses()
-            .that(not(simpleName("HealthOfModule"))
-                    .and(not(simpleName("LimiterHealthAutoConfiguration")))
-                    .and(not(resideInInner("boot.actuate.LimiterHealthAutoConfiguration")))
-                    .and(not(simpleName("HealthOfActuator"))))
+            .that(not(simpleName("LimiterActuatorAutoConfiguration"))
+                    .and(not(resideInInner("boot.actuate.LimiterActuatorAutoConfiguration"))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
@@ -226,13 +224,10 @@ class WallsTest {
                         "io.limiter.spring.boot.LimiterReactiveAutoConfiguration",
                         "io.limiter.spring.boot.LimiterServletAutoConfiguration",
                         "io.limiter.spring.boot.actuate.KeyReport",
-                        "io.limiter.spring.boot.actuate.LimiterEndpointAutoConfiguration",
-                        "io.limiter.spring.boot.actuate.LimiterHealthAutoConfiguration",
+                        "io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration",
                         "io.limiter.spring.boot.actuate.LimiterMetrics",
-                        "io.limiter.spring.boot.actuate.LimiterMetricsAutoConfiguration",
                         "io.limiter.spring.boot.actuate.RateLimitsEndpoint",
                         "io.limiter.spring.boot.actuate.RateLimitsReport",
-                        "io.limiter.spring.boot.actuate.RateLimitsWebExtension",
                         "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
                         "io.limiter.spring.call.AnnotatedPolicy",
                         "io.limiter.spring.call.Fallback",
@@ -242,6 +237,7 @@ class WallsTest {
                         "io.limiter.spring.call.MethodRules",
                         "io.limiter.spring.call.ShadowCounter",
                         "io.limiter.spring.config.EnableRateLimiting",
+                        "io.limiter.spring.config.WebBeans",
                         "io.limiter.spring.expression.AnnotationError",
                         "io.limiter.spring.expression.Beans",
                         "io.limiter.spring.expression.CallExpression",

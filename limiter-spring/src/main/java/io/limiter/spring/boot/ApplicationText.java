@@ -59,11 +59,6 @@ final class ApplicationText {
         return builder.environment(environmentText).build();
     }
 
-    /** Whether it is written where the state is, and not left to be found out. */
-    boolean saysBackend() {
-        return entries.containsKey("limiter.backend") || variables.containsKey("LIMITER_BACKEND");
-    }
-
     /** A key of Spring Boot applications alone, which limiter-core does not read. */
     private void check(String key) {
         Entry entry = entries.get(KnownKeys.uniform(key));

@@ -1,6 +1,5 @@
 package io.limiter.spring.boot;
 
-import io.limiter.Backend;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.RateLimiter;
@@ -8,7 +7,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -115,29 +113,22 @@ public class LimiterAutoConfiguration {
     private static Limiter start(ApplicationText text, ListableBeanFactory beans) {
         boolean hasClient = hasClient(beans);
         LimiterConfig config = text.config(hasClient);
-        Backend ofBean = hasClient && config.backend() == BackendKind.REDIS
-                ? RedissonBeans.backend(beans, config.redis())
-                : null;
-        LOG.info("{}", why(text, config, ofBean));
-        return ofBean == null ? Limiter.start(config) : Limiter.start(config, ofBean);
+        if (config.backend() == BackendKind.REDIS && hasClient) {
+            LOG.info(
+                    "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
+                            + " in-process would leave it alone)");
+            return Limiter.start(config, RedissonBeans.backend(beans, config.redis()));
+        }
+        LOG.info(
+                config.backend() == BackendKind.REDIS
+                        ? "the limits are shared in Redis, by a connection of limiter.redis.*"
+                        : "the limits are of this JVM alone: limiter.backend says so, or there is neither a bean of type"
+                                + " RedissonClient nor limiter.redis.address");
+        return Limiter.start(config);
     }
 
     private static boolean hasClient(ListableBeanFactory beans) {
         return ClassUtils.isPresent("org.redisson.api.RedissonClient", LimiterAutoConfiguration.class.getClassLoader())
                 && RedissonBeans.any(beans);
-    }
-
-    private static String why(ApplicationText text, LimiterConfig config, @Nullable Backend ofBean) {
-        if (ofBean != null) {
-            return "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
-                    + " in-process would leave it alone)";
-        }
-        if (config.backend() == BackendKind.REDIS) {
-            return "the limits are shared in Redis, by a connection of limiter.redis.*";
-        }
-        return "the limits are of this JVM alone: "
-                + (text.saysBackend()
-                        ? "limiter.backend says so"
-                        : "there is neither a bean of type RedissonClient nor limiter.redis.address");
     }
 }

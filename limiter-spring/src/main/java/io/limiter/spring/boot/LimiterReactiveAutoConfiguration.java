@@ -3,18 +3,15 @@ package io.limiter.spring.boot;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.config.RuleDefinition;
-import io.limiter.spring.webflux.RateLimitExceededWebHandler;
-import io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice;
+import io.limiter.spring.config.WebBeans;
 import java.util.List;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.web.server.WebExceptionHandler;
 
 /** What a WebFlux application has besides {@link LimiterAutoConfiguration}: the 429 of a denied method. */
@@ -28,17 +25,9 @@ public class LimiterReactiveAutoConfiguration {
     /** Made by Spring Boot. */
     public LimiterReactiveAutoConfiguration() {}
 
-    @Bean("io.limiter.spring.rateLimitExceededWebHandler")
-    @ConditionalOnMissingBean
-    RateLimitExceededWebHandler rateLimitExceededWebHandler(Limiter limiter) {
-        return new RateLimitExceededWebHandler(limiter);
-    }
-
-    @Bean("io.limiter.spring.reactiveRateLimitExceededAdvice")
-    @ConditionalOnMissingBean
-    @Conditional(DenialsNotAnswered.class)
-    ReactiveRateLimitExceededAdvice reactiveRateLimitExceededAdvice(RateLimitExceededWebHandler handler) {
-        return new ReactiveRateLimitExceededAdvice(handler);
+    @Bean("io.limiter.spring.reactiveWebBeans")
+    static WebBeans reactiveWebBeans() {
+        return WebBeans.ofReactive();
     }
 
     /** What is for servlets alone; nobody would notice otherwise that it does nothing. */

@@ -6,13 +6,10 @@ import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
-import io.limiter.spring.CallerSource;
-import io.limiter.spring.web.RateLimitExceededAdvice;
-import io.limiter.spring.web.RequestCallers;
+import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
@@ -24,8 +21,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.web.context.request.RequestContextHolder;
 
@@ -38,24 +35,12 @@ import org.springframework.web.context.request.RequestContextHolder;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, RequestContextHolder.class})
 @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+@Import(WebBeans.class)
 public class LimiterServletAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
 
     /** Made by Spring Boot. */
     public LimiterServletAutoConfiguration() {}
-
-    @Bean("io.limiter.spring.callerSource")
-    @ConditionalOnMissingBean(CallerSource.class)
-    RequestCallers callerSource(Limiter limiter) {
-        return RequestCallers.of(limiter);
-    }
-
-    @Bean("io.limiter.spring.rateLimitExceededAdvice")
-    @ConditionalOnMissingBean
-    @Conditional(DenialsNotAnswered.class)
-    RateLimitExceededAdvice rateLimitExceededAdvice(Limiter limiter, ObjectProvider<RejectionHandler> handler) {
-        return RateLimitExceededAdvice.of(limiter, handler);
-    }
 
     /** The rules, in two filters, unless the application has registered one. */
     @Configuration(proxyBeanMethods = false)
@@ -120,13 +105,7 @@ public class LimiterServletAutoConfiguration {
             registration.addUrlPatterns("/*");
             registration.setDispatcherTypes(
                     EnumSet.of(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC));
-            List<String> rules = limiter.config().rules().stream()
-                    .filter(which)
-                    .map(RuleDefinition::name)
-                    .toList();
-            if (!rules.isEmpty()) {
-                LOG.info("filter '{}' at order {} limits by the rules {}", name, order, rules);
-            }
+            LOG.debug("filter '{}' is at order {}", name, order);
             return registration;
         }
     }

@@ -8,15 +8,14 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.ConfigurableEnvironment;
 
@@ -28,7 +27,6 @@ import org.springframework.core.env.ConfigurableEnvironment;
  */
 final class NoEffect implements SmartInitializingSingleton {
     private static final Logger LOG = DiagnosticLog.of(NoEffect.class);
-    private static final int MOST_NEAR = 5;
     private static final int MOST_SHOWN = 6;
 
     /** Keys that were perhaps meant to be ours. */
@@ -68,25 +66,20 @@ final class NoEffect implements SmartInitializingSingleton {
                 && annotations.stream().allMatch(one -> one.policies().isEmpty())
                 && !environment.getProperty("spring.main.lazy-initialization", Boolean.class, false)
                 && !isUsedByCode()) {
-            warnOfNothing(written);
+            String near = written.stream()
+                    .map(WrittenProperty::name)
+                    .filter(name -> NEAR.matcher(name).matches())
+                    .distinct()
+                    .limit(MOST_SHOWN)
+                    .collect(Collectors.joining(", "));
+            LOG.warn(
+                    "RL-138 nothing is limited: below limiter there is neither a policy nor a rule, and no bean has @RateLimited;"
+                            + " add limiter.rules.api.path = /api/* and limiter.rules.api.limits = 100/1m, or remove the library{}",
+                    near.isEmpty()
+                            ? ""
+                            : ". Perhaps these were meant, and their spelling or indentation is not right: " + near);
         }
         warnOfMisplacedKeys(written, config);
-    }
-
-    private static void warnOfNothing(List<WrittenProperty> written) {
-        List<String> near = written.stream()
-                .map(WrittenProperty::name)
-                .filter(name -> NEAR.matcher(name).matches())
-                .distinct()
-                .limit(MOST_NEAR)
-                .toList();
-        LOG.warn(
-                "RL-138 nothing is limited: below limiter there is neither a policy nor a rule, and no bean has @RateLimited;"
-                        + " add limiter.rules.api.path = /api/* and limiter.rules.api.limits = 100/1m, or remove the library{}",
-                near.isEmpty()
-                        ? ""
-                        : ". Perhaps these were meant, and their spelling or indentation is not right: "
-                                + String.join(", ", near));
     }
 
     /** Whether a bean of the application, or of another library, decides by policies of its own. */
@@ -97,17 +90,19 @@ final class NoEffect implements SmartInitializingSingleton {
     }
 
     private boolean isOurs(String bean) {
-        Class<?> type = beans.getType(bean, false);
-        // Health has a type of Spring Boot, or is null where the state is in this JVM.
         return bean.startsWith("io.limiter.")
                 || bean.equals("ratelimitsHealthIndicator")
-                || (type != null && type.getPackageName().equals("io.limiter.spring.boot.actuate"));
+                || (beans.containsBeanDefinition(bean)
+                        && beans.getBeanDefinition(bean).getRole() == BeanDefinition.ROLE_INFRASTRUCTURE);
     }
 
     /** A key that would be ours if it were below {@code limiter}. */
     private record Misplaced(WrittenProperty property, KnownKeys.Key key, String value) {
-        boolean isOf(String name) {
-            return key.text().endsWith("." + name);
+        /** Whether it shows that its owner is ours: limits in our grammar, or a policy that there is. */
+        boolean isProof(LimiterConfig config) {
+            return key.owner().isEmpty()
+                    || (key.text().endsWith(".limits") && isLimits(value))
+                    || (key.text().endsWith(".policy") && config.policies().containsKey(value));
         }
 
         @Override
@@ -118,24 +113,21 @@ final class NoEffect implements SmartInitializingSingleton {
     }
 
     private void warnOfMisplacedKeys(List<WrittenProperty> written, LimiterConfig config) {
-        Map<String, List<Misplaced>> byOwner = new LinkedHashMap<>();
+        List<Misplaced> near = new ArrayList<>();
         for (WrittenProperty property : written) {
             KnownKeys.Key key =
                     SECTIONS.matcher(property.name()).matches() ? KnownKeys.find("limiter." + property.name()) : null;
-            if (key != null && (key.isKnown() || !key.owner().isEmpty())) {
-                String value = environment.resolvePlaceholders(String.valueOf(property.value()));
-                byOwner.computeIfAbsent(key.owner(), none -> new ArrayList<>())
-                        .add(new Misplaced(property, key, value));
+            if (key != null && key.isKnown()) {
+                near.add(new Misplaced(
+                        property, key, environment.resolvePlaceholders(String.valueOf(property.value()))));
             }
         }
-        Set<String> policies = new TreeSet<>(config.policies().keySet());
-        byOwner.keySet().stream()
-                .filter(owner -> owner.startsWith("policies."))
-                .forEach(owner -> policies.add(owner.substring("policies.".length())));
-        List<Misplaced> ours = byOwner.entrySet().stream()
-                .filter(group -> group.getKey().isEmpty() || areOurs(group.getValue(), policies))
-                .flatMap(group -> group.getValue().stream())
-                .toList();
+        Set<String> owners = near.stream()
+                .filter(one -> one.isProof(config))
+                .map(one -> one.key().owner())
+                .collect(Collectors.toSet());
+        List<Misplaced> ours =
+                near.stream().filter(one -> owners.contains(one.key().owner())).toList();
         if (!ours.isEmpty()) {
             LOG.warn(
                     "RL-141 {} keys look like the limiter's, are not below limiter, and are not read: {}; indent their lines below"
@@ -144,13 +136,6 @@ final class NoEffect implements SmartInitializingSingleton {
                     ours.subList(0, Math.min(ours.size(), MOST_SHOWN)),
                     ours.get(0).property().name());
         }
-    }
-
-    /** A rule or a policy has limits in our grammar, or leads a path to a policy that there is. */
-    private static boolean areOurs(List<Misplaced> group, Set<String> policies) {
-        return group.stream().anyMatch(one -> one.isOf("limits") && isLimits(one.value()))
-                || (group.stream().anyMatch(one -> one.isOf("path"))
-                        && group.stream().anyMatch(one -> one.isOf("policy") && policies.contains(one.value())));
     }
 
     private static boolean isLimits(String text) {

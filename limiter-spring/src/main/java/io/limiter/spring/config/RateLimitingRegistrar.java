@@ -28,20 +28,17 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
             checkSame(metadata.getClassName(), attributes, registry.getBeanDefinition(POST_PROCESSOR));
             return;
         }
-        RootBeanDefinition processor = infrastructure(RateLimitedPostProcessor.class);
+        RootBeanDefinition processor = WebBeans.define(POST_PROCESSOR, RateLimitedPostProcessor.class, null, registry);
         processor.getPropertyValues().add("proxyTargetClass", attributes.get("proxyTargetClass"));
         processor.setAttribute(OWNER, metadata.getClassName());
         processor.setAttribute(ATTRIBUTES, attributes);
-        registry.registerBeanDefinition(POST_PROCESSOR, processor);
 
-        RootBeanDefinition lastPass = infrastructure(BeanPostProcessor.class);
-        lastPass.setFactoryBeanName(POST_PROCESSOR);
-        lastPass.setFactoryMethodName("lastPass");
-        registry.registerBeanDefinition(LAST_PASS, lastPass);
-
-        RootBeanDefinition defaults = infrastructure(Defaults.class);
-        defaults.getConstructorArgumentValues().addGenericArgumentValue(attributes.get("value"));
-        registry.registerBeanDefinition(DEFAULTS, defaults);
+        WebBeans.define(LAST_PASS, BeanPostProcessor.class, "lastPass", registry)
+                .setFactoryBeanName(POST_PROCESSOR);
+        WebBeans.define(DEFAULTS, Defaults.class, null, registry)
+                .getConstructorArgumentValues()
+                .addIndexedArgumentValue(0, attributes.get("value"));
+        WebBeans.define("io.limiter.spring.webBeans", WebBeans.class, null, registry);
     }
 
     /** A context has one limiter, so a second annotation may not ask for another. */
@@ -52,11 +49,5 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
                     + first.getAttribute(OWNER) + " has " + known
                     + "; a context has one limiter, so keep one of the two");
         }
-    }
-
-    static RootBeanDefinition infrastructure(Class<?> type) {
-        RootBeanDefinition definition = new RootBeanDefinition(type);
-        definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
-        return definition;
     }
 }

@@ -11,7 +11,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
-import org.springframework.beans.factory.HierarchicalBeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.Ordered;
@@ -37,13 +37,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 public class RateLimitExceededAdvice {
     private final Supplier<Rejections> rejections;
 
-    private RateLimitExceededAdvice(Supplier<Rejections> rejections) {
+    /** With the answers that this gives for each denial. */
+    public RateLimitExceededAdvice(Supplier<Rejections> rejections) {
         this.rejections = rejections;
-    }
-
-    /** With these answers. */
-    public RateLimitExceededAdvice(Rejections rejections) {
-        this(() -> rejections);
     }
 
     /**
@@ -63,14 +59,7 @@ public class RateLimitExceededAdvice {
      * @param factory with the definitions of all beans of the application; those of its parents are asked too
      */
     public static boolean isReplaced(ListableBeanFactory factory) {
-        return isReplacedIn(factory)
-                || (factory instanceof HierarchicalBeanFactory child
-                        && child.getParentBeanFactory() instanceof ListableBeanFactory parent
-                        && isReplaced(parent));
-    }
-
-    private static boolean isReplacedIn(ListableBeanFactory factory) {
-        return Arrays.stream(factory.getBeanDefinitionNames())
+        return Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, Object.class, true, false))
                 .map(name -> factory.getType(name, false))
                 .filter(type -> type != null
                         && !RateLimitExceededAdvice.class.isAssignableFrom(type)

@@ -1,7 +1,6 @@
 package io.limiter.spring.web;
 
 import io.limiter.Limiter;
-import io.limiter.config.ClientIpSettings;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;
@@ -20,14 +19,9 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 public final class RequestCallers implements CallerSource {
     private final Supplier<ClientAddressResolver> addresses;
 
-    private RequestCallers(Supplier<ClientAddressResolver> addresses) {
+    /** With the addresses that this finds at each request. */
+    public RequestCallers(Supplier<ClientAddressResolver> addresses) {
         this.addresses = addresses;
-    }
-
-    /** With addresses as configured: {@code limiter.client-ip}. */
-    public RequestCallers(ClientIpSettings settings) {
-        ClientAddressResolver resolver = ClientAddressResolver.of(settings);
-        this.addresses = () -> resolver;
     }
 
     /** With addresses as the present configuration of a limiter says. */

@@ -5,6 +5,8 @@ import io.limiter.Limiter;
 import io.limiter.servlet.rejection.DenialAnswer;
 import io.limiter.spring.RateLimitExceededException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
@@ -63,13 +65,11 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
     }
 
     private static @Nullable Decision denial(Throwable failure) {
-        Throwable cause = failure;
-        for (int i = 0; cause != null && i < MOST_CAUSES; i++) {
-            if (cause instanceof RateLimitExceededException denied) {
-                return denied.decision();
-            }
-            cause = cause.getCause();
-        }
-        return null;
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(MOST_CAUSES)
+                .filter(RateLimitExceededException.class::isInstance)
+                .map(denied -> ((RateLimitExceededException) denied).decision())
+                .findFirst()
+                .orElse(null);
     }
 }

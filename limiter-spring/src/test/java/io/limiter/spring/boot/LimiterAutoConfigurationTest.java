@@ -46,7 +46,7 @@ class LimiterAutoConfigurationTest {
     void nothingIsConfiguredAndNothingIsWrong() {
         runner.run(context -> {
             assertTrue(context.getBean(Limiter.class).config().policies().isEmpty());
-            assertFalse(context.containsBean("io.limiter.spring.callerSource"));
+            assertFalse(context.containsBean("callerSource"));
         });
     }
 }

@@ -38,6 +38,10 @@ class NothingLimitedTest {
     static class Site {}
 
     @Configuration(proxyBeanMethods = false)
+    @Import(Site.class)
+    static class WebSite {}
+
+    @Configuration(proxyBeanMethods = false)
     @Import({Site.class, Votes.class})
     static class AnnotatedSite {}
 
@@ -60,7 +64,7 @@ class NothingLimitedTest {
     private List<String> told(String yaml, Class<?> configuration, String... arguments) {
         int before = output.getOut().length();
         BootSite.application(configuration)
-                .web(WebApplicationType.NONE)
+                .web(configuration == WebSite.class ? WebApplicationType.SERVLET : WebApplicationType.NONE)
                 .run(BootSite.arguments(folder, yaml, arguments))
                 .close();
         return output.getOut()
@@ -104,6 +108,7 @@ class NothingLimitedTest {
                 "limiter.rules.api.limits = 100/1m",
                 "remove the library");
         assertFalse(lines.get(0).contains("indentation"), "no key is near: " + lines);
+        assertEquals(1, told("", WebSite.class).size(), "what we have in a web application is no use of it");
     }
 
     @Test

@@ -115,7 +115,8 @@ class OwnBeansTest {
     @Test
     void callersAndAnAdvice() {
         CallerSource callers = () -> null;
-        RateLimitExceededAdvice advice = new RateLimitExceededAdvice(Rejections.of(App.config("")));
+        Rejections rejections = Rejections.of(App.config(""));
+        RateLimitExceededAdvice advice = new RateLimitExceededAdvice(() -> rejections);
         webRunner
                 .withBean(CallerSource.class, () -> callers)
                 .withBean(RateLimitExceededAdvice.class, () -> advice)

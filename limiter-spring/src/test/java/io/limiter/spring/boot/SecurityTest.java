@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.RateLimitFilter;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -123,6 +126,25 @@ class SecurityTest {
             assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
             assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open", "Authorization", basic("bob")));
             assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed", "Authorization", "Basic YTpi"));
+        }
+    }
+
+    @Test
+    void aRuleByUserThatComesByReplaceIsInForce() {
+        try (BootSite site = BootSite.start(folder, "", Site.class)) {
+            assertEquals(List.of(200, 200), site.statuses(2, "GET", "/closed", "Authorization", basic("ann")));
+            Map<String, String> rule = Map.of(
+                    "limiter.rules.fair.path",
+                    "/*",
+                    "limiter.rules.fair.key",
+                    "user",
+                    "limiter.rules.fair.limits",
+                    "2/1h");
+            site.context()
+                    .getBean(Limiter.class)
+                    .replace(LimiterConfig.builder().properties("next", rule).build());
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("bob")));
         }
     }
 

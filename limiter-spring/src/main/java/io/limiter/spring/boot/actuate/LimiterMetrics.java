@@ -19,12 +19,10 @@ import java.util.function.ToDoubleFunction;
  */
 public final class LimiterMetrics implements MeterBinder {
     private final Limiter limiter;
-    private final AnnotatedPolicies annotated;
 
-    /** Of a limiter, and of what annotations say besides. */
-    LimiterMetrics(Limiter limiter, AnnotatedPolicies annotated) {
+    /** Of a limiter. */
+    LimiterMetrics(Limiter limiter) {
         this.limiter = limiter;
-        this.annotated = annotated;
     }
 
     @Override
@@ -49,7 +47,7 @@ public final class LimiterMetrics implements MeterBinder {
             config.policies().keySet().forEach(once);
             return bound;
         });
-        annotated.all().forEach(one -> once.accept(one.policy().name()));
+        limiter.policies().keySet().forEach(once);
         counters.onPolicy(once);
     }
 
@@ -57,25 +55,25 @@ public final class LimiterMetrics implements MeterBinder {
         for (Decision.Source source : Decision.Source.values()) {
             // These two say in their name what came of it, and a denial that is remembered is one.
             if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
-                decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source))
-                        .register(registry);
+                decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source), registry);
             }
             if (source != Decision.Source.FAILED_OPEN) {
-                decisions(policy, "denied", source, counters, all -> all.denied(policy, source))
-                        .register(registry);
+                decisions(policy, "denied", source, counters, all -> all.denied(policy, source), registry);
             }
         }
     }
 
-    private static FunctionCounter.Builder<Counters> decisions(
+    private static void decisions(
             String policy,
             String outcome,
             Decision.Source source,
             Counters counters,
-            ToDoubleFunction<Counters> count) {
-        return FunctionCounter.builder("limiter.decisions", counters, count)
+            ToDoubleFunction<Counters> count,
+            MeterRegistry registry) {
+        FunctionCounter.builder("limiter.decisions", counters, count)
                 .tags("policy", policy, "outcome", outcome, "source", RateLimitsEndpoint.text(source))
                 .description("Calls that a policy allowed or denied, by who decided")
-                .baseUnit("decisions");
+                .baseUnit("decisions")
+                .register(registry);
     }
 }

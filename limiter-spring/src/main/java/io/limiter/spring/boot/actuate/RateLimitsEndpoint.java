@@ -13,100 +13,109 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyForm;
 import io.limiter.servlet.key.RuleKeyForm;
 import io.limiter.spring.call.AnnotatedPolicy;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
  * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; and a key
- * that gets its whole quota again. Keys are never listed. Thread-safe.
+ * that gets its whole quota again. Keys are never listed. Over HTTP: 404 for a policy that is not there, 400 for a text that is no
+ * key, 503 where Redis did not answer and nobody knows. Thread-safe.
  */
-@Endpoint(id = "ratelimits")
+@WebEndpoint(id = "ratelimits")
 public class RateLimitsEndpoint {
     private final Limiter limiter;
-    private final AnnotatedPolicies annotated;
+    private final ObjectProvider<RateLimitedPostProcessor> annotations;
 
     /** Of a limiter, and of what annotations say besides. */
-    RateLimitsEndpoint(Limiter limiter, AnnotatedPolicies annotated) {
+    RateLimitsEndpoint(Limiter limiter, ObjectProvider<RateLimitedPostProcessor> annotations) {
         this.limiter = limiter;
-        this.annotated = annotated;
+        this.annotations = annotations;
     }
 
     /** What is limited, and how it has gone since the start. */
     @ReadOperation
     public RateLimitsReport ratelimits() {
-        return RateLimitsReport.of(limiter, annotated.all());
+        return RateLimitsReport.of(limiter, annotated().toList());
     }
 
     /**
-     * What a key has used of a policy. It takes nothing, and waits for Redis no longer than a call does.
+     * {@code GET /actuator/ratelimits/{policy}?key=...}: what a key has used of a policy. It takes nothing, and waits for Redis no longer
+     * than a call does.
      *
      * @param key a client's address, or a key as it stands in the names of states in Redis
-     * @throws IllegalArgumentException if there is no such policy, or the text is no key
      */
+    // A key may be left out, and is asked for then: of the two marks for that Spring Boot 3 reads the first, and 4 the
+    // second.
     @ReadOperation
-    public KeyReport peek(@Selector String policy, String key) {
-        Policy known = policy(policy);
-        PartitionKey whose = read(known, key);
-        RateLimiter rateLimiter = limiter.rateLimiter();
-        // Two looks at once: what is there, and what a call would be told.
-        CompletableFuture<Decision> state =
-                rateLimiter.peekAsync(List.of(new Charge(known, whose, 0))).toCompletableFuture();
-        CompletableFuture<Decision> call =
-                rateLimiter.peekAsync(List.of(new Charge(known, whose, 1))).toCompletableFuture();
-        return report(known, whose, state.join(), call.join());
+    public WebEndpointResponse<Object> peek(
+            @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
+        return answer(policy, key, (known, whose) -> {
+            RateLimiter rateLimiter = limiter.rateLimiter();
+            // Two looks at once: what is there, and what a call would be told.
+            CompletableFuture<Decision> state =
+                    rateLimiter.peekAsync(List.of(new Charge(known, whose, 0))).toCompletableFuture();
+            CompletableFuture<Decision> call =
+                    rateLimiter.peekAsync(List.of(new Charge(known, whose, 1))).toCompletableFuture();
+            KeyReport report = report(known, whose, state.join(), call.join());
+            return new WebEndpointResponse<>(report, report.limits().isEmpty() ? 503 : 200);
+        });
     }
 
-    /**
-     * Gives a key its whole quota of a policy again.
-     *
-     * @throws IllegalArgumentException if there is no such policy, or the text is no key
-     * @throws BackendException if Redis can't do it now
-     */
+    /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: gives a key its whole quota of a policy again. */
     @DeleteOperation
-    public KeyReport.Reset reset(@Selector String policy, String key) {
-        Policy known = policy(policy);
-        PartitionKey whose = read(known, key);
-        limiter.rateLimiter().reset(known, whose);
-        return new KeyReport.Reset(known.name(), whose.canonical(), KeyText.parts(whose), form(known, whose));
+    public WebEndpointResponse<Object> reset(
+            @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
+        return answer(policy, key, (known, whose) -> {
+            limiter.rateLimiter().reset(known, whose);
+            return new WebEndpointResponse<>(
+                    new KeyReport.Reset(known.name(), whose.canonical(), KeyText.parts(whose), form(known, whose)));
+        });
     }
 
-    /** The policy of that name, of the configuration or of an annotation; null when there is none. */
-    @Nullable
-    Policy find(String name) {
-        return policies().get(name);
-    }
-
-    private Policy policy(String name) {
-        Policy policy = find(name);
-        if (policy == null) {
-            throw new IllegalArgumentException(noPolicy(name));
+    private WebEndpointResponse<Object> answer(
+            String policy, @Nullable String key, BiFunction<Policy, PartitionKey, WebEndpointResponse<Object>> ask) {
+        Policy known = limiter.policies().get(policy);
+        if (known == null) {
+            return failure(
+                    404,
+                    "there is no policy '" + policy + "'; there are "
+                            + limiter.policies().keySet() + " (of a policy that only code makes, ask the code)");
         }
-        return policy;
+        if (key == null) {
+            return failure(400, "whose quota is missing; add ?key=192.0.2.1 or another key");
+        }
+        try {
+            return ask.apply(known, read(known, key));
+        } catch (IllegalArgumentException noKey) {
+            return failure(400, noKey.getMessage());
+        } catch (BackendException away) {
+            return failure(503, away.getMessage());
+        }
     }
 
-    /** What to say of a name that no policy has. */
-    String noPolicy(String name) {
-        return "there is no policy '" + name + "'; there are " + policies().keySet()
-                + " (of a policy that only code makes, ask the code)";
+    private static WebEndpointResponse<Object> failure(int status, @Nullable String error) {
+        return new WebEndpointResponse<>(new KeyReport.Failure(String.valueOf(error)), status);
     }
 
-    private Map<String, Policy> policies() {
-        Map<String, Policy> all = new LinkedHashMap<>(limiter.policies());
-        annotated.all().forEach(one -> all.putIfAbsent(one.policy().name(), one.policy()));
-        return all;
+    /** What the annotations say, as far as their beans exist. */
+    private Stream<AnnotatedPolicy> annotated() {
+        return annotations.stream().flatMap(one -> one.policies().stream());
     }
 
     private PartitionKey read(Policy policy, String key) {
@@ -152,7 +161,7 @@ public class RateLimitsEndpoint {
         String name = policy.name();
         List<KeyForm> forms = Stream.concat(
                         rulesOf(policy).map(RuleKeyForm::of),
-                        annotated.all().stream()
+                        annotated()
                                 .filter(one -> one.policy().name().equals(name))
                                 .map(AnnotatedPolicy::keyForm))
                 .toList();
@@ -184,8 +193,7 @@ public class RateLimitsEndpoint {
     private static String duration(long micros) {
         return micros == LimitOutcome.NEVER
                 ? "never"
-                : Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000)
-                        .toString();
+                : Duration.of(micros, ChronoUnit.MICROS).toString();
     }
 
     /** As the documentation writes it. */

@@ -43,14 +43,9 @@ public record RateLimitsReport(
             Limiter limiter, LimiterConfig config, List<AnnotatedPolicy> annotated) {
         Counters counters = limiter.rateLimiter().counters();
         Map<String, String> methods = new HashMap<>();
-        Map<String, Policy> known = new LinkedHashMap<>(limiter.policies());
-        for (AnnotatedPolicy one : annotated) {
-            String name = one.policy().name();
-            known.putIfAbsent(name, one.policy());
-            methods.putIfAbsent(name, one.method());
-        }
+        annotated.forEach(one -> methods.putIfAbsent(one.policy().name(), one.method()));
         Map<String, PolicyReport> all = new LinkedHashMap<>();
-        known.forEach((name, policy) -> {
+        limiter.policies().forEach((name, policy) -> {
             String definedBy =
                     config.policies().containsKey(name) ? "configuration" : methods.getOrDefault(name, "code");
             all.put(name, PolicyReport.of(policy, definedBy, counters));

@@ -37,12 +37,9 @@ record RedisHealth(String status, Map<String, Object> details) {
         if (health.isDeciding()) {
             return "answers";
         }
-        String what;
-        if (health.isAway()) {
-            boolean all = health.serversThatAre(BackendHealth.State.AWAY).size()
-                    == health.servers().size();
-            what = all ? "away" : "partly away";
-        } else {
+        int away = health.serversThatAre(BackendHealth.State.AWAY).size();
+        String what = away == health.servers().size() ? "away" : "partly away";
+        if (away == 0) {
             what = health.serversThatAre(BackendHealth.State.REFUSES).isEmpty()
                     ? "does not answer in time"
                     : "answers, and refuses to decide";

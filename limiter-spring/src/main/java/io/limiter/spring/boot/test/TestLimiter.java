@@ -8,7 +8,6 @@ import io.limiter.config.LimiterConfig.InProcessSettings;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -25,9 +24,7 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
     private final ObjectProvider<ManualTime> times;
     private final ListableBeanFactory beans;
     private final List<Replaced> all = new CopyOnWriteArrayList<>();
-    private volatile @Nullable Start start;
-
-    private record Start(ManualTime time, long micros) {}
+    private volatile long start;
 
     /** A limiter that was put in the place of another, and what is behind it. */
     private record Replaced(Limiter limiter, HotSwappableTargetSource backend) {}
@@ -52,9 +49,8 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
             // Of the application's own rate limiter its context is the owner.
             limiter.close();
         }
-        if (start == null) {
-            ManualTime time = times.getObject();
-            start = new Start(time, time.nowMicros());
+        if (all.isEmpty()) {
+            start = times.getObject().nowMicros();
         }
         HotSwappableTargetSource backend = new HotSwappableTargetSource(fresh(limiter));
         Limiter replaced = Limiter.of(limiter.config(), RateLimiter.on(ProxyFactory.getProxy(Backend.class, backend)));
@@ -64,9 +60,8 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
 
     /** Nothing is used, and it is the time of the beginning. */
     void beginAnew() {
-        Start first = start;
-        if (first != null) {
-            first.time().setMicros(first.micros());
+        if (!all.isEmpty()) {
+            times.getObject().setMicros(start);
         }
         all.forEach(one -> one.backend().swap(fresh(one.limiter())));
     }

@@ -13,14 +13,10 @@ import io.limiter.PartitionKey;
 import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
-import java.lang.management.ManagementFactory;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import javax.management.MBeanException;
-import javax.management.MBeanServer;
-import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,9 +24,6 @@ import org.junit.jupiter.api.Test;
 
 /** The endpoint of an application whose state is in this JVM, over HTTP and JMX. */
 class EndpointTest {
-    private static final String DOMAIN = "io.limiter.test";
-    private static final String[] STRINGS = {String.class.getName(), String.class.getName()};
-
     private static ManagedSite site;
     private static Limiter limiter;
 
@@ -51,10 +44,7 @@ class EndpointTest {
                 "limiter.rules.all.key=global",
                 "limiter.rules.all.limits=1000/1s fixed",
                 "management.endpoints.web.exposure.include=ratelimits,health",
-                "management.endpoint.health.show-details=always",
-                "management.endpoints.jmx.exposure.include=ratelimits",
-                "management.endpoints.jmx.domain=" + DOMAIN,
-                "spring.jmx.enabled=true");
+                "management.endpoint.health.show-details=always");
         limiter = site.bean(Limiter.class);
     }
 
@@ -238,27 +228,6 @@ class EndpointTest {
         assertEquals(200, health.statusCode());
         assertTrue(health.body().contains("diskSpace"), health.body());
         assertFalse(health.body().contains("ratelimits"), health.body());
-    }
-
-    @Test
-    void overJmx() throws Exception {
-        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ObjectName name = new ObjectName(DOMAIN + ":type=Endpoint,name=Ratelimits");
-        PartitionKey client = PartitionKey.of("192.0.2.7");
-        limiter.tryAcquire("login", client, 2);
-
-        Map<?, ?> report = (Map<?, ?>) server.invoke(name, "ratelimits", new Object[0], new String[0]);
-        assertTrue(((Map<?, ?>) report.get("policies")).containsKey("Jobs.send"), report::toString);
-        Map<?, ?> seen = (Map<?, ?>) server.invoke(name, "peek", new Object[] {"login", "192.0.2.7"}, STRINGS);
-        Object left = ((Map<?, ?>) ((List<?>) seen.get("limits")).get(0)).get("remaining");
-        assertEquals(3, ((Number) left).intValue());
-        server.invoke(name, "reset", new Object[] {"login", "192.0.2.7"}, STRINGS);
-        assertEquals(
-                5, limiter.rateLimiter().peek(limiter.policy("login"), client).remaining());
-
-        MBeanException wrong = assertThrows(
-                MBeanException.class, () -> server.invoke(name, "peek", new Object[] {"logn", "*"}, STRINGS));
-        Facts.toldInOneLine(wrong.getMessage(), "'logn'", "login", "Jobs.send");
     }
 
     @Test

@@ -12,7 +12,6 @@ import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
-import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -26,7 +25,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 /** The counters of an application as meters. */
 class MetricsTest {
@@ -98,11 +96,7 @@ class MetricsTest {
                 .properties("test", Map.of("limiter.policies.vote.limits", "3/1h"))
                 .build();
         try (Limiter limiter = Limiter.start(config)) {
-            DefaultListableBeanFactory noAnnotations = new DefaultListableBeanFactory();
-            new LimiterMetrics(
-                            limiter,
-                            new AnnotatedPolicies(noAnnotations.getBeanProvider(RateLimitedPostProcessor.class)))
-                    .bindTo(registry);
+            new LimiterMetrics(limiter).bindTo(registry);
             for (int i = 0; i < 1_100; i++) {
                 limiter.rateLimiter()
                         .tryAcquire(

@@ -166,7 +166,7 @@ class RedisSiteTest {
     void noHealthWhereItIsSwitchedOff() {
         new ApplicationContextRunner()
                 .withConfiguration(
-                        AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterHealthAutoConfiguration.class))
+                        AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterActuatorAutoConfiguration.class))
                 .withPropertyValues(
                         "limiter.redis.address=" + RedisServers.single(), "management.health.ratelimits.enabled=false")
                 .run(context -> assertFalse(context.containsBean("ratelimitsHealthIndicator")));

@@ -18,9 +18,7 @@ public final class SomeLibraries implements Callable<String> {
     @ImportAutoConfiguration({
         LimiterAutoConfiguration.class,
         LimiterServletAutoConfiguration.class,
-        LimiterEndpointAutoConfiguration.class,
-        LimiterHealthAutoConfiguration.class,
-        LimiterMetricsAutoConfiguration.class
+        LimiterActuatorAutoConfiguration.class
     })
     @Import(Service.class)
     static class Application {}
@@ -38,8 +36,7 @@ public final class SomeLibraries implements Callable<String> {
                 .properties(
                         "spring.main.banner-mode=off",
                         "logging.level.root=off",
-                        "spring.jmx.enabled=true",
-                        "management.endpoints.jmx.exposure.include=ratelimits")
+                        "management.endpoints.web.exposure.include=ratelimits")
                 .run()) {
             Service service = context.getBean(Service.class);
             service.call();
@@ -47,7 +44,9 @@ public final class SomeLibraries implements Callable<String> {
                 service.call();
                 return "not limited";
             } catch (RateLimitExceededException denied) {
-                return context.containsBean("rateLimitsEndpoint") ? "limited, with endpoint" : "limited";
+                return context.containsBean("io.limiter.spring.rateLimitsEndpoint")
+                        ? "limited, with endpoint"
+                        : "limited";
             }
         }
     }

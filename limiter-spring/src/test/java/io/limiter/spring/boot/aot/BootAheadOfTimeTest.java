@@ -11,10 +11,8 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.LimiterServletAutoConfiguration;
 import io.limiter.spring.boot.actuate.KeyReport;
-import io.limiter.spring.boot.actuate.LimiterEndpointAutoConfiguration;
-import io.limiter.spring.boot.actuate.LimiterHealthAutoConfiguration;
+import io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration;
 import io.limiter.spring.boot.actuate.LimiterMetrics;
-import io.limiter.spring.boot.actuate.LimiterMetricsAutoConfiguration;
 import io.limiter.spring.boot.actuate.RateLimitsEndpoint;
 import io.limiter.spring.boot.actuate.RateLimitsReport;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -64,9 +62,7 @@ class BootAheadOfTimeTest {
     @ImportAutoConfiguration({
         LimiterAutoConfiguration.class,
         LimiterServletAutoConfiguration.class,
-        LimiterEndpointAutoConfiguration.class,
-        LimiterHealthAutoConfiguration.class,
-        LimiterMetricsAutoConfiguration.class
+        LimiterActuatorAutoConfiguration.class
     })
     static class Application {
         @Bean
@@ -147,7 +143,7 @@ class BootAheadOfTimeTest {
         assertEquals(
                 List.of("vote", "Votes.once"),
                 List.copyOf(endpoint.ratelimits().policies().keySet()));
-        assertFalse(endpoint.peek("vote", "key=alice").allowed());
+        assertFalse(((KeyReport) endpoint.peek("vote", "key=alice").getBody()).allowed());
         context.getBean(LimiterMetrics.class).bindTo(context.getBean(MeterRegistry.class));
         assertEquals(
                 2,

@@ -2,11 +2,17 @@ package io.limiter.spring.boot.actuate;
 
 import io.limiter.Limiter;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.proxy.RateLimitedPostProcessor;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
@@ -14,28 +20,61 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Health {@code ratelimits}, where the state is in Redis. Switched off by {@code management.health.ratelimits.enabled = false}.
- * Health is at home in another place since Spring Boot 4, so there are two.
+ * What operators see: the endpoint {@code ratelimits} where it is exposed; the meters {@code limiter.*} where there is a registry; and
+ * health {@code ratelimits} where the state is in Redis. Each is switched off as all others of its kind are:
+ * {@code management.metrics.enable.limiter = false}, {@code management.health.ratelimits.enabled = false}. Metrics and health have
+ * another home since Spring Boot 4, so what is near them is named twice.
  */
 @AutoConfiguration(
         after = LimiterAutoConfiguration.class,
+        afterName = {
+            "org.springframework.boot.actuate.autoconfigure.metrics.MetricsAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        },
         beforeName = {
             "org.springframework.boot.actuate.autoconfigure.health.HealthContributorAutoConfiguration",
             "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration"
         })
 @ConditionalOnSingleCandidate(Limiter.class)
-public class LimiterHealthAutoConfiguration {
-    private static final String BEAN = "ratelimitsHealthIndicator";
+public class LimiterActuatorAutoConfiguration {
+    private static final String HEALTH = "ratelimitsHealthIndicator";
 
     /** Made by Spring Boot. */
-    public LimiterHealthAutoConfiguration() {}
+    public LimiterActuatorAutoConfiguration() {}
 
-    /** A backend in this JVM has no health of its own, and no line in that of the application. */
-    private static boolean needsNobody(Limiter limiter) {
-        return limiter.rateLimiter().health().servers().isEmpty();
+    /** The endpoint. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+    @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
+    @RegisterReflectionForBinding({
+        RateLimitsReport.class,
+        KeyReport.class,
+        KeyReport.Reset.class,
+        KeyReport.Failure.class
+    })
+    static class OfEndpoint {
+        @Bean("io.limiter.spring.rateLimitsEndpoint")
+        @ConditionalOnMissingBean
+        RateLimitsEndpoint rateLimitsEndpoint(Limiter limiter, ObjectProvider<RateLimitedPostProcessor> annotations) {
+            return new RateLimitsEndpoint(limiter, annotations);
+        }
     }
 
-    /** Of the actuator of Spring Boot 3. */
+    /** The meters. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    @ConditionalOnBean(MeterRegistry.class)
+    static class OfMeters {
+        @Bean("io.limiter.spring.limiterMetrics")
+        @ConditionalOnMissingBean
+        LimiterMetrics limiterMetrics(Limiter limiter) {
+            return new LimiterMetrics(limiter);
+        }
+    }
+
+    /** Health, of the actuator of Spring Boot 3. A backend in this JVM has none, and no line in that of the application. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(
             name = {
@@ -44,11 +83,11 @@ public class LimiterHealthAutoConfiguration {
             })
     @ConditionalOnEnabledHealthIndicator("ratelimits")
     static class OfActuator {
-        @Bean(BEAN)
-        @ConditionalOnMissingBean(name = BEAN)
+        @Bean(HEALTH)
+        @ConditionalOnMissingBean(name = HEALTH)
         @Nullable
         HealthIndicator ratelimitsHealthIndicator(Limiter limiter) {
-            return needsNobody(limiter)
+            return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
                     : () -> {
                         RedisHealth redis = RedisHealth.of(limiter);
@@ -68,11 +107,11 @@ public class LimiterHealthAutoConfiguration {
             })
     @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator("ratelimits")
     static class OfModule {
-        @Bean(BEAN)
-        @ConditionalOnMissingBean(name = BEAN)
+        @Bean(HEALTH)
+        @ConditionalOnMissingBean(name = HEALTH)
         org.springframework.boot.health.contributor.@Nullable HealthIndicator ratelimitsHealthIndicator(
                 Limiter limiter) {
-            return needsNobody(limiter)
+            return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
                     : () -> {
                         RedisHealth redis = RedisHealth.of(limiter);
