@@ -33,8 +33,6 @@ import org.springframework.util.ClassUtils;
  */
 @AutoConfiguration
 public class LimiterAutoConfiguration {
-    static final String LIMITER = "io.limiter.spring.limiter";
-
     /** What puts the limiter of a test in the place of each other one; see there. */
     private static final String TEST = "io.limiter.spring.boot.test.limiter";
 
@@ -47,7 +45,7 @@ public class LimiterAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
     static class Enabled {
-        @Bean(LIMITER)
+        @Bean(NoEffect.LIMITER)
         @ConditionalOnMissingBean
         Limiter limiter(
                 ConfigurableEnvironment environment,
@@ -63,7 +61,7 @@ public class LimiterAutoConfiguration {
         }
 
         @Bean("io.limiter.spring.noEffect")
-        @ConditionalOnBean(name = LIMITER)
+        @ConditionalOnBean(name = NoEffect.LIMITER)
         NoEffect noEffect(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
@@ -93,7 +91,7 @@ public class LimiterAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BootKeys.ENABLED, havingValue = "false")
     static class Disabled {
-        @Bean(LIMITER)
+        @Bean(NoEffect.LIMITER)
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {

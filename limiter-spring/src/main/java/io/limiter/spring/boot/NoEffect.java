@@ -26,6 +26,9 @@ import org.springframework.core.env.ConfigurableEnvironment;
  * application may have {@code rules} or {@code policies} of its own, so that only those count whose values are ours too.
  */
 final class NoEffect implements SmartInitializingSingleton {
+    /** The name of the bean whose users would be seen. */
+    static final String LIMITER = "io.limiter.spring.limiter";
+
     private static final Logger LOG = DiagnosticLog.of(NoEffect.class);
     private static final int MOST_SHOWN = 6;
 
@@ -85,8 +88,7 @@ final class NoEffect implements SmartInitializingSingleton {
     /** Whether a bean of the application, or of another library, decides by policies of its own. */
     private boolean isUsedByCode() {
         return beans.getBeanNamesForType(RateLimiter.class, true, false).length > 0
-                || !Arrays.stream(beans.getDependentBeans(LimiterAutoConfiguration.LIMITER))
-                        .allMatch(this::isOurs);
+                || !Arrays.stream(beans.getDependentBeans(LIMITER)).allMatch(this::isOurs);
     }
 
     private boolean isOurs(String bean) {

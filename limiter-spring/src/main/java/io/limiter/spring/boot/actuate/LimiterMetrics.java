@@ -30,7 +30,7 @@ public final class LimiterMetrics implements MeterBinder {
         Counters counters = limiter.rateLimiter().counters();
         for (BackendException.Kind kind : BackendException.Kind.values()) {
             FunctionCounter.builder("limiter.backend.failures", counters, all -> all.failures(kind))
-                    .tag("kind", RateLimitsEndpoint.text(kind))
+                    .tag("kind", RateLimitsReport.text(kind))
                     .description("How often the backend gave no decision, so that a failure mode did")
                     .baseUnit("failures")
                     .register(registry);
@@ -71,7 +71,7 @@ public final class LimiterMetrics implements MeterBinder {
             ToDoubleFunction<Counters> count,
             MeterRegistry registry) {
         FunctionCounter.builder("limiter.decisions", counters, count)
-                .tags("policy", policy, "outcome", outcome, "source", RateLimitsEndpoint.text(source))
+                .tags("policy", policy, "outcome", outcome, "source", RateLimitsReport.text(source))
                 .description("Calls that a policy allowed or denied, by who decided")
                 .baseUnit("decisions")
                 .register(registry);

@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
@@ -146,7 +145,7 @@ public class RateLimitsEndpoint {
                 policy.name(),
                 key.canonical(),
                 KeyText.parts(key),
-                text(call.source()),
+                RateLimitsReport.text(call.source()),
                 call.allowed(),
                 duration(call.retryAfterMicros()),
                 limits,
@@ -194,10 +193,5 @@ public class RateLimitsEndpoint {
         return micros == LimitOutcome.NEVER
                 ? "never"
                 : Duration.of(micros, ChronoUnit.MICROS).toString();
-    }
-
-    /** As the documentation writes it. */
-    static String text(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -68,10 +68,10 @@ public record RateLimitsReport(
         static Backend of(RateLimiter limiter) {
             BackendHealth health = limiter.health();
             Map<String, String> servers = new TreeMap<>();
-            health.servers().forEach((name, state) -> servers.put(name, RateLimitsEndpoint.text(state)));
+            health.servers().forEach((name, state) -> servers.put(name, text(state)));
             Map<String, Long> failures = new LinkedHashMap<>();
             for (BackendException.Kind kind : BackendException.Kind.values()) {
-                failures.put(RateLimitsEndpoint.text(kind), limiter.counters().failures(kind));
+                failures.put(text(kind), limiter.counters().failures(kind));
             }
             return new Backend(servers.isEmpty() ? "in-process" : "redis", servers, health.findings(), failures);
         }
@@ -115,7 +115,7 @@ public record RateLimitsReport(
                 long allowed = counters.allowed(policy, source);
                 long denied = counters.denied(policy, source);
                 if (allowed + denied > 0) {
-                    decisions.put(RateLimitsEndpoint.text(source), new Decisions(allowed, denied));
+                    decisions.put(text(source), new Decisions(allowed, denied));
                 }
             }
             return decisions;
@@ -165,5 +165,10 @@ public record RateLimitsReport(
                     annotated.condition().isBlank() ? null : annotated.condition(),
                     annotated.shadow());
         }
+    }
+
+    /** As the documentation writes it. */
+    static String text(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }
