@@ -14,6 +14,7 @@ import io.limiter.spring.call.AnnotatedPolicy;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
