@@ -19,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class LimiterConfigTest {
-    private static final String WHOLE = """
+    static final String WHOLE = """
             # redis or in-process (the default)
             limiter.backend = redis
             limiter.redis.address = redis://127.0.0.1:6379
@@ -190,27 +189,6 @@ class LimiterConfigTest {
     }
 
     @Test
-    void linesOfTwoSourcesThatContradictEachOtherAreBothNamed() {
-        ConfigException mistake = assertThrows(
-                ConfigException.class,
-                () -> LimiterConfig.builder()
-                        .text(
-                                "base",
-                                new StringReader("limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\n"
-                                        + "limiter.rules.a.policy = p\nlimiter.rules.b.path = /b\n"))
-                        .text("over", new StringReader("limiter.rules.a.limits = 2/s\nlimiter.rules.b.limits = 2/s\n"))
-                        .environment(Map.of("LIMITER_RULES_B_POLICY", "p"))
-                        .build());
-        assertEquals(
-                List.of(
-                        "line 1: RL-106 limiter.rules.a.limits = 2/s: rule 'a' names policy 'p' (base) and has"
-                                + " limits of its own; keep one of the two",
-                        "line 2: RL-106 limiter.rules.b.limits = 2/s: rule 'b' names policy 'p' (environment variable"
-                                + " LIMITER_RULES_B_POLICY) and has limits of its own; keep one of the two"),
-                mistake.problems());
-    }
-
-    @Test
     void aRuleHasLimitsOrAPolicyAndNotBoth() {
         String rule = "limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\nlimiter.rules.a.policy = p\n";
         String message = message(rule + "limiter.rules.a.limits = 1/s\n");
@@ -265,82 +243,6 @@ class LimiterConfigTest {
     void aUserWithoutAPasswordIsAMistake() {
         String message = message("limiter.redis.username = voter\n");
         assertTrue(message.contains("RL-105") && message.contains("add limiter.redis.password"), message);
-    }
-
-    @Test
-    void anEmptyVariableIsNoneAndAnAmbiguousOneIsAMistake() throws IOException {
-        LimiterConfig config = LimiterConfig.builder()
-                .text("f", new StringReader("limiter.instances = 3"))
-                .properties("web.xml", Map.of("limiter.backend", "\n  in-process \n"))
-                .environment(Map.of("LIMITER_INSTANCES", " ", "LIMITER_BACKEND", ""))
-                .build();
-        assertEquals(3, config.instances());
-        String text = "limiter.policies.a-b.limits = 1/s\nlimiter.policies.a.b.limits = 1/s\n";
-        ConfigException mistake = assertThrows(
-                ConfigException.class,
-                () -> LimiterConfig.builder()
-                        .text("f", new StringReader(text))
-                        .environment(Map.of("LIMITER_POLICIES_A_B_LIMITS", "2/s"))
-                        .build());
-        assertTrue(String.valueOf(mistake.getMessage()).contains("it could be limiter.policies.a-b.limits or"));
-    }
-
-    @Test
-    void theEnvironmentGoesOverTheFileAndBringsNoUnknownKeys() throws IOException {
-        LimiterConfig config = LimiterConfig.builder()
-                .text("limiter.properties", new StringReader(WHOLE))
-                .environment(Map.of(
-                        "LIMITER_BACKEND", "in-process",
-                        "LIMITER_REDIS_ADDRESS", "redis://other:1",
-                        "LIMITER_POLICIES_VOTE_LIMITS", "9/1s",
-                        "LIMITER_RULES_EXPORT_METHODS", "GET",
-                        "LIMITER_POLICIES_NEW_ONE_LIMITS", "1/d fixed",
-                        "LIMITER_RULES_OTHER_APPLICATION_LIMITS", "1/s",
-                        "LIMITER_PORT", "tcp://10.0.0.1:80",
-                        "PATH", "/bin"))
-                .build();
-        assertEquals(BackendKind.IN_PROCESS, config.backend());
-        assertEquals(List.of("redis://other:1"), config.redis().addresses());
-        assertEquals(
-                "[9/1s sliding-list name vote]",
-                String.valueOf(config.policies().get("vote").limits()));
-        assertEquals(Set.of("GET"), config.rules().get(1).methods());
-        assertTrue(config.policies().containsKey("new-one"));
-    }
-
-    @Test
-    void variablesAsSpringBootSpellsThem() throws IOException {
-        LimiterConfig config = LimiterConfig.builder()
-                .text("f", new StringReader("limiter.policies.my-vote.limits = 1/s\n"))
-                .environment(Map.of(
-                        "LIMITER_REDIS_STARTUPWAIT", "5s",
-                        "LIMITER_POLICIES_MYVOTE_ONFAILURE", "deny",
-                        "LIMITER_POLICIES_MY_VOTE_LIMITS", "2/s",
-                        "LIMITER_POLICIES_OTHER_LIMITS", "3/s",
-                        "LIMITER_POLICIES_OTHER_ONFAILURE", "allow"))
-                .build();
-        assertEquals(Duration.ofSeconds(5), config.redis().startupWait());
-        assertEquals(Set.of("my-vote", "other"), config.policies().keySet());
-        assertEquals(FailureMode.DENY, config.policies().get("my-vote").onFailure());
-        assertEquals(FailureMode.ALLOW, config.policies().get("other").onFailure());
-        assertEquals(
-                "[2/1s sliding-list name my-vote]",
-                String.valueOf(config.policies().get("my-vote").limits()));
-    }
-
-    @Test
-    void aMistakeOfTheEnvironmentNamesItsPlace() {
-        ConfigException mistake = assertThrows(
-                ConfigException.class,
-                () -> LimiterConfig.builder()
-                        .text("limiter.properties", new StringReader("limiter.instances = x"))
-                        .environment(Map.of("LIMITER_BACKEND", "disk"))
-                        .build());
-        String message = String.valueOf(mistake.getMessage());
-        assertTrue(message.contains("limiter.properties line 1: RL-104 limiter.instances = x"), message);
-        assertTrue(
-                message.contains("environment variable LIMITER_BACKEND: RL-104 limiter.backend = disk: no backend"),
-                message);
     }
 
     @Test

@@ -6,10 +6,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What is wrong is said when the bean is made, with the method and the remedy. What can't be known then: {@link CallMessagesTest}. */
+/**
+ * What is wrong is said when the bean is made, with the method and the remedy. What is wrong with names: {@link NameMessagesTest}. What
+ * can't be known then: {@link CallMessagesTest}.
+ */
 class MessagesTest {
     private static final String VOTE = "limiter.policies.vote.limits = 3/10s\n";
-    private static final String HERE = MessagesTest.class.getName() + "$";
 
     static class UnknownPolicy {
         @RateLimited(value = "vot", key = "global")
@@ -207,105 +209,6 @@ class MessagesTest {
                 "Decision");
     }
 
-    static class Overloaded {
-        @RateLimited(limits = "3/10s", key = "global")
-        public void vote(String choice) {}
-
-        @RateLimited(limits = "5/10s", key = "global")
-        public void vote(int choice) {}
-    }
-
-    static class Elsewhere {
-        static class Named {
-            @RateLimited(limits = "3/10s", key = "global")
-            public void vote() {}
-        }
-    }
-
-    static class Named {
-        @RateLimited(limits = "3/10s", key = "global")
-        public void vote() {}
-    }
-
-    static class Copied {
-        @RateLimited(limits = "3/10s", name = "sms", key = "global")
-        public void one() {}
-
-        @RateLimited(limits = "3/10s", name = "sms", key = "global")
-        public void other() {}
-    }
-
-    @Test
-    void namesSharedByAccident() {
-        String remedy = "limiter.policies.<name>.limits";
-        Facts.told(
-                App.failure("", Overloaded.class),
-                "RL-126",
-                "@RateLimited",
-                "'Overloaded.vote'",
-                HERE + "Overloaded.vote(String)",
-                HERE + "Overloaded.vote(int)",
-                "name = \"...\"",
-                remedy);
-        Facts.told(
-                App.failure("", Named.class, Elsewhere.Named.class),
-                "RL-126",
-                "'Named.vote'",
-                HERE + "Named.vote()",
-                HERE + "Elsewhere$Named.vote()",
-                remedy);
-        Facts.told(
-                App.failure("", Copied.class),
-                "RL-126",
-                "'sms'",
-                HERE + "Copied.one()",
-                HERE + "Copied.other()",
-                remedy);
-        for (String configured : List.of(
-                "limiter.policies.Named.vote.limits = 1/1s",
-                "limiter.rules.Named.vote.limits = 1/1s\nlimiter.rules.Named.vote.path = /*")) {
-            Facts.told(
-                    App.failure(configured, Named.class),
-                    "RL-126",
-                    "@RateLimited",
-                    HERE + "Named.vote()",
-                    "'Named.vote'",
-                    "the configuration",
-                    "name = \"...\"",
-                    remedy);
-        }
-    }
-
-    static class ANameThatIsLongerThanItsReadersWouldLike {
-        @RateLimited(limits = "3/10s", key = "global")
-        public void aMethodWhoseNameIsLongToo() {}
-    }
-
-    static class Spaced {
-        @RateLimited(limits = "3/10s", name = "my votes", key = "global")
-        public void vote() {}
-    }
-
-    @Test
-    void unfitNames() {
-        assertTold(
-                ANameThatIsLongerThanItsReadersWouldLike.class,
-                "aMethodWhoseNameIsLongToo()",
-                "RL-127",
-                "'ANameThatIsLongerThanItsReadersWouldLike.aMethodWhoseNameIsLongToo'",
-                "1 to 64",
-                "A-Z a-z 0-9 . _ -",
-                "name = \"...\"");
-        assertTold(
-                Spaced.class,
-                "vote()",
-                "RL-127",
-                "name = \"my votes\"",
-                "1 to 64",
-                "A-Z a-z 0-9 . _ -",
-                "name = \"...\"");
-    }
-
     static class Private {
         @RateLimited(value = "vote", key = "global")
         private void vote() {}
@@ -365,7 +268,7 @@ class MessagesTest {
     }
 
     /** Fails unless the start fails with this code, at this method of the bean, and tells the facts. */
-    private static void assertTold(Class<?> bean, String method, String code, String... facts) {
+    static void assertTold(Class<?> bean, String method, String code, String... facts) {
         String message = App.failure(VOTE, bean);
         Facts.told(message, code, "@RateLimited", bean.getName() + "." + method);
         Facts.told(message, code, facts);

@@ -10,9 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Decision;
 import io.limiter.Limiter;
 import io.limiter.PartitionKey;
-import io.limiter.RateLimiter;
 import io.limiter.config.ConfigException;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
@@ -23,24 +21,14 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.cache.annotation.Cacheable;
-import org.springframework.cache.annotation.EnableCaching;
-import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
-import org.springframework.scheduling.annotation.Async;
-import org.springframework.scheduling.annotation.EnableAsync;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 
@@ -178,88 +166,6 @@ class EnableRateLimitingTest {
     }
 
     @Configuration
-    @EnableAsync
-    static class Later {
-        @Bean
-        ThreadPoolTaskExecutor taskExecutor() {
-            ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-            executor.setThreadNamePrefix("later-");
-            return executor;
-        }
-
-        @Bean
-        InBackground inBackground() {
-            return new InBackground();
-        }
-    }
-
-    static class InBackground {
-        @Async
-        @RateLimited(limits = "1/1h", refundOn = IllegalStateException.class)
-        public CompletableFuture<String> call(boolean fail) {
-            if (fail) {
-                throw new IllegalStateException("free");
-            }
-            return CompletableFuture.completedFuture(Thread.currentThread().getName());
-        }
-    }
-
-    @Test
-    void asyncBeginsAfterTheDecisionSoTheRequestIsKnown() throws Exception {
-        try (App app = App.of("", Later.class)) {
-            InBackground bean = app.bean(InBackground.class);
-            assertEquals(2, ((Advised) bean).getAdvisors().length, "one proxy, both advices");
-            assertEquals(0, App.passes(1, "192.0.2.1", null, () -> {
-                ExecutionException failure = assertThrows(
-                        ExecutionException.class, () -> bean.call(true).get(10, TimeUnit.SECONDS));
-                assertTrue(failure.getCause() instanceof IllegalStateException);
-                throw new RateLimitExceededException(denial());
-            }));
-            assertEquals(1, App.passes(3, "192.0.2.1", null, () -> {
-                CompletableFuture<String> answer = bean.call(false);
-                if (!answer.isCompletedExceptionally()) {
-                    assertTrue(answer.get(10, TimeUnit.SECONDS).startsWith("later-"));
-                }
-                return answer;
-            }));
-        }
-    }
-
-    @Configuration
-    @EnableCaching
-    static class Cached {
-        @Bean
-        ConcurrentMapCacheManager cacheManager() {
-            return new ConcurrentMapCacheManager();
-        }
-
-        @Bean
-        Slow slow() {
-            return new Slow();
-        }
-    }
-
-    static class Slow {
-        private int ran;
-
-        @Cacheable("answers")
-        @RateLimited(limits = "2/1h", key = "global")
-        public int answer(int question) {
-            return ++ran;
-        }
-    }
-
-    @Test
-    void anAnswerFromACacheIsCounted() {
-        try (App app = App.of("", Cached.class)) {
-            Slow slow = app.bean(Slow.class);
-            assertEquals(1, slow.answer(7));
-            assertEquals(1, slow.answer(7), "from the cache");
-            assertThrows(RateLimitExceededException.class, () -> slow.answer(7));
-        }
-    }
-
-    @Configuration
     static class Clients {
         @Bean
         Greeting client() {
@@ -303,13 +209,6 @@ class EnableRateLimitingTest {
             child.refresh();
             assertEquals(1, App.passes(3, child.getBean(Service.class)::call));
             assertEquals(0, parent.left("one", "1/1h", PartitionKey.global()));
-        }
-    }
-
-    private static Decision denial() {
-        try (RateLimiter limiter = RateLimiter.on(InProcessBackend.create())) {
-            return limiter.tryAcquire(
-                    App.config("limiter.policies.none.limits = 0/1h").policies().get("none"), PartitionKey.global(), 1);
         }
     }
 

@@ -1,0 +1,101 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.limiter.BackendException;
+import io.limiter.BackendException.Kind;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/** A sender whose transport, timer and clock the test controls. */
+abstract class SenderFixture {
+    static final Duration DEADLINE = Duration.ofMillis(50);
+
+    final ManualTime time = new ManualTime();
+    final List<String> events = new ArrayList<>();
+    final List<Command.Receiver> sent = new ArrayList<>();
+
+    @Nullable
+    Throwable failing;
+
+    final List<Later> later = new ArrayList<>();
+    private final Timer timer = (micros, task) -> later.add(new Later(time.nowMicros() + micros, task));
+    final Sender sender = sender(time);
+
+    Sender sender(TimeSource clock) {
+        return new Sender("Redis", clock, null, DEADLINE, this::transport, timer, event -> events.add(event.name()));
+    }
+
+    record Later(long dueMicros, Runnable task) {}
+
+    /** Somebody who asks. */
+    final class Asker {
+        final CompletableFuture<List<LimitOutcome>> answer;
+
+        Asker() {
+            this(DEADLINE);
+        }
+
+        Asker(Duration longest) {
+            Call call = call(time.nowMicros(), longest, false);
+            sender.send(call);
+            this.answer = call.future();
+        }
+
+        /** The deadline has passed. */
+        Kind giveUp() {
+            runLater();
+            return failure();
+        }
+
+        Kind failure() {
+            CompletionException thrown = assertThrows(CompletionException.class, answer::join);
+            return ((BackendException) thrown.getCause()).kind();
+        }
+    }
+
+    static Call call(long now, Duration longest, boolean blocking) {
+        Policy policy = Policy.of("p", Limit.fixedWindow(3, Duration.ofSeconds(10)));
+        List<Call.Part> parts =
+                Call.parts(new RedisKeys("p"), List.of(new Charge(policy, PartitionKey.of("k"), 1)), Call.TAKE);
+        return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
+    }
+
+    private void transport(Command command, Command.Receiver then) {
+        assertEquals(List.of("p:{p:k}:10000000:fixed1"), command.keys());
+        sent.add(then);
+        if (failing instanceof Error error) {
+            throw error;
+        } else if (failing != null) {
+            then.accept(null, failing);
+        }
+    }
+
+    void answer(int i) {
+        sent.get(i).accept(List.of(1L, 2L, 0L, 0L, 0L, 0L), null);
+    }
+
+    void fail(int i, Throwable failure) {
+        sent.get(i).accept(null, failure);
+    }
+
+    /** What is to be done by now. */
+    void runLater() {
+        List<Later> due =
+                later.stream().filter(one -> one.dueMicros <= time.nowMicros()).toList();
+        later.removeAll(due);
+        due.forEach(one -> one.task.run());
+    }
+}
