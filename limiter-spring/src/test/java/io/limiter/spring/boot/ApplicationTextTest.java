@@ -228,11 +228,7 @@ class ApplicationTextTest {
         String yaml = "application.yml line ";
         Facts.toldInOneLine(message, yaml + "2: RL-104 ", "limiter.backend = disk", "in-process", "redis");
         Facts.toldInOneLine(
-                message,
-                yaml + "5: RL-101 ",
-                "limiter.policies.vote.limit = 3/1h",
-                "limits, on-failure, deadline",
-                "'limits'?");
+                message, yaml + "5: RL-101 ", "limiter.policies.vote.limit = 3/1h", "'limiter.policies.vote.limits'?");
         Facts.toldInOneLine(message, yaml + "6: RL-101 ", "limiter.filter.oder = 1", "'limiter.filter.order'?");
         Facts.toldInOneLine(
                 message, yaml + "7: RL-104 ", "limiter.redis.password", "'SECRET'", "define", "${name:default}");

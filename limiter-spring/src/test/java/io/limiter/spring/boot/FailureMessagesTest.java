@@ -73,7 +73,7 @@ class FailureMessagesTest {
                 application.yml has 1 problem:
                   line 3: RL-101 limiter.policies.vote = 3/10s: unknown key.
                 """, """
-                Write limiter.policies.vote.limits (or on-failure, deadline).
+                Did you mean 'limiter.policies.vote.limits'?
 
                 More about RL-101 in docs/diagnostics.md.
                 """);

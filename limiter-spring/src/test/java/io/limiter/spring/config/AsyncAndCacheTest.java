@@ -58,7 +58,7 @@ class AsyncAndCacheTest {
     void asyncBeginsAfterTheDecisionSoTheRequestIsKnown() throws Exception {
         try (App app = App.of("", Later.class)) {
             InBackground bean = app.bean(InBackground.class);
-            assertEquals(2, ((Advised) bean).getAdvisors().length, "one proxy, both advices");
+            assertEquals(3, ((Advised) bean).getAdvisors().length, "one proxy: async, the limit and its mark");
             assertEquals(0, App.passes(1, "192.0.2.1", null, () -> {
                 ExecutionException failure = assertThrows(
                         ExecutionException.class, () -> bean.call(true).get(10, TimeUnit.SECONDS));

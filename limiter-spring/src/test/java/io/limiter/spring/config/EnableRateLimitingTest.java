@@ -82,7 +82,12 @@ class EnableRateLimitingTest {
         while (!(cause instanceof ConfigException)) {
             cause = cause.getCause();
         }
-        Facts.toldInOneLine(cause.getMessage(), "line 1", "RL-101", "limiter.policies.one.limit = 1/1h", "'limits'?");
+        Facts.toldInOneLine(
+                cause.getMessage(),
+                "line 1",
+                "RL-101",
+                "limiter.policies.one.limit = 1/1h",
+                "'limiter.policies.one.limits'?");
     }
 
     @Configuration
