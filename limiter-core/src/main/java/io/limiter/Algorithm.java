@@ -115,6 +115,14 @@ public enum Algorithm {
     }
 
     /**
+     * Whether a denial proves that each later call of the same or a higher cost is denied too until its {@code retryAfter}
+     * has passed, other than a call that comes again with its request id.
+     */
+    public boolean isDenialLasting() {
+        return true;
+    }
+
+    /**
      * The window of a limit in the words of the response fields: whole seconds in which all of its quota comes back; 0 where
      * no number of whole seconds would be true.
      */

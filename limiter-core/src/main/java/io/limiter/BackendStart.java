@@ -104,7 +104,7 @@ final class BackendStart {
                 Thread.currentThread().getContextClassLoader(), BackendStart.class.getClassLoader());
         try (InputStream stream = location.startsWith("file:")
                 ? Files.newInputStream(Path.of(place))
-                : loader.getResourceAsStream(place.replaceFirst("^/", ""))) {
+                : resource(loader, place.replaceFirst("^/", ""))) {
             if (stream == null) {
                 throw new FileNotFoundException("there is no such resource on the class path");
             }
@@ -115,5 +115,10 @@ final class BackendStart {
                             + "); write classpath:name or file:path of a file that is there",
                     e);
         }
+    }
+
+    private static @Nullable InputStream resource(ClassLoader loader, String name) {
+        InputStream stream = loader.getResourceAsStream(name);
+        return stream != null ? stream : BackendStart.class.getClassLoader().getResourceAsStream(name);
     }
 }

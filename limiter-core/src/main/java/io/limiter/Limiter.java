@@ -213,8 +213,10 @@ public final class Limiter implements AutoCloseable {
      * has returned.
      *
      * @throws IllegalArgumentException if something differs that can't change without a restart (where the state is, how to
-     *     reach it, how many instances share it), or the configuration does not fit to what was derived or announced; nothing
-     *     of it is in force then
+     *     reach it, how many instances share it), or the configuration does not fit to what was announced; nothing of it is
+     *     in force then
+     * @throws IllegalStateException if something that was derived can't be made of it, such as an annotated method whose
+     *     policy is missing; nothing of it is in force then
      */
     public synchronized void replace(LimiterConfig next) {
         Snapshot now = snapshot;

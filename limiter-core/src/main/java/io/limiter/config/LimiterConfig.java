@@ -50,7 +50,12 @@ public record LimiterConfig(
         Problems problems = new Problems();
         problems.range("limiter.instances", instances, 1, 1_000_000);
         Map<String, Policy> all = new LinkedHashMap<>();
-        policies.values().forEach(policy -> all.put(policy.name(), policy));
+        for (Policy policy : policies.values()) {
+            Policy other = all.putIfAbsent(policy.name(), policy);
+            Problems.refuseIf(
+                    other != null && !other.equals(policy),
+                    "there are two policies '" + policy.name() + "'; rename one of the two");
+        }
         Set<String> names = new HashSet<>();
         for (RuleDefinition rule : rules) {
             String name = rule.name();

@@ -15,7 +15,7 @@ final class FixedWindowState extends State {
         super(key);
     }
 
-    /** A state of nobody's that has granted all of any limit until that time, or for one period of the limit. */
+    /** A state of nobody's that has granted all of any limit until that time, at most for one period of the limit. */
     static FixedWindowState usedUpUntil(long end) {
         FixedWindowState state = new FixedWindowState(null);
         state.count = Limit.MAX_PERMITS + 1;

@@ -1,5 +1,6 @@
 package io.limiter.inprocess;
 
+import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -22,7 +23,17 @@ final class Overflow {
 
     private static final int RANGE = 64;
 
-    private record Slot(State state, LimitStates.Name name) {}
+    private static final class Slot {
+        final State state;
+        final LimitStates.Name name;
+        /** In which creation of states it was entered last: until that is decided it is in use, though nothing is taken yet. */
+        long creation;
+
+        Slot(State state, LimitStates.Name name) {
+            this.state = state;
+            this.name = name;
+        }
+    }
 
     private final AtomicReferenceArray<@Nullable Slot> slots;
     private final boolean ofOthers;
@@ -36,17 +47,21 @@ final class Overflow {
 
     /** The shared state that counts what a key may have used here, or null when nothing of it is in use. */
     @Nullable
-    State inUse(LimitStates.Name name, PartitionKey key, long now) {
+    State inUse(LimitStates.Name name, PartitionKey key, long now, long creation) {
         Slot slot = slots.get(index(name, key));
-        return slot != null && fits(slot, name) && !isIdle(slot, now) ? slot.state : null;
+        return slot != null && fits(slot, name) && !isIdle(slot, now, creation) ? slot.state : null;
     }
 
-    /** Forgets all states that are full, to give back what they hold. Returns whether none is left in use. */
-    boolean sweep(long now) {
+    /**
+     * Forgets all states that are full, to give back what they hold. Returns whether none is left in use.
+     *
+     * @param creation the present creation of states, whose states are in use
+     */
+    boolean sweep(long now, long creation) {
         boolean idle = true;
         for (int i = 0; i < slots.length(); i++) {
             Slot slot = slots.get(i);
-            idle &= slot == null || isIdle(slot, now);
+            idle &= slot == null || isIdle(slot, now, creation);
         }
         return idle;
     }
@@ -56,20 +71,25 @@ final class Overflow {
      *
      * @param stamps where a log takes room for its timestamps
      */
-    State enter(LimitStates.Name name, PartitionKey key, Capacity.Share stamps, long now) {
+    State enter(LimitStates.Name name, PartitionKey key, Capacity.Share stamps, long now, long creation) {
         int index = index(name, key);
         Slot slot = slots.get(index);
-        if (slot == null || (!fits(slot, name) && isIdle(slot, now))) {
+        if (slot == null || (!fits(slot, name) && isIdle(slot, now, creation))) {
             slot = new Slot(States.of(name.algorithm(), null, stamps), name);
             slots.set(index, slot);
         }
-        return fits(slot, name) ? slot.state : FixedWindowState.usedUpUntil(slot.state.fullAtMicros());
+        if (fits(slot, name)) {
+            slot.creation = creation;
+            return slot.state;
+        }
+        long until = slot.state.fullAtMicros();
+        return FixedWindowState.usedUpUntil(until > now ? until : now + Limit.MAX_PERIOD_MICROS);
     }
 
     /** Whether nothing of a state is in use; then it is forgotten. */
-    private static boolean isIdle(Slot slot, long now) {
+    private static boolean isIdle(Slot slot, long now, long creation) {
         synchronized (slot.state) {
-            if (slot.state.fullAtMicros() > now) {
+            if (slot.creation == creation || slot.state.fullAtMicros() > now) {
                 return false;
             }
             slot.state.clear();
@@ -82,10 +102,11 @@ final class Overflow {
     }
 
     private int index(LimitStates.Name name, PartitionKey key) {
-        int ofKey = hash(factor, key.canonical());
         if (!ofOthers) {
-            return ofKey & (STATES - 1);
+            return hash(factor, key.canonical()) & (STATES - 1);
         }
+        // With the limit, so that two of one policy seldom meet.
+        int ofKey = hash(hash(factor, name.limit()), key.canonical());
         // A limit has a range, so that no flood under one takes the places of all.
         int range = hash(factor, name.policy()) & (STATES_OF_OTHERS / RANGE - 1);
         return range * RANGE + (ofKey & (RANGE - 1));

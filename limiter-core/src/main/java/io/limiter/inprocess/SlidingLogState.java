@@ -4,6 +4,8 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,8 @@ final class SlidingLogState extends State {
     private long[] ring = EMPTY;
     /** The request id of each stamp, in the same slots; null until a call brings one. */
     private @Nullable String @Nullable [] ids;
+    /** The newest stamp of each request id; null until a call brings one. Some may have expired. */
+    private @Nullable Map<String, Long> stampOfId;
 
     private int head;
     private int size;
@@ -53,7 +57,7 @@ final class SlidingLogState extends State {
         }
         int expired = expired(limit, now);
         long wanted = size - expired + permits;
-        if (repeatedStamp(charge, limit, permits, expired) != NONE) {
+        if (repeatedStamp(charge, limit, permits, now) != NONE) {
             return true;
         }
         long grows = wanted - ring.length;
@@ -66,7 +70,7 @@ final class SlidingLogState extends State {
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
         int expired = expired(limit, now);
         long live = size - expired;
-        long repeated = repeatedStamp(charge, limit, permits, expired);
+        long repeated = repeatedStamp(charge, limit, permits, now);
         long stamp = repeated == NONE ? now : repeated;
         // Once a call is written, a stamp later than now is now.
         long latest = Long.MAX_VALUE;
@@ -102,8 +106,10 @@ final class SlidingLogState extends State {
         grow(size - expired + charge.permits(), limit.permits());
         rewrite(limit, expired, now);
         String id = id(charge);
-        if (id != null && ids == null) {
-            ids = new String[ring.length];
+        if (id != null) {
+            ids = ids == null ? new String[ring.length] : ids;
+            stampOfId = stampOfId == null ? new HashMap<>() : stampOfId;
+            stampOfId.put(id, now);
         }
         for (long i = 0; i < charge.permits(); i++) {
             int slot = slot(size++);
@@ -127,11 +133,22 @@ final class SlidingLogState extends State {
 
     /** Drops the stamps that have expired, and moves those that are later than now, which only a stepped clock leaves. */
     private void rewrite(Limit limit, int expired, long now) {
+        for (int i = 0; i < expired && ids != null && stampOfId != null; i++) {
+            int slot = slot(i);
+            if (ids[slot] != null) {
+                stampOfId.remove(ids[slot], ring[slot]);
+                ids[slot] = null;
+            }
+        }
         head = slot(expired);
         size -= expired;
         fullAt = now + limit.periodMicros();
         for (int i = size - 1; i >= 0 && ring[slot(i)] > now; i--) {
-            ring[slot(i)] = now;
+            int slot = slot(i);
+            ring[slot] = now;
+            if (ids != null && stampOfId != null && ids[slot] != null) {
+                stampOfId.put(ids[slot], now);
+            }
         }
     }
 
@@ -157,6 +174,9 @@ final class SlidingLogState extends State {
         }
         boolean given = kept < size;
         size = kept;
+        if (given && id != null && stampOfId != null) {
+            stampOfId.remove(id, stamp);
+        }
         return given;
     }
 
@@ -167,6 +187,7 @@ final class SlidingLogState extends State {
         }
         ring = EMPTY;
         ids = null;
+        stampOfId = null;
         head = 0;
         size = 0;
         fullAt = 0;
@@ -204,14 +225,13 @@ final class SlidingLogState extends State {
     }
 
     /** When a call with the request id of this one was admitted, if it counts still and could be this one. */
-    private long repeatedStamp(Charge charge, Limit limit, long permits, int expired) {
-        String id = ids == null || permits > limit.permits() ? null : id(charge);
-        for (int i = size - 1; ids != null && id != null && charge.permits() > 0 && i >= expired; i--) {
-            if (id.equals(ids[slot(i)])) {
-                return ring[slot(i)];
-            }
+    private long repeatedStamp(Charge charge, Limit limit, long permits, long now) {
+        if (stampOfId == null || charge.permits() == 0 || permits > limit.permits()) {
+            return NONE;
         }
-        return NONE;
+        String id = id(charge);
+        Long stamp = id == null ? null : stampOfId.get(id);
+        return stamp == null || stamp <= now - limit.periodMicros() ? NONE : stamp;
     }
 
     /** Makes room for so many stamps, and for some more where there is plenty. */

@@ -34,6 +34,8 @@ final class StateTable {
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** Of the limits that have none of their own, because too many have. */
     private final Overflow overflowOfOthers = new Overflow(true);
+    /** Which call that may create states is or was the last. */
+    private volatile long creation;
 
     private final ConcurrentHashMap<String, MemoryShare> shares = new ConcurrentHashMap<>();
     private final MemoryShare restShare;
@@ -95,6 +97,11 @@ final class StateTable {
         return overflows.size();
     }
 
+    /** Begins a call that may create states; to be called under the lock of this table. */
+    synchronized void beginCreation() {
+        creation++;
+    }
+
     /** The state of a key that has one of its own, or null. */
     @Nullable
     State find(Charge charge, Limit limit) {
@@ -107,8 +114,8 @@ final class StateTable {
     State findShared(Charge charge, Limit limit, long now) {
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
         Overflow own = overflows.get(name);
-        State state = own == null ? null : own.inUse(name, charge.key(), now);
-        return state != null ? state : overflowOfOthers.inUse(name, charge.key(), now);
+        State state = own == null ? null : own.inUse(name, charge.key(), now, creation);
+        return state != null ? state : overflowOfOthers.inUse(name, charge.key(), now, creation);
     }
 
     /**
@@ -132,7 +139,7 @@ final class StateTable {
         if (hasRoom(share, room) && share.entries().take(1)) {
             return made;
         }
-        return overflow(states.name(), now).enter(states.name(), charge.key(), share.sharedStamps(), now);
+        return overflow(states.name(), now).enter(states.name(), charge.key(), share.sharedStamps(), now, creation);
     }
 
     /** Counts a call that a shared state decided. */
@@ -185,8 +192,8 @@ final class StateTable {
     private void sweep(long now) {
         if (now >= nextSweep) {
             nextSweep = now + SWEEP_EVERY_MICROS;
-            overflows.values().removeIf(overflow -> overflow.sweep(now));
-            overflowOfOthers.sweep(now);
+            overflows.values().removeIf(overflow -> overflow.sweep(now, creation));
+            overflowOfOthers.sweep(now, creation);
         }
     }
 

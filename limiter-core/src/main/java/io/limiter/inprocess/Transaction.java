@@ -70,6 +70,7 @@ final class Transaction {
             Result result = attempt(false);
             if (result == Result.LACKS_STATES) {
                 synchronized (table) {
+                    table.beginCreation();
                     result = attempt(true);
                 }
             }

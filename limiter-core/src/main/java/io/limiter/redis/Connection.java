@@ -167,6 +167,12 @@ final class Connection implements AutoCloseable {
                 return;
             }
             senders = fresh;
+            if (closed) {
+                // Meanwhile: close() has not seen them.
+                senders = null;
+                fresh.close();
+                return;
+            }
             LOG.info("connected to {}", clients.name());
             connected.countDown();
             watch.scheduleWithFixedDelay(

@@ -39,12 +39,15 @@ final class Deadlines {
         long now = time.nowMicros();
         long due = Math.max(now + LEAST_BETWEEN_MICROS, Math.min(micros, now + MOST_BETWEEN_MICROS));
         if (due < nextSweepMicros.getAndAccumulate(due, Math::min)) {
-            timer.after(due - now, this::sweep);
+            timer.after(due - now, () -> sweep(due));
         }
     }
 
-    private void sweep() {
-        nextSweepMicros.set(Long.MAX_VALUE);
+    private void sweep(long dueMicros) {
+        // One that an earlier sweep has overtaken does nothing, or each would be followed by another for ever.
+        if (!nextSweepMicros.compareAndSet(dueMicros, Long.MAX_VALUE)) {
+            return;
+        }
         long now = time.nowMicros();
         long[] next = {Long.MAX_VALUE};
         calls.removeIf(call -> {

@@ -48,6 +48,7 @@ final class Sender {
 
     private volatile long lastInTimeMicros = Long.MIN_VALUE;
     private volatile long longestMicros;
+    private volatile @Nullable BackendException closed;
 
     /**
      * A sender.
@@ -107,6 +108,8 @@ final class Sender {
         }
         if (waiting.isEmpty() && tryTakePlace()) {
             transmit(call);
+            // Its place may be free already, and somebody may have begun to wait for it.
+            sendWaiting();
         } else {
             waitingCount.incrementAndGet();
             waiting.add(call);
@@ -114,6 +117,11 @@ final class Sender {
         }
         if (!call.isBlocking() && !call.isDone()) {
             deadlines.add(call);
+        }
+        BackendException end = closed;
+        if (end != null) {
+            // Nobody looks at the queue or at deadlines any more.
+            fail(call, end);
         }
     }
 
@@ -148,8 +156,14 @@ final class Sender {
 
     /** Fails all futures: nobody will end them any more. */
     void close(BackendException failure) {
+        closed = failure;
         failWaiting(failure);
-        deadlines.close(call -> call.tryFail(Call.State.SENT, failure));
+        deadlines.close(call -> fail(call, failure));
+    }
+
+    private static void fail(Call call, BackendException failure) {
+        call.tryFail(Call.State.WAITING, failure);
+        call.tryFail(Call.State.SENT, failure);
     }
 
     private boolean tryTakePlace() {

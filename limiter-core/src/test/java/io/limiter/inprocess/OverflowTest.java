@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
@@ -18,9 +19,12 @@ import org.junit.jupiter.api.Test;
 class OverflowTest {
     private static final long NOW = 1_000_000;
     private static final long MINUTE = 60_000_000;
+    /** A later call than those that entered. */
+    private static final long DECIDED = 2;
+
     private static final PartitionKey KEY = PartitionKey.of("k");
 
-    private final Capacity.Share stamps = new Capacity(100).new Share();
+    private final Capacity.Share stamps = new Capacity(100_000).new Share();
     private final Overflow overflow = new Overflow(false);
     private final Policy policy = Policy.of("p", Limit.slidingList(2, Duration.ofMinutes(1)));
     private final Limit limit = policy.limits().get(0);
@@ -29,24 +33,24 @@ class OverflowTest {
 
     @Test
     void aKeyFindsWhatItUsedUntilThatIsFullAgain() {
-        assertNull(overflow.inUse(name, KEY, NOW));
-        State state = overflow.enter(name, KEY, stamps, NOW);
-        assertNull(overflow.inUse(name, KEY, NOW), "nothing was charged");
+        assertNull(overflow.inUse(name, KEY, NOW, DECIDED));
+        State state = overflow.enter(name, KEY, stamps, NOW, DECIDED - 1);
+        assertNull(overflow.inUse(name, KEY, NOW, DECIDED), "nothing was charged");
         take(state);
-        assertSame(state, overflow.inUse(name, KEY, NOW));
-        assertNull(overflow.inUse(name, KEY, NOW + MINUTE));
+        assertSame(state, overflow.inUse(name, KEY, NOW, DECIDED));
+        assertNull(overflow.inUse(name, KEY, NOW + MINUTE, DECIDED));
     }
 
     @Test
     void sweepingForgetsOnlyWhatIsFullAgain() {
-        State state = overflow.enter(name, KEY, stamps, NOW);
+        State state = overflow.enter(name, KEY, stamps, NOW, DECIDED - 1);
         take(state);
-        assertFalse(overflow.sweep(NOW + MINUTE - 1));
+        assertFalse(overflow.sweep(NOW + MINUTE - 1, DECIDED));
         assertEquals(NOW + MINUTE, state.fullAtMicros());
         assertFalse(stamps.isUnused());
-        assertTrue(overflow.sweep(NOW + MINUTE), "nothing is left in use");
+        assertTrue(overflow.sweep(NOW + MINUTE, DECIDED), "nothing is left in use");
         assertTrue(stamps.isUnused(), "its memory is given back");
-        assertSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE));
+        assertSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE, DECIDED - 1));
     }
 
     @Test
@@ -55,15 +59,36 @@ class OverflowTest {
         Policy wide = Policy.of("p", Limit.fixedWindow(100, Duration.ofHours(1)));
         Charge other = new Charge(wide, KEY, 1);
         Limit hourly = wide.limits().get(0);
-        take(ofOthers.enter(name, KEY, stamps, NOW));
-        State denying = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW);
+        // So many that all places where a limit of this policy can be are taken.
+        for (int i = 0; i < 5_000; i++) {
+            PartitionKey key = PartitionKey.of("k" + i);
+            if (ofOthers.inUse(name, key, NOW, DECIDED) == null) {
+                take(ofOthers.enter(name, key, stamps, NOW, DECIDED - 1));
+            }
+        }
+        State denying = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW, DECIDED - 1);
         assertEquals(
                 new LimitOutcome(other, hourly, false, 0, MINUTE, MINUTE, MINUTE, NOW + MINUTE),
                 denying.decide(other, hourly, NOW, true));
-        State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE);
+        State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED - 1);
         assertEquals(
                 new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
                 served.decide(other, hourly, NOW + MINUTE, true));
+    }
+
+    @Test
+    void aPlaceStaysWithTheLimitThatEnteredItUntilTheCallIsDecided() {
+        Overflow ofOthers = new Overflow(true);
+        LimitStates.Name other = new LimitStates.Name("p", "other", Algorithm.FIXED_WINDOW);
+        int denied = 0;
+        for (int i = 0; i < 5_000; i++) {
+            PartitionKey key = PartitionKey.of("k" + i);
+            State first = ofOthers.enter(name, key, stamps, NOW, i);
+            State second = ofOthers.enter(other, key, stamps, NOW, i);
+            assertSame(first, ofOthers.enter(name, key, stamps, NOW, i));
+            denied += second.allows(charge, limit, 1, NOW, true) ? 0 : 1;
+        }
+        assertTrue(denied > 0 && denied < 500, "a place of both limits denies: " + denied);
     }
 
     private void take(State state) {

@@ -9,6 +9,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,12 +56,12 @@ final class Dispatch {
      * A rule that charges each request once, also when its key is another one by now, because somebody has logged in within the
      * request.
      *
-     * @param identity of the rule, the same in each configuration that has it
+     * @param identity of the rule that made a charge, the same in each configuration that has it
      */
-    static Rule<Dispatch> once(Object identity, Rule<Dispatch> rule) {
+    static Rule<Dispatch> once(Function<Charge, Object> identity, Rule<Dispatch> rule) {
         return dispatch -> {
             Charge charge = rule.charge(dispatch);
-            return charge != null && dispatch.openCharges().add(identity) ? charge : null;
+            return charge != null && dispatch.openCharges().add(identity.apply(charge)) ? charge : null;
         };
     }
 

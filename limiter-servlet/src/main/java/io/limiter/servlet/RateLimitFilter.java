@@ -151,7 +151,7 @@ public final class RateLimitFilter implements Filter {
 
         /**
          * Adds a rule of the application's own. It selects the policy for each request, and is asked at each dispatch of a
-         * request; only its first charge counts. An exception that it throws reaches the container: the request does not pass.
+         * request; of a policy, only its first charge counts. An exception that it throws reaches the container: the request does not pass.
          */
         public Builder rule(Rule<? super HttpServletRequest> rule) {
             rules.add(Objects.requireNonNull(rule, "rule"));
@@ -241,7 +241,7 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter) {
         if (derived == null) {
-            Derived<RulesInForce> made = limiter.derive(config -> make(limiter.rateLimiter(), config));
+            Derived<RulesInForce> made = limiter.derive(config -> make(limiter, limiter.rateLimiter(), config));
             derived = made;
             inForce = made::get;
         }
@@ -256,14 +256,14 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    private RulesInForce make(RateLimiter limiter, LimiterConfig config) {
+    private RulesInForce make(Object source, RateLimiter limiter, LimiterConfig config) {
         Predicate<? super RuleDefinition> chosen = which == null ? rule -> true : which;
         List<RuleDefinition> configured = config.rules().stream().filter(chosen).toList();
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
             throw new IllegalArgumentException(NO_RULES);
         }
         RulesInForce made =
-                new RulesInForce(limiter, config, configured, ownRules, Rejections.of(config, handler, loader));
+                new RulesInForce(source, limiter, config, configured, ownRules, Rejections.of(config, handler, loader));
         if (webApp != null) {
             made.check(webApp, loader);
         }

@@ -42,7 +42,12 @@ final class RulesInForce {
     private final Rejections rejections;
     private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
+    /** A configured rule: of two limiters on one rate limiter, each has its own of a name. */
+    private record Named(Object source, String rule) {}
+
+    /** @param source whose the configuration is, through all that replace it */
     RulesInForce(
+            Object source,
             RateLimiter limiter,
             LimiterConfig config,
             List<RuleDefinition> configured,
@@ -52,8 +57,10 @@ final class RulesInForce {
         this.config = config;
         this.configured = configured;
         List<Rule<Dispatch>> all = new ArrayList<>();
-        configured.forEach(rule -> all.add(Dispatch.once(rule.name(), compiled(rule, config))));
-        own.forEach(rule -> all.add(Dispatch.once(rule, dispatch -> rule.charge(dispatch.request()))));
+        configured.forEach(rule ->
+                all.add(Dispatch.once(charge -> new Named(source, rule.name()), compiled(rule, config))));
+        own.forEach(rule -> all.add(Dispatch.once(
+                charge -> List.of(rule, charge.policy().name()), dispatch -> rule.charge(dispatch.request()))));
         this.rules = new RuleSet<>(all);
         // Without configured rules no client is looked for, and nothing is to be said about how one is found.
         this.clients = ClientAddressResolver.of(configured.isEmpty() ? ClientIpSettings.DEFAULT : config.clientIp());

@@ -5,9 +5,11 @@ import io.limiter.spring.method.AnnotatedMethod;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.springframework.util.ClassUtils;
 
@@ -53,9 +55,23 @@ public final class WovenClasses {
         return methods.isEmpty()
                 ? Stream.of(type.getName() + " (it has no method with the annotation)")
                 : methods.stream()
-                        .filter(method -> method.isOfInterface()
-                                || !isPerhapsWoven(method.specific().getDeclaringClass()))
+                        .filter(method -> method.isOfInterface() || !isWoven(method.specific()))
                         .map(method -> MethodScope.describe(method.specific()));
+    }
+
+    /** A method with advice around it leaves its body in another one, which takes the object and the arguments first. */
+    private static boolean isWoven(Method method) {
+        List<Class<?>> first = new ArrayList<>(List.of(method.getParameterTypes()));
+        if (!Modifier.isStatic(method.getModifiers())) {
+            first.add(0, method.getDeclaringClass());
+        }
+        Pattern body = Pattern.compile(Pattern.quote(method.getName()) + "_aroundBody[0-9]+(\\$advice)?");
+        return Arrays.stream(method.getDeclaringClass().getDeclaredMethods())
+                .anyMatch(other -> body.matcher(other.getName()).matches()
+                        && other.getParameterCount() > first.size()
+                        && List.of(other.getParameterTypes())
+                                .subList(0, first.size())
+                                .equals(first));
     }
 
     private static Stream<Class<?>> superclasses(Class<?> type) {

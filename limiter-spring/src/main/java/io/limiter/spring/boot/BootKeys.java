@@ -19,6 +19,8 @@ final class BootKeys {
     }
 
     static boolean fits(String key, String text) {
-        return text.matches(isSwitch(key) ? "true|false" : "[+-]?[0-9]{1,10}");
+        return isSwitch(key)
+                ? text.matches("true|false")
+                : text.matches("[+-]?[0-9]{1,10}") && Long.parseLong(text) == (int) Long.parseLong(text);
     }
 }

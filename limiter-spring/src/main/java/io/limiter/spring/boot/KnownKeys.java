@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -18,6 +19,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
  */
 final class KnownKeys {
     private static final String NAME = "<name>";
+    private static final Pattern WRITTEN = Pattern.compile("(?:[A-Za-z0-9._-]|\\[[^\\]]*])+");
     private static final Set<String> GROUPS = Set.of("policies", "rules");
 
     /** All keys as limiter-core writes them, by their uniform spelling. */
@@ -50,6 +52,10 @@ final class KnownKeys {
 
     /** The key that a property means; null when it is none of ours. */
     static @Nullable Key find(String property) {
+        if (!WRITTEN.matcher(property).matches()) {
+            // Spring Boot would leave the other characters out, and two names could be one.
+            return property.regionMatches(true, 0, "limiter.", 0, 8) ? new Key(property, "", false, -1) : null;
+        }
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         int index = -1;
         if (name.isLastElementIndexed() && name.getLastElement(Form.ORIGINAL).matches("[0-9]{1,4}")) {

@@ -20,7 +20,7 @@ import org.springframework.web.server.WebExceptionHandler;
 @ConditionalOnClass(WebExceptionHandler.class)
 @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
 public class LimiterReactiveAutoConfiguration {
-    private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
+    private static final Logger LOG = DiagnosticLog.of(LimiterReactiveAutoConfiguration.class);
 
     /** Made by Spring Boot. */
     public LimiterReactiveAutoConfiguration() {}

@@ -11,7 +11,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
@@ -37,7 +39,9 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
  * Thread-safe.
  */
 public final class CallExpression {
-    private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+    // Compiled code fails for an argument of another class than the first; a system property must not switch it on.
+    private static final SpelExpressionParser PARSER =
+            new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 
     /** What the language's root knows: see {@link RequestWords}. */
     private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
