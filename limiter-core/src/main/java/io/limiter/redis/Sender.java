@@ -35,7 +35,7 @@ final class Sender {
     private final long deadlineMicros;
     private final BiConsumer<Command, Command.Receiver> transport;
     private final Timer timer;
-    private final Breaker breaker;
+    final Breaker breaker;
     private final Window window;
     private final Deadlines deadlines;
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
@@ -47,12 +47,12 @@ final class Sender {
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
     private volatile long lastInTimeMicros = Long.MIN_VALUE;
-    private volatile long longestMicros;
+    /** The longest that anybody has waited for this master. */
+    volatile long longestMicros;
+
     private volatile @Nullable BackendException closed;
 
     /**
-     * A sender.
-     *
      * @param name how messages call the master
      * @param time a monotonic clock
      * @param decisionTime where scripts read the time; null for the server's
@@ -77,15 +77,6 @@ final class Sender {
         this.breaker = new Breaker(name, time, listener);
         this.window = new Window(deadlineMicros);
         this.deadlines = new Deadlines(time, timer, this::expire);
-    }
-
-    Breaker breaker() {
-        return breaker;
-    }
-
-    /** The longest that anybody has waited for this master. */
-    long longestMicros() {
-        return longestMicros;
     }
 
     /** Whether no call is on its way or waits. */

@@ -85,7 +85,7 @@ final class Senders {
         Map<String, BackendHealth.State> states = new TreeMap<>();
         List<String> all = new ArrayList<>();
         for (Watched watched : byMaster.values()) {
-            Breaker breaker = watched.sender.breaker();
+            Breaker breaker = watched.sender.breaker;
             BackendException reason = breaker.whyNotDeciding();
             all.addAll(watched.log.findings());
             // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
@@ -125,7 +125,7 @@ final class Senders {
                 watched.forget();
             } else if (watched.silence != null
                     || !watched.log.findings().isEmpty()
-                    || watched.sender.breaker().whyNotDeciding() != null) {
+                    || watched.sender.breaker.whyNotDeciding() != null) {
                 watched.test();
             }
         }
@@ -182,13 +182,13 @@ final class Senders {
         }
 
         void test() {
-            if (closed || !sender.breaker().isClosed()) {
+            if (closed || !sender.breaker.isClosed()) {
                 return;
             }
             try {
                 SelfTest.Found found = selfTest.of(master);
                 log.setFindings(found.findings());
-                sender.breaker().noteTested(found.refusal());
+                sender.breaker.noteTested(found.refusal());
                 silence = null;
             } catch (BackendException silent) {
                 silence = silent;
@@ -209,8 +209,8 @@ final class Senders {
             if (closed) {
                 return;
             }
-            if (sender.breaker().isClosed()) {
-                sender.breaker().endProbing();
+            if (sender.breaker.isClosed()) {
+                sender.breaker.endProbing();
                 return;
             }
             try {
@@ -233,7 +233,7 @@ final class Senders {
 
         /** As long as anybody would wait: whom it answers in time, it is not away for. */
         private Duration patience() {
-            long longest = Math.max(sender.longestMicros(), deadline.toNanos() / 1_000);
+            long longest = Math.max(sender.longestMicros, deadline.toNanos() / 1_000);
             return Duration.of(
                     Math.min(LONGEST_PROBE_MICROS, Math.max(PROBE_PATIENCE_MICROS, longest)), ChronoUnit.MICROS);
         }

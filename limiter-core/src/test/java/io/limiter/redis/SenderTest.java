@@ -57,16 +57,16 @@ class SenderTest extends SenderFixture {
         }
         time.advance(DEADLINE);
         runLater();
-        assertTrue(sender.breaker().isClosed(), "each was answered within 50 ms");
+        assertTrue(sender.breaker.isClosed(), "each was answered within 50 ms");
         for (int i = 0; i < 3; i++) {
             Asker hasty = new Asker(Duration.ofMillis(5));
             time.advance(Duration.ofMillis(5));
             hasty.giveUp();
         }
-        assertTrue(sender.breaker().isClosed());
+        assertTrue(sender.breaker.isClosed());
         time.advance(DEADLINE);
         runLater();
-        assertFalse(sender.breaker().isClosed(), "these were not");
+        assertFalse(sender.breaker.isClosed(), "these were not");
     }
 
     @Test
@@ -79,7 +79,7 @@ class SenderTest extends SenderFixture {
         time.advance(Duration.ofMillis(100));
         answer(3);
         assertTrue(asker.answer.isDone());
-        assertFalse(sender.breaker().isClosed(), "for the others it is still too slow");
+        assertFalse(sender.breaker.isClosed(), "for the others it is still too slow");
         assertEquals(Kind.LATE, new Asker().failure());
         time.advance(Duration.ofMillis(250));
         sender.probed(new BackendException(Kind.LATE, "RL-220 late", null), false, 250_000);
@@ -97,22 +97,22 @@ class SenderTest extends SenderFixture {
             asker.giveUp();
         }
         assertEquals(List.of("PROBE", "BACK"), events, "the first still probes");
-        sender.breaker().endProbing();
+        sender.breaker.endProbing();
         assertEquals(List.of("PROBE", "BACK", "PROBE"), events);
         sender.probed(null, true, 1_000);
-        sender.breaker().endProbing();
+        sender.breaker.endProbing();
         assertEquals(4, events.size(), events.toString());
     }
 
     @Test
     void aShorterDeadlineCountsABrokenConnectionAtOnce() {
         for (int i = 0; i < 3; i++) {
-            assertTrue(sender.breaker().isClosed());
+            assertTrue(sender.breaker.isClosed());
             new Asker(Duration.ofMillis(5));
             fail(i, new RedisConnectionException("refused"));
         }
-        assertFalse(sender.breaker().isClosed());
-        assertEquals(5_000, sender.longestMicros());
+        assertFalse(sender.breaker.isClosed());
+        assertEquals(5_000, sender.longestMicros);
     }
 
     @Test
@@ -125,7 +125,7 @@ class SenderTest extends SenderFixture {
             time.advance(Duration.ofMillis(60));
             answer(sent.size() - 1);
         }
-        assertTrue(sender.breaker().isClosed());
+        assertTrue(sender.breaker.isClosed());
     }
 
     @Test
@@ -149,7 +149,7 @@ class SenderTest extends SenderFixture {
             fail(i, new RedisException("WRONGTYPE of a key"));
             assertEquals(Kind.FAULT, asker.failure());
         }
-        assertTrue(sender.breaker().isClosed());
+        assertTrue(sender.breaker.isClosed());
     }
 
     @Test
@@ -159,7 +159,7 @@ class SenderTest extends SenderFixture {
             fail(i, new RedisConnectionException("refused"));
             assertEquals(Kind.LATE, asker.failure());
         }
-        assertFalse(sender.breaker().isClosed());
+        assertFalse(sender.breaker.isClosed());
     }
 
     @Test
@@ -173,7 +173,7 @@ class SenderTest extends SenderFixture {
             assertTrue(other.answer.isDone());
             assertEquals(Kind.OVERLOADED, late.giveUp());
         }
-        assertTrue(sender.breaker().isClosed());
+        assertTrue(sender.breaker.isClosed());
     }
 
     @Test
@@ -194,6 +194,6 @@ class SenderTest extends SenderFixture {
             time.advance(Duration.ofSeconds(1));
             assertEquals(Kind.OVERLOADED, asker.giveUp());
         }
-        assertTrue(sender.breaker().isClosed());
+        assertTrue(sender.breaker.isClosed());
     }
 }
