@@ -70,7 +70,7 @@ class OverflowTest {
         assertEquals(
                 new LimitOutcome(other, hourly, false, 0, MINUTE, MINUTE, MINUTE, NOW + MINUTE),
                 denying.decide(other, hourly, NOW, true));
-        State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED - 1);
+        State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED);
         assertEquals(
                 new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
                 served.decide(other, hourly, NOW + MINUTE, true));
