@@ -171,7 +171,10 @@ final class Call {
     void tell(Object replyOrFailure) {
         answer = replyOrFailure;
         if (thread != null) {
-            LockSupport.unpark(thread);
+            if (thread != Thread.currentThread()) {
+                // Who is told by itself does not wait: a permit would end its next park, wherever that is.
+                LockSupport.unpark(thread);
+            }
         } else {
             CompletableFuture<List<LimitOutcome>> waiting = future();
             try {
