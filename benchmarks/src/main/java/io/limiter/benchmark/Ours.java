@@ -21,16 +21,29 @@ public final class Ours implements AutoCloseable {
 
     /** One policy of these limits, and these lines of configuration besides. */
     public Ours(String limits, String... lines) {
-        String text = "limiter.policies.bench.limits = " + limits + "\n" + String.join("\n", lines) + "\n";
+        limiter = start("limiter.policies.bench.limits = " + limits + "\n" + String.join("\n", lines) + "\n");
+        asked = limiter.rateLimiter();
+        policy = limiter.policy("bench");
+    }
+
+    /** A limiter with this configuration. */
+    public static Limiter start(String text) {
         try {
-            limiter = Limiter.start(LimiterConfig.builder()
+            return Limiter.start(LimiterConfig.builder()
                     .text("benchmark", new StringReader(text))
                     .build());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        asked = limiter.rateLimiter();
-        policy = limiter.policy("bench");
+    }
+
+    /** The lines of configuration for a Redis at this address. A busy machine may need long to connect. */
+    public static String[] onRedis(String address, String deadline) {
+        return new String[] {
+            "limiter.redis.address = " + address,
+            "limiter.redis.deadline = " + deadline,
+            "limiter.redis.startup-wait = 30s"
+        };
     }
 
     /** Takes one permit. */

@@ -1,5 +1,6 @@
 package io.limiter.benchmark.redis;
 
+import io.limiter.benchmark.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;

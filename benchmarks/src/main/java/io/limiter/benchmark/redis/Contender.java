@@ -11,16 +11,13 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /** What is put under load: a call, and the same without blocking. Both answer by the flags below. */
-interface Contender extends AutoCloseable {
+public interface Contender extends AutoCloseable {
     /** The call was allowed. */
     int ALLOWED = 1;
     /** Redis decided this call; else this JVM knew the answer. */
     int BY_REDIS = 2;
     /** The failure mode answered, or an exception. */
     int FAILED = 4;
-
-    /** How many different answers the flags make. */
-    int ANSWERS = 8;
 
     /** Decides for a key. */
     int ask(int key);
@@ -55,7 +52,7 @@ interface Contender extends AutoCloseable {
     }
 
     private static Contender limiter(String limits, String address, String deadline) {
-        Ours limiter = new Ours(limits, "limiter.redis.address = " + address, "limiter.redis.deadline = " + deadline);
+        Ours limiter = new Ours(limits, Ours.onRedis(address, deadline));
         return new Contender() {
             @Override
             public int ask(int key) {

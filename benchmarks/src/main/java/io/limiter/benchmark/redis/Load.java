@@ -1,6 +1,7 @@
 package io.limiter.benchmark.redis;
 
 import io.limiter.benchmark.ProcessCpu;
+import io.limiter.benchmark.Samples;
 import io.limiter.benchmark.Table;
 import java.io.IOException;
 import java.io.PrintStream;

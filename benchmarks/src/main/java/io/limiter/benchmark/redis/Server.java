@@ -17,13 +17,13 @@ import redis.embedded.core.ExecutableProvider;
  * A redis-server of our own, and what it says of itself. It is the one that embedded-redis brings, or another: {@code
  * -Dlimiter.redis.executable=/usr/bin/redis-server}.
  */
-final class Server implements AutoCloseable {
+public final class Server implements AutoCloseable {
     private static final Pattern NUMBER =
             Pattern.compile("^(used_cpu_user|used_cpu_sys|total_commands_processed):([0-9.]+)", Pattern.MULTILINE);
     private static final Pattern CALLS = Pattern.compile("^cmdstat_eval(?:sha)?:calls=([0-9]+)", Pattern.MULTILINE);
 
     /** What it has used and done so far. */
-    record Usage(double cpuMicros, double commands, double calls) {}
+    public record Usage(double cpuMicros, double commands, double calls) {}
 
     private final RedisServer server;
     private final RedisClient client;
@@ -32,7 +32,8 @@ final class Server implements AutoCloseable {
     private final Path folder;
     private final int port;
 
-    Server() throws IOException {
+    /** Starts it, on a free port. */
+    public Server() throws IOException {
         String other = System.getProperty("limiter.redis.executable");
         folder = Files.createTempDirectory("limiter-load");
         try (ServerSocket free = new ServerSocket(0)) {
@@ -51,15 +52,18 @@ final class Server implements AutoCloseable {
         connection = client.connect();
     }
 
-    String address() {
+    /** Where it is, such as {@code redis://127.0.0.1:6379}. */
+    public String address() {
         return address;
     }
 
-    void empty() {
+    /** Forgets everything. */
+    public void empty() {
         connection.sync().flushall();
     }
 
-    Usage usage() {
+    /** What it has used until now. */
+    public Usage usage() {
         String info = connection.sync().info("all");
         double cpu = 0;
         double commands = 0;
