@@ -5,6 +5,9 @@ import io.limiter.benchmark.http.HttpServer;
 import io.limiter.benchmark.jvm.JvmBenchmarks;
 import io.limiter.benchmark.jvm.JvmRounds;
 import io.limiter.benchmark.memory.JvmMemory;
+import io.limiter.benchmark.memory.RedisMemory;
+import io.limiter.benchmark.plot.Plot;
+import io.limiter.benchmark.redis.DelayedWire;
 import io.limiter.benchmark.redis.Load;
 import java.util.Arrays;
 
@@ -19,15 +22,18 @@ public final class Main {
             case "jvm" -> JvmBenchmarks.run(rest, System.out);
             case "jvm-rounds" -> JvmRounds.run(rest, System.out);
             case "memory" -> JvmMemory.run(rest, System.out);
+            case "redis-memory" -> RedisMemory.run(rest, System.out);
             case "redis" -> Load.run(rest, System.out);
             case "http" -> HttpBenchmarks.run(rest, System.out);
             case "http-start" -> HttpBenchmarks.start(rest, System.out);
+            case "plot" -> Plot.run(rest);
             // What the other JVMs of the commands above run.
             case "memory-of" -> JvmMemory.child(rest);
+            case "delayed-wire" -> DelayedWire.child(rest);
             case "http-server" -> HttpServer.child(rest);
             default -> {
                 System.err.println(
-                        "usage: jvm | jvm-rounds | memory | redis | http | http-start, and arguments: see benchmarks/README.md");
+                        "usage: jvm | jvm-rounds | memory | redis | redis-memory | http | http-start | plot, and arguments: see benchmarks/README.md");
                 System.exit(2);
             }
         }

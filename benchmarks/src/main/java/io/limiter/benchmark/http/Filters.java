@@ -37,7 +37,7 @@ final class Filters {
             case "constants" -> new Plain(null, headers);
             case "limiter" -> limiter(workload, rules, headers);
             case "limiter-redis" -> limiter(workload, rules, headers, Ours.onRedis(address, "1s"));
-            default -> new Plain(Contender.of(name, address, "1s", workload.permits, workload.periodMicros), headers);
+            default -> new Plain(Contender.of(name, new Contender.Task(address, "1s", workload)), headers);
         };
     }
 
@@ -49,7 +49,7 @@ final class Filters {
                 .collect(Collectors.joining());
         Limiter limiter = Ours.start(others
                 + "limiter.rules.api.path = /api/*\nlimiter.rules.api.key = header:" + CLIENT
-                + "\nlimiter.rules.api.limits = " + workload.permits + "/" + workload.periodMicros + "us fixed\n"
+                + "\nlimiter.rules.api.limits = " + workload.permits() + "/" + workload.periodMicros() + "us fixed\n"
                 + "limiter.http.headers = " + headers + "\nlimiter.in-process.max-entries = 1000000\n"
                 + String.join("\n", lines) + "\n");
         return new RateLimitFilter(limiter);

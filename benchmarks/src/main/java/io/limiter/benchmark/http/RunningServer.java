@@ -30,7 +30,7 @@ final class RunningServer implements AutoCloseable {
     /** Starts it, and waits until it can be asked. */
     RunningServer(String contender, String workload, String rules, String headers, String redis) throws IOException {
         this.contender = contender;
-        this.clients = Workload.of(workload).draw();
+        this.clients = Workload.of(workload).draw().get();
         this.child = Child.start("http-server", contender, workload, rules, headers, redis);
         this.port = Integer.parseInt(child.line());
     }
