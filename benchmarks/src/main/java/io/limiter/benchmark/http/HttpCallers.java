@@ -25,6 +25,10 @@ final class HttpCallers implements AutoCloseable {
     private final int connections;
     private final int[] clients;
     private int next;
+    /** When the first request of a fixed rate was due. */
+    private long begin;
+
+    private long sent;
 
     /** So many connections to a port of this machine; the clients ask in turn, and again from the first one. */
     HttpCallers(int port, int connections, int[] clients) throws IOException {
@@ -36,7 +40,8 @@ final class HttpCallers implements AutoCloseable {
     }
 
     /**
-     * Asks for a time, and waits for the last answers.
+     * Asks for a time. In a closed loop it waits for the last answers; at a fixed rate the next run goes on where this one ends,
+     * with what is late by then.
      *
      * @param perSecond how many requests begin in a second; 0 for a closed loop
      */
@@ -44,12 +49,12 @@ final class HttpCallers implements AutoCloseable {
         Samples samples = new Samples();
         long start = System.nanoTime();
         long end = start + (long) (seconds * 1e9);
-        long sent = 0;
+        begin = begin == 0 ? start : begin;
         for (long now = start; now < end; now = System.nanoTime()) {
             boolean moved = receive(samples);
             while (!idle.isEmpty()) {
-                long due = perSecond == 0 ? System.nanoTime() : start + (long) (sent * 1e9 / perSecond);
-                if (due > now && perSecond != 0) {
+                long due = perSecond == 0 ? System.nanoTime() : begin + (long) (sent * 1e9 / perSecond);
+                if (perSecond != 0 && due > now) {
                     break;
                 }
                 idle.remove().send(clients[next++ & clients.length - 1], due);
@@ -60,7 +65,7 @@ final class HttpCallers implements AutoCloseable {
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
-        while (idle.size() < connections) {
+        while (perSecond == 0 && idle.size() < connections) {
             if (System.nanoTime() > end + LONGEST_LAST_ANSWER_NANOS) {
                 throw new IOException("no answer on " + (connections - idle.size()) + " connections");
             }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * A picture of one figure of a table. Bars: a group for each workload and number of callers, a bar for each contender, its median
@@ -29,7 +30,8 @@ public final class Plot {
     private static final double BAR = 18;
     private static final double GROUP = 30;
     private static final double HEIGHT = 420;
-    private static final int STEPS = 5;
+    /** Where the axis of curves stands. */
+    private static final double AXIS = 70;
 
     private Plot() {}
 
@@ -101,36 +103,42 @@ public final class Plot {
 
     static String curves(String figure, List<Row> rows) {
         Svg svg = new Svg().heading(12, 20, figure);
-        double left = 70;
         double bottom = HEIGHT - 40;
+        double width = WIDTH - AXIS - 40;
         double across = rows.stream()
                 .mapToDouble(row -> Double.parseDouble(row.callers()))
                 .max()
                 .orElse(1);
-        double high = most(rows);
-        for (int i = 0; i <= STEPS; i++) {
-            double y = bottom - (bottom - TOP) * i / STEPS;
-            svg.grid(left, y, WIDTH - RIGHT - 60, y).label(left - 8, y + 4, "end", Svg.number(high * i / STEPS));
+        double high = Math.max(most(rows), Double.MIN_NORMAL);
+        for (double value = 0; value <= high; value += step(high)) {
+            double y = bottom - (bottom - TOP) * value / high;
+            svg.grid(AXIS, y, AXIS + width, y).label(AXIS - 8, y + 4, "end", Svg.number(value));
         }
-        double width = WIDTH - RIGHT - 60 - left;
-        for (int i = 0; i <= STEPS; i++) {
-            svg.label(left + width * i / STEPS, bottom + 20, "middle", Svg.number(across * i / STEPS));
+        for (double value = 0; value <= across; value += step(across)) {
+            svg.label(AXIS + width * value / across, bottom + 20, "middle", Svg.number(value));
         }
         int number = 0;
         for (Map.Entry<String, List<Row>> curve : grouped(rows, Row::contender).entrySet()) {
-            StringBuilder points = new StringBuilder();
-
-            for (Row row : curve.getValue()) {
-                double y = bottom - (bottom - TOP) * row.value() / high;
-                points.append(String.format(
-                        Locale.ROOT, "%.1f,%.1f ", left + width * Double.parseDouble(row.callers()) / across, y));
-            }
-            String colour = Svg.colour(number);
-            svg.curve(points.toString().strip(), colour)
-                    .bar(left + 12 + number * 150, TOP - 20, 10, 10, colour)
-                    .label(left + 26 + number * 150, TOP - 11, "start", curve.getKey());
+            String points = curve.getValue().stream()
+                    .map(row -> String.format(
+                            Locale.ROOT,
+                            "%.1f,%.1f",
+                            AXIS + width * Double.parseDouble(row.callers()) / across,
+                            bottom - (bottom - TOP) * row.value() / high))
+                    .collect(Collectors.joining(" "));
+            double at = LEFT + number * 150;
+            svg.curve(points, Svg.colour(number))
+                    .bar(at, 10, 10, 10, Svg.colour(number))
+                    .label(at + 14, 20, "start", curve.getKey());
             number++;
         }
         return svg.document(WIDTH, HEIGHT);
+    }
+
+    /** Of 1, 2 and 5 with zeros the one that makes 3 to 7 steps. */
+    private static double step(double most) {
+        double ten = Math.pow(10, Math.floor(Math.log10(most)));
+        double times = most / ten;
+        return times >= 7 ? 2 * ten : times >= 3 ? ten : times >= 1.4 ? ten / 2 : ten / 5;
     }
 }

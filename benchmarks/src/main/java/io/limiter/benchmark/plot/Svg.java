@@ -65,13 +65,16 @@ final class Svg {
 
     /** A number with three digits that matter. */
     static String number(double value) {
-        return value >= 1e6
-                ? String.format(Locale.ROOT, "%.3gM", value / 1e6)
-                : value >= 1e4
-                        ? String.format(Locale.ROOT, "%.0fk", value / 1e3)
-                        : value >= 100
-                                ? String.format(Locale.ROOT, "%.0f", value)
-                                : String.format(Locale.ROOT, value >= 10 ? "%.1f" : "%.2f", value);
+        if (value >= 1e4) {
+            return value >= 1e6 ? digits(value / 1e6) + "M" : digits(value / 1e3) + "k";
+        }
+        return digits(value);
+    }
+
+    private static String digits(double value) {
+        return value == Math.rint(value) || value >= 100
+                ? String.format(Locale.ROOT, "%.0f", value)
+                : String.format(Locale.ROOT, value >= 10 ? "%.1f" : "%.2f", value);
     }
 
     private Svg add(String format, Object... values) {

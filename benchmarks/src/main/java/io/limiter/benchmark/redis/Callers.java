@@ -4,7 +4,9 @@ import io.limiter.benchmark.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,7 @@ final class Callers implements AutoCloseable {
     private final AtomicBoolean complained = new AtomicBoolean();
     private final List<Thread> threads = new ArrayList<>();
     private volatile @Nullable Samples samples;
+    private final AtomicInteger windows = new AtomicInteger();
     private volatile boolean closed;
 
     /**
@@ -54,7 +57,7 @@ final class Callers implements AutoCloseable {
         int threads = callers.shape.async ? 1 : callers.shape.count;
         for (int i = 0; i < threads; i++) {
             int first = keys.length / threads * i;
-            Pace pace = callers.new Pace(threads, i);
+            Pace pace = callers.new Pace(threads);
             callers.threads.add(new Thread(
                     () -> {
                         if (callers.shape.async) {
@@ -69,19 +72,25 @@ final class Callers implements AutoCloseable {
         return callers;
     }
 
-    /** Where answers are counted that come from now on; null for nowhere. */
+    /**
+     * Where answers are counted that come from now on; null for nowhere. At a fixed rate, calls that the warm-up was late with are
+     * let go.
+     */
     void sampleInto(@Nullable Samples next) {
+        if (next != null) {
+            windows.incrementAndGet();
+        }
         samples = next;
     }
 
-    /** When the calls of a thread begin: spread over time, and over the threads. */
+    /** When the calls of a thread begin. The first one of a window is anywhere in the gap, so the threads don't march in step. */
     private final class Pace {
         private final double gapNanos;
         private double due;
+        private int window = -1;
 
-        Pace(int threads, int thread) {
+        Pace(int threads) {
             gapNanos = shape.perSecond == 0 ? 0 : threads * 1e9 / shape.perSecond;
-            due = System.nanoTime() + gapNanos * thread / threads;
         }
 
         /** Waits for the next call, and says when it begins. */
@@ -89,7 +98,11 @@ final class Callers implements AutoCloseable {
             if (gapNanos == 0) {
                 return System.nanoTime();
             }
-            due += gapNanos;
+            int now = windows.get();
+            due = window == now
+                    ? due + gapNanos
+                    : System.nanoTime() + gapNanos * ThreadLocalRandom.current().nextDouble();
+            window = now;
             for (double left = due - System.nanoTime(); left > 0 && !closed; left = due - System.nanoTime()) {
                 LockSupport.parkNanos((long) Math.min(left, LONGEST_PARK_NANOS));
             }
