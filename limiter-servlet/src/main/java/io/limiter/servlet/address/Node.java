@@ -1,6 +1,8 @@
 package io.limiter.servlet.address;
 
 import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -34,8 +36,12 @@ final class Node {
         if (node.length() > LONGEST) {
             return null;
         }
-        IpAddress address = parsed(IPV4_AND_PORT, node);
+        // Nearly always it stands alone.
+        IpAddress address = IpAddress.parse(node);
         if (address == null) {
+            address = parsed(IPV4_AND_PORT, node);
+        }
+        if (address == null || !(address.isIpv4() || bareIpv6)) {
             address = parsed(node.startsWith("[") || !bareIpv6 ? BRACKETED : BARE_IPV6, node);
             if (address == null || address.isIpv4()) {
                 return null;
@@ -43,6 +49,16 @@ final class Node {
         }
         // What a NAT64 made of 0.0.0.0 is nobody's address either.
         return address.unmapped().untranslated().isUnspecified() ? null : address.unmapped();
+    }
+
+    /** Whether one of the networks has the address. */
+    static boolean isIn(List<IpNetwork> networks, IpAddress address) {
+        for (IpNetwork network : networks) {
+            if (network.contains(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static @Nullable IpAddress parsed(Pattern pattern, String node) {

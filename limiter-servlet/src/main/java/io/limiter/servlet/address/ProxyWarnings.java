@@ -7,7 +7,6 @@ import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -92,7 +91,10 @@ final class ProxyWarnings {
     void ignored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
         String warning = isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED;
         if (!logged.contains(warning)) {
-            sent(headerLines).ifPresent(name -> once(warning, name, shown(peer), peer == null ? "unix" : peer));
+            String name = sent(headerLines);
+            if (name != null) {
+                once(warning, name, shown(peer), peer == null ? "unix" : peer);
+            }
         }
     }
 
@@ -103,12 +105,20 @@ final class ProxyWarnings {
     /** Of a proxy that did not send the header that is read: looks for another one, while that is still worth it. */
     void other(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
         if (!logged.contains(OTHER_HEADER)) {
-            sent(headerLines).ifPresent(name -> once(OTHER_HEADER, shown(peer), name, read));
+            String name = sent(headerLines);
+            if (name != null) {
+                once(OTHER_HEADER, shown(peer), name, read);
+            }
         }
     }
 
-    private static Optional<String> sent(Function<String, List<String>> headerLines) {
-        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty()).findFirst();
+    private static @Nullable String sent(Function<String, List<String>> headerLines) {
+        for (String name : KNOWN) {
+            if (!headerLines.apply(name).isEmpty()) {
+                return name;
+            }
+        }
+        return null;
     }
 
     void malformed(String header, @Nullable IpAddress peer, String at, String why) {
@@ -143,7 +153,7 @@ final class ProxyWarnings {
 
     /** Also a Unix socket: only what runs on this machine connects to it. */
     private static boolean isNeighbour(@Nullable IpAddress peer) {
-        return peer == null || PRIVATE.stream().anyMatch(network -> network.contains(peer));
+        return peer == null || Node.isIn(PRIVATE, peer);
     }
 
     private static Object shown(@Nullable IpAddress peer) {

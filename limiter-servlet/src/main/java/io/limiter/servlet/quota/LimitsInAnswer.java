@@ -5,15 +5,10 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +16,12 @@ import org.jspecify.annotations.Nullable;
  * way to another path. Used by the one thread that has the request.
  */
 public final class LimitsInAnswer {
-    private static final Comparator<LimitOutcome> CLOSEST_FIRST = Comparator.comparing(LimitOutcome::allowed)
-            .thenComparingLong(LimitOutcome::remaining)
-            .thenComparing(Comparator.comparingLong(LimitOutcome::nextMicros).reversed());
+    private List<Charge> charges = List.of();
+    private List<LimitOutcome> outcomes = List.of();
 
-    private final Map<String, Policy> policies = new LinkedHashMap<>();
-    private final Map<String, LimitOutcome> outcomes = new LinkedHashMap<>();
-    private final Map<String, String> lines = new HashMap<>();
+    /** Fields and their lines, in turn. */
+    private final List<String> lines = new ArrayList<>(4);
+
     private long leastRemaining = Long.MAX_VALUE;
 
     /** What no decision was added to yet. */
@@ -35,23 +29,46 @@ public final class LimitsInAnswer {
 
     /** Adds the policies of a decision, and its numbers if they are exact: a share, or a guess, is not what a client has left. */
     void add(Decision decision) {
-        for (Charge charge : decision.charges()) {
-            policies.put(charge.policy().name(), charge.policy());
+        List<Charge> more = decision.charges();
+        List<LimitOutcome> exact = decision.source().isExact() ? decision.outcomes() : List.of();
+        if (charges.isEmpty() && more.size() == 1) {
+            // Nearly always. The limits of one policy have different names.
+            charges = more;
+            outcomes = exact;
+            return;
         }
-        if (decision.source().isExact()) {
-            for (LimitOutcome outcome : decision.outcomes()) {
-                // One policy can be charged for several keys, or by two filters.
-                outcomes.merge(
-                        outcome.charge().policy().name() + "/" + outcome.limit().name(),
-                        outcome,
-                        BinaryOperator.minBy(CLOSEST_FIRST));
+        charges = new ArrayList<>(charges);
+        charges.addAll(more);
+        outcomes = new ArrayList<>(outcomes);
+        exact.forEach(this::addClosest);
+    }
+
+    /** One policy can be charged for several keys, or by two filters. */
+    private void addClosest(LimitOutcome outcome) {
+        for (int i = 0; i < outcomes.size(); i++) {
+            LimitOutcome other = outcomes.get(i);
+            if (other.charge().policy().name().equals(outcome.charge().policy().name())
+                    && String.valueOf(other.limit().name())
+                            .equals(outcome.limit().name())) {
+                outcomes.set(i, isCloser(outcome, other) ? outcome : other);
+                return;
             }
         }
+        outcomes.add(outcome);
+    }
+
+    private static boolean isCloser(LimitOutcome one, LimitOutcome than) {
+        if (one.allowed() != than.allowed()) {
+            return than.allowed();
+        }
+        return one.remaining() != than.remaining()
+                ? one.remaining() < than.remaining()
+                : one.nextMicros() > than.nextMicros();
     }
 
     /** For each limit the outcome that is closest to its end. */
-    Collection<LimitOutcome> outcomes() {
-        return outcomes.values();
+    List<LimitOutcome> outcomes() {
+        return outcomes;
     }
 
     /** Takes the outcome if it is closer to its end than the one that was taken before; false if it is not. */
@@ -63,7 +80,14 @@ public final class LimitsInAnswer {
 
     /** Notes the line that a list field gets; returns the one that it replaces, null if there is none. */
     public @Nullable String replaceLine(String field, String line) {
-        return lines.put(field, line);
+        for (int i = 0; i < lines.size(); i += 2) {
+            if (lines.get(i).equals(field)) {
+                return lines.set(i + 1, line);
+            }
+        }
+        lines.add(field);
+        lines.add(line);
+        return null;
     }
 
     /**
@@ -72,7 +96,8 @@ public final class LimitsInAnswer {
      */
     String name(Policy policy, Limit limit) {
         String name = String.valueOf(limit.name());
-        for (Policy other : policies.values()) {
+        for (Charge charge : charges) {
+            Policy other = charge.policy();
             if (!other.name().equals(policy.name())
                     && other.limits().stream().anyMatch(one -> name.equals(one.name()))) {
                 return policy.name() + "/" + name;
