@@ -53,8 +53,10 @@ public final class IpAddress {
             // IPv4 has one spelling.
             return endsInIpv4 && bits >= 0 ? new IpAddress(true, 0, bits, text) : null;
         }
-        String last = Long.toHexString(bits >> 16) + ":" + Long.toHexString(bits & 0xFFFF);
-        return ipv6(endsInIpv4 ? text.substring(0, tail) + last : text);
+        return ipv6(
+                endsInIpv4
+                        ? text.substring(0, tail) + Long.toHexString(bits >> 16) + ":" + Long.toHexString(bits & 0xFFFF)
+                        : text);
     }
 
     /** The bits of what stands from there to the end; -1 when it is no IPv4 address. */

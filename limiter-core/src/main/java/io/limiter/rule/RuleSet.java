@@ -40,19 +40,26 @@ public final class RuleSet<T> {
 
     /**
      * What a subject costs: the charge of each rule that is for it, in their order. Where two rules charge one policy
-     * for one key, the larger charge stands alone, so that a subject is counted once. Empty when no rule is for it. The list
-     * is the caller's, to change.
+     * for one key, the larger charge stands alone, so that a subject is counted once. Empty when no rule is for it.
      */
     public List<Charge> charges(T subject) {
-        List<Charge> charges = new ArrayList<>(2);
+        List<Charge> charges = List.of();
         for (int i : candidates.apply(subject)) {
             Charge charge = rules.get(i).charge(subject);
-            int same = charge == null ? -1 : indexOf(charge, charges);
-            if (charge != null && same < 0) {
-                charges.add(charge);
-            } else if (charge != null && charge.permits() > charges.get(same).permits()) {
-                charges.set(same, charge);
+            if (charge != null) {
+                charges = charges.isEmpty() ? List.of(charge) : with(charge, charges);
             }
+        }
+        return charges;
+    }
+
+    private static List<Charge> with(Charge charge, List<Charge> before) {
+        List<Charge> charges = before.size() > 1 ? before : new ArrayList<>(before);
+        int same = indexOf(charge, charges);
+        if (same < 0) {
+            charges.add(charge);
+        } else if (charge.permits() > charges.get(same).permits()) {
+            charges.set(same, charge);
         }
         return charges;
     }

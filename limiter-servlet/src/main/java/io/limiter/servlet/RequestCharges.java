@@ -90,16 +90,18 @@ final class RequestCharges {
         return !met.contains(identity) && met.add(identity);
     }
 
-    /** Adds charges, and removes from the list those that the request has met before. */
-    void addCharges(List<Charge> charges) {
-        for (int i = charges.size() - 1; i >= 0; i--) {
-            Charge charge = charges.get(i);
-            if (has(charge)) {
-                charges.remove(i);
-            } else {
+    /** Adds charges, which differ in policy or key; returns those that the request has not met before. */
+    List<Charge> addCharges(List<Charge> charges) {
+        List<Charge> due = charges;
+        for (Charge charge : charges) {
+            if (!has(charge)) {
                 met.add(charge);
+            } else {
+                due = new ArrayList<>(due);
+                due.remove(charge);
             }
         }
+        return due;
     }
 
     /** Whether a charge of that policy for that key was met. */

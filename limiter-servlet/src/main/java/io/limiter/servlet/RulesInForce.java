@@ -58,17 +58,6 @@ final class RulesInForce {
         }
     }
 
-    /** A rule of the application's own: of a policy, only its first charge counts. */
-    private record Own(Rule<? super HttpServletRequest> rule) implements Rule<Dispatch> {
-        @Override
-        public @Nullable Charge charge(Dispatch dispatch) {
-            Charge charge = rule.charge(dispatch.request());
-            boolean isDue = charge != null
-                    && dispatch.isNewTo(List.of(rule, charge.policy().name()));
-            return isDue ? charge : null;
-        }
-    }
-
     /** @param source whose the configuration is, through all that replace it */
     RulesInForce(
             Object source,
@@ -85,10 +74,18 @@ final class RulesInForce {
         for (RuleDefinition rule : configured) {
             RequestMatcher matcher = new RequestMatcher(rule, config.http());
             matchers.add(matcher);
-            all.add(new Configured(
-                    matcher, new RequestKey(rule, matcher), rule.policy(), List.of(source, rule.name())));
+            all.add(new Configured(matcher, new RequestKey(rule), rule.policy(), List.of(source, rule.name())));
         }
-        own.forEach(rule -> all.add(new Own(rule)));
+        for (Rule<? super HttpServletRequest> rule : own) {
+            all.add(dispatch -> {
+                Charge charge = rule.charge(dispatch.request());
+                return charge != null
+                                && dispatch.isNewTo(
+                                        List.of(rule, charge.policy().name()))
+                        ? charge
+                        : null;
+            });
+        }
         this.rules = new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
         // Without configured rules no client is looked for, and nothing is to be said about how one is found.
         this.clients = ClientAddressResolver.of(configured.isEmpty() ? ClientIpSettings.DEFAULT : config.clientIp());
@@ -106,12 +103,12 @@ final class RulesInForce {
             return true;
         }
         Dispatch dispatch = new Dispatch(request, paths, config.http().methodOverride(), clients, limiter);
-        List<Charge> due = rules.charges(dispatch);
+        List<Charge> charges = rules.charges(dispatch);
         RequestCharges charged = dispatch.charges();
         if (charged == null) {
             return true;
         }
-        charged.addCharges(due);
+        List<Charge> due = charged.addCharges(charges);
         if (due.isEmpty()) {
             charged.allow();
             return true;

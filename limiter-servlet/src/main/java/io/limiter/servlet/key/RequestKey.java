@@ -5,7 +5,6 @@ import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.match.MatchableRequest;
-import io.limiter.servlet.match.RequestMatcher;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpSession;
@@ -27,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 public final class RequestKey {
     private final Part[] parts;
     private final int ipv6PrefixBits;
-    private final RequestMatcher matcher;
 
     /**
      * One part of the key.
@@ -41,15 +39,14 @@ public final class RequestKey {
         }
     }
 
-    /** The key of a configured rule, which matches requests so. */
-    public RequestKey(RuleDefinition rule, RequestMatcher matcher) {
+    /** The key of a configured rule. */
+    public RequestKey(RuleDefinition rule) {
         this.parts = rule.key().stream().map(Part::of).toArray(Part[]::new);
         this.ipv6PrefixBits = rule.ipv6PrefixBits();
-        this.matcher = matcher;
     }
 
     /**
-     * The key of a request that the rule matches.
+     * The key of a request that the rule has matched, as the last one.
      *
      * @param client who the request comes from; asked only if the key needs it
      */
@@ -70,14 +67,14 @@ public final class RequestKey {
         return key.build();
     }
 
-    private @Nullable String text(Part part, MatchableRequest request) {
+    private static @Nullable String text(Part part, MatchableRequest request) {
         return switch (part.kind()) {
             case IP -> null;
             case USER -> user(request.request());
             case SESSION -> session(request.request());
             case HEADER -> header(request.request(), part.name());
             case COOKIE -> cookie(request.request(), part.name());
-            case PATH -> variable(matcher.variable(request, part.name()));
+            case PATH -> variable(request.variable(part.name()));
         };
     }
 

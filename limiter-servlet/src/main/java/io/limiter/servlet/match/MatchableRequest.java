@@ -30,6 +30,9 @@ public class MatchableRequest {
     private final List<String> paths;
     private @Nullable Set<String> claimed;
 
+    private @Nullable String matchedPath;
+    private @Nullable PathPattern matchedBy;
+
     /**
      * Reads the request.
      *
@@ -51,6 +54,16 @@ public class MatchableRequest {
     /** All paths that the request could mean, at least one; see {@link RequestPaths#of}. */
     public final List<String> paths() {
         return paths;
+    }
+
+    void matched(String path, PathPattern pattern) {
+        matchedPath = path;
+        matchedBy = pattern;
+    }
+
+    /** What a variable stands for in the path that the last rule has matched; null if there is none of that name. */
+    public final @Nullable String variable(String name) {
+        return matchedPath == null || matchedBy == null ? null : matchedBy.variable(matchedPath, name);
     }
 
     /** Whether a rule for these methods, or for all if there are none, is for this request. */

@@ -1,8 +1,8 @@
 package io.limiter.servlet.match;
 
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +14,12 @@ final class PathIndex {
     private static final int[] NONE = {};
 
     /** By the hash of the segment, so that some may share one. */
-    private final Map<Integer, PathIndex> literals = new HashMap<>();
+    private final SortedMap<Integer, PathIndex> literals = new TreeMap<>();
+
+    /** The same when it is complete. */
+    private int[] hashes = NONE;
+
+    private PathIndex[] nodes = {};
 
     private @Nullable PathIndex variable;
 
@@ -48,6 +53,8 @@ final class PathIndex {
     void complete(int[] above) {
         below = union(above, below);
         here = union(below, here);
+        hashes = literals.keySet().stream().mapToInt(hash -> hash).toArray();
+        nodes = literals.values().toArray(PathIndex[]::new);
         literals.values().forEach(node -> node.complete(below));
         if (variable != null) {
             variable.complete(below);
@@ -65,8 +72,8 @@ final class PathIndex {
             return here;
         }
         int end = PathPattern.segmentEnd(path, start);
-        PathIndex literal = literals.isEmpty() ? null : literals.get(hash(path, start, end));
-        int[] found = literal == null ? below : literal.find(path, end);
+        int at = hashes.length == 0 ? -1 : Arrays.binarySearch(hashes, hash(path, start, end));
+        int[] found = at < 0 ? below : nodes[at].find(path, end);
         return variable == null ? found : union(found, variable.find(path, end));
     }
 

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** Where a configured rule applies: its paths and methods, compiled. Immutable. */
 public final class RequestMatcher {
@@ -44,33 +43,16 @@ public final class RequestMatcher {
         };
     }
 
-    /** Whether the rule is for the request. */
+    /** Whether the rule is for the request, which then knows the variables of the first path that matches. */
     public boolean matches(MatchableRequest request) {
         for (String path : request.paths()) {
-            if (first(path) != null) {
-                return request.isOneOf(methods);
+            for (PathPattern pattern : patterns) {
+                if (pattern.matches(path)) {
+                    request.matched(path, pattern);
+                    return request.isOneOf(methods);
+                }
             }
         }
         return false;
-    }
-
-    /** What a variable stands for in the first path of the request that matches; null if there is none of that name. */
-    public @Nullable String variable(MatchableRequest request, String name) {
-        for (String path : request.paths()) {
-            PathPattern pattern = first(path);
-            if (pattern != null) {
-                return pattern.variable(path, name);
-            }
-        }
-        return null;
-    }
-
-    private @Nullable PathPattern first(String path) {
-        for (PathPattern pattern : patterns) {
-            if (pattern.matches(path)) {
-                return pattern;
-            }
-        }
-        return null;
     }
 }

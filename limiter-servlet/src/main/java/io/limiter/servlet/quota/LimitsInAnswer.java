@@ -16,11 +16,20 @@ import org.jspecify.annotations.Nullable;
  * way to another path. Used by the one thread that has the request.
  */
 public final class LimitsInAnswer {
-    private List<Charge> charges = List.of();
+    static final String NUMBERS = "RateLimit";
+    static final String POLICIES = "RateLimit-Policy";
+
+    /** For each limit the outcome that is closest to its end. */
     private List<LimitOutcome> outcomes = List.of();
 
-    /** Fields and their lines, in turn. */
-    private final List<String> lines = new ArrayList<>(4);
+    /** Of which there are no exact numbers. */
+    private List<Charge> uncounted = List.of();
+
+    /** What list fields got. */
+    private @Nullable String numbers;
+
+    private @Nullable String policies;
+    private @Nullable String exposed;
 
     private long leastRemaining = Long.MAX_VALUE;
 
@@ -29,18 +38,22 @@ public final class LimitsInAnswer {
 
     /** Adds the policies of a decision, and its numbers if they are exact: a share, or a guess, is not what a client has left. */
     void add(Decision decision) {
-        List<Charge> more = decision.charges();
-        List<LimitOutcome> exact = decision.source().isExact() ? decision.outcomes() : List.of();
-        if (charges.isEmpty() && more.size() == 1) {
-            // Nearly always. The limits of one policy have different names.
-            charges = more;
-            outcomes = exact;
+        if (!decision.source().isExact()) {
+            uncounted = new ArrayList<>(uncounted);
+            uncounted.addAll(decision.charges());
             return;
         }
-        charges = new ArrayList<>(charges);
-        charges.addAll(more);
-        outcomes = new ArrayList<>(outcomes);
-        exact.forEach(this::addClosest);
+        List<LimitOutcome> exact = decision.outcomes();
+        int last = exact.size() - 1;
+        if (outcomes.isEmpty()
+                && last >= 0
+                && exact.get(0).charge() == exact.get(last).charge()) {
+            // Nearly always there is one charge. The limits of one policy have different names.
+            outcomes = exact;
+        } else {
+            outcomes = new ArrayList<>(outcomes);
+            exact.forEach(this::addClosest);
+        }
     }
 
     /** One policy can be charged for several keys, or by two filters. */
@@ -78,16 +91,20 @@ public final class LimitsInAnswer {
         return closer;
     }
 
-    /** Notes the line that a list field gets; returns the one that it replaces, null if there is none. */
+    /** Notes the line that a list field gets: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
     public @Nullable String replaceLine(String field, String line) {
-        for (int i = 0; i < lines.size(); i += 2) {
-            if (lines.get(i).equals(field)) {
-                return lines.set(i + 1, line);
-            }
+        String former;
+        if (field.equals(NUMBERS)) {
+            former = numbers;
+            numbers = line;
+        } else if (field.equals(POLICIES)) {
+            former = policies;
+            policies = line;
+        } else {
+            former = exposed;
+            exposed = line;
         }
-        lines.add(field);
-        lines.add(line);
-        return null;
+        return former;
     }
 
     /**
@@ -96,14 +113,22 @@ public final class LimitsInAnswer {
      */
     String name(Policy policy, Limit limit) {
         String name = String.valueOf(limit.name());
-        for (Charge charge : charges) {
-            Policy other = charge.policy();
-            if (!other.name().equals(policy.name())
-                    && other.limits().stream().anyMatch(one -> name.equals(one.name()))) {
+        for (LimitOutcome outcome : outcomes) {
+            if (hasToo(outcome.charge().policy(), policy, name)) {
+                return policy.name() + "/" + name;
+            }
+        }
+        for (Charge charge : uncounted) {
+            if (hasToo(charge.policy(), policy, name)) {
                 return policy.name() + "/" + name;
             }
         }
         return name;
+    }
+
+    private static boolean hasToo(Policy other, Policy policy, String name) {
+        return !other.name().equals(policy.name())
+                && other.limits().stream().anyMatch(limit -> name.equals(limit.name()));
     }
 
     /** Of a denial that was added: the limits that deny, or the policies if nobody counted and none is sure to deny; each once. */

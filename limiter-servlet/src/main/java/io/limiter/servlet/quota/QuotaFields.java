@@ -2,6 +2,8 @@ package io.limiter.servlet.quota;
 
 import static io.limiter.servlet.quota.FieldNumbers.clamped;
 import static io.limiter.servlet.quota.FieldNumbers.seconds;
+import static io.limiter.servlet.quota.LimitsInAnswer.NUMBERS;
+import static io.limiter.servlet.quota.LimitsInAnswer.POLICIES;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -32,9 +34,6 @@ import org.jspecify.annotations.Nullable;
  * of them is sent, and of {@code X-RateLimit-*} all but the reset.
  */
 public final class QuotaFields {
-    private static final String EVERY_LIMIT = "RateLimit";
-    private static final String POLICY = "RateLimit-Policy";
-
     private final Headers headers;
     private final Reset reset;
     private final String exposed;
@@ -87,15 +86,15 @@ public final class QuotaFields {
 
     private String names() {
         return switch (headers) {
-            case DRAFT_10, DRAFT_7 -> EVERY_LIMIT + ", " + POLICY;
-            case DRAFT_6 -> "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " + POLICY;
+            case DRAFT_10, DRAFT_7 -> NUMBERS + ", " + POLICIES;
+            case DRAFT_6 -> "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " + POLICIES;
             case X_RATELIMIT -> "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
             case NONE -> "";
         };
     }
 
     private static void everyLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
-        StringBuilder values = new StringBuilder(64);
+        StringBuilder values = new StringBuilder(32);
         LimitText text = null;
         for (LimitOutcome outcome : answer.outcomes()) {
             Limit limit = outcome.limit();
@@ -107,8 +106,8 @@ public final class QuotaFields {
             }
         }
         if (text != null) {
-            fields.accept(POLICY, text.policies());
-            fields.accept(EVERY_LIMIT, values.toString());
+            fields.accept(POLICIES, text.policies());
+            fields.accept(NUMBERS, values.toString());
         }
     }
 
@@ -134,7 +133,7 @@ public final class QuotaFields {
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = seconds(resetMicros);
         if (headers == Headers.DRAFT_7) {
-            fields.accept(EVERY_LIMIT, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
+            fields.accept(NUMBERS, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
         } else {
             String prefix = headers == Headers.DRAFT_6 ? "RateLimit-" : "X-RateLimit-";
             boolean epoch = headers == Headers.X_RATELIMIT && reset == Reset.EPOCH;
@@ -146,7 +145,7 @@ public final class QuotaFields {
         }
         String policies = headers == Headers.X_RATELIMIT ? null : policies(decision);
         if (policies != null) {
-            fields.accept(POLICY, policies);
+            fields.accept(POLICIES, policies);
         }
     }
 
