@@ -150,10 +150,15 @@ public final class ClientAddressResolver {
     }
 
     private boolean isTrusted(@Nullable IpAddress address, boolean named) {
-        return settings.trustsEveryPeer()
-                || (address == null
-                        ? !named && settings.trustsUnixSocket()
-                        : Node.isIn(settings.trustedProxies(), address));
+        if (address == null || settings.trustsEveryPeer()) {
+            return settings.trustsEveryPeer() || (!named && settings.trustsUnixSocket());
+        }
+        for (IpNetwork network : settings.trustedProxies()) {
+            if (network.contains(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {

@@ -1,8 +1,6 @@
 package io.limiter.servlet.address;
 
 import io.limiter.address.IpAddress;
-import io.limiter.address.IpNetwork;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -49,16 +47,6 @@ final class Node {
         }
         // What a NAT64 made of 0.0.0.0 is nobody's address either.
         return address.unmapped().untranslated().isUnspecified() ? null : address.unmapped();
-    }
-
-    /** Whether one of the networks has the address. */
-    static boolean isIn(List<IpNetwork> networks, IpAddress address) {
-        for (IpNetwork network : networks) {
-            if (network.contains(address)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private static @Nullable IpAddress parsed(Pattern pattern, String node) {

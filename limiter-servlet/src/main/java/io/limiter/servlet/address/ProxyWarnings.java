@@ -166,7 +166,7 @@ final class ProxyWarnings {
 
     /** Also a Unix socket: only what runs on this machine connects to it. */
     private static boolean isNeighbour(@Nullable IpAddress peer) {
-        return peer == null || Node.isIn(PRIVATE, peer);
+        return peer == null || PRIVATE.stream().anyMatch(network -> network.contains(peer));
     }
 
     private static Object shown(@Nullable IpAddress peer) {

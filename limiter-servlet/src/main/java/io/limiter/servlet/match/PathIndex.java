@@ -61,12 +61,8 @@ final class PathIndex {
         }
     }
 
-    /** The rules that this reading of a path could be for, rising. The array is not to be changed. */
-    int[] find(String path) {
-        return find(path, 0);
-    }
-
-    private int[] find(String path, int from) {
+    /** The rules that the rest of a path could be for, from there on; rising. The array is not to be changed. */
+    int[] find(String path, int from) {
         int start = PathPattern.segmentStart(path, from);
         if (start == path.length()) {
             return here;

@@ -35,9 +35,9 @@ public final class RequestMatcher {
         }
         index.complete(IntStream.range(matchers.size(), matchers.size() + more).toArray());
         return request -> {
-            int[] found = index.find(request.paths().get(0));
+            int[] found = index.find(request.paths().get(0), 0);
             for (int i = 1; i < request.paths().size(); i++) {
-                found = PathIndex.union(found, index.find(request.paths().get(i)));
+                found = PathIndex.union(found, index.find(request.paths().get(i), 0));
             }
             return found;
         };

@@ -40,8 +40,9 @@ public final class RequestPaths {
         String prefix = Objects.requireNonNullElse(request.getContextPath(), "");
         String routed;
         try {
-            routed = Objects.requireNonNullElse(request.getServletPath(), "")
-                    .concat(Objects.requireNonNullElse(request.getPathInfo(), ""));
+            String info = Objects.requireNonNullElse(request.getPathInfo(), "");
+            routed = Objects.requireNonNullElse(request.getServletPath(), "");
+            routed = routed.isEmpty() ? info : routed.concat(info);
         } catch (IllegalArgumentException ambiguous) {
             // Jetty, told to let ambiguous paths in, will not say what such a one is.
             if (refusedLog.tryPass()) {

@@ -71,12 +71,9 @@ public final class LimitsInAnswer {
     }
 
     private static boolean isCloser(LimitOutcome one, LimitOutcome than) {
-        if (one.allowed() != than.allowed()) {
-            return than.allowed();
-        }
-        return one.remaining() != than.remaining()
-                ? one.remaining() < than.remaining()
-                : one.nextMicros() > than.nextMicros();
+        int order = Boolean.compare(one.allowed(), than.allowed());
+        order = order != 0 ? order : Long.compare(one.remaining(), than.remaining());
+        return order != 0 ? order < 0 : one.nextMicros() > than.nextMicros();
     }
 
     /** For each limit the outcome that is closest to its end. */
