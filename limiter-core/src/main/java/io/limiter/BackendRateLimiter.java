@@ -46,6 +46,10 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public Decision tryAcquire(List<Charge> charges) {
+        if (charges.size() == 1 && charges.get(0).requestId() == null) {
+            Charge only = charges.get(0);
+            return tryAcquire(only.policy(), only.key(), only.permits());
+        }
         return counted(decideNow(checked(charges), Backend.Mode.TAKE), Runnable::run);
     }
 

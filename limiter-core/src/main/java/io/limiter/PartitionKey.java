@@ -157,9 +157,13 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     private static String percentEncoded(String part) {
         StringBuilder encoded = new StringBuilder(part.length() + 16);
-        part.codePoints().forEach(c -> {
+        for (int i = 0; i < part.length(); ) {
+            int c = part.codePointAt(i);
+            i += Character.charCount(c);
             if (isUnreserved(c)) {
                 encoded.append((char) c);
+            } else if (c < 128) {
+                percent(encoded, c);
             } else if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
                 // A lone half of a pair has no UTF-8; a replacement character would make all of them one client.
                 percent(encoded, 0xE0 | (c >> 12));
@@ -170,7 +174,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
                     percent(encoded, b);
                 }
             }
-        });
+        }
         return encoded.toString();
     }
 
@@ -190,7 +194,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     /** Collects the parts of a key. Not thread-safe. */
     public static final class Builder {
-        private final StringBuilder canonical = new StringBuilder();
+        private String canonical = "";
 
         private Builder() {}
 
@@ -223,14 +227,11 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
         /** The key; {@link #global()} when nothing was added. */
         public PartitionKey build() {
-            return canonical.isEmpty() ? GLOBAL : new PartitionKey(canonical.toString());
+            return canonical.isEmpty() ? GLOBAL : new PartitionKey(canonical);
         }
 
         private Builder append(String encoded) {
-            if (!canonical.isEmpty()) {
-                canonical.append(':');
-            }
-            canonical.append(encoded);
+            canonical = canonical.isEmpty() ? encoded : canonical + ":" + encoded;
             return this;
         }
     }
