@@ -59,7 +59,7 @@ final class PolicyStates implements Backend.PolicyDecider {
                     ? null
                     : single != null
                             ? state.decide(new Charge(policy, key, permits), single, now, take)
-                            : decideAll(new Charge(policy, key, permits), state, ofKey, now, take);
+                            : decideAll(key, permits, state, ofKey, now, take);
             if (decision != null) {
                 return decision;
             }
@@ -89,11 +89,13 @@ final class PolicyStates implements Backend.PolicyDecider {
     }
 
     /** Decides several limits; null where one has no state, or that was dropped meanwhile or has no memory left. */
-    private @Nullable Decision decideAll(Charge charge, State state, int ofKey, long now, boolean take) {
-        State[] mine = allOf(state, charge.key(), ofKey);
+    private @Nullable Decision decideAll(
+            PartitionKey key, long permits, State state, int ofKey, long now, boolean take) {
+        State[] mine = allOf(state, key, ofKey);
         if (mine == null) {
             return null;
         }
+        Charge charge = new Charge(policy, key, permits);
         State[] inOrder = State.inLockOrder(mine);
         State.lockAll(inOrder);
         try {
@@ -102,7 +104,7 @@ final class PolicyStates implements Backend.PolicyDecider {
                 if (mine[i].isDropped()) {
                     return null;
                 }
-                allowed |= mine[i].allows(charge, limits[i], charge.permits(), now, take) ? 1L << i : 0;
+                allowed |= mine[i].allows(charge, limits[i], permits, now, take) ? 1L << i : 0;
                 if (mine[i].lacksMemory()) {
                     return null;
                 }
@@ -111,7 +113,7 @@ final class PolicyStates implements Backend.PolicyDecider {
             LimitOutcome[] outcomes = new LimitOutcome[mine.length];
             for (int i = 0; i < mine.length; i++) {
                 boolean own = (allowed & 1L << i) != 0;
-                outcomes[i] = mine[i].answer(charge, limits[i], charge.permits(), now, own, granted, take);
+                outcomes[i] = mine[i].answer(charge, limits[i], permits, now, own, granted, take);
             }
             return Decision.ofOneCharge(Decision.Source.IN_PROCESS, outcomes);
         } finally {
