@@ -162,7 +162,8 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     /** Collects the parts of a key. Not thread-safe. */
     public static final class Builder {
-        private final StringBuilder canonical = new StringBuilder();
+        // Most keys have one part, and need no buffer.
+        private String canonical = "";
 
         private Builder() {}
 
@@ -195,14 +196,11 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
         /** The key; {@link #global()} when nothing was added. */
         public PartitionKey build() {
-            return canonical.isEmpty() ? GLOBAL : new PartitionKey(canonical.toString());
+            return canonical.isEmpty() ? GLOBAL : new PartitionKey(canonical);
         }
 
         private Builder append(String encoded) {
-            if (!canonical.isEmpty()) {
-                canonical.append(':');
-            }
-            canonical.append(encoded);
+            canonical = canonical.isEmpty() ? encoded : canonical + ":" + encoded;
             return this;
         }
     }
