@@ -4,8 +4,6 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,7 +36,7 @@ interface DirectValue {
 
     /** The value of a checked expression; null if only the interpreter can give it. */
     static @Nullable DirectValue find(SpelNode node, MethodScope scope) {
-        if (!(node instanceof InlineList)) {
+        if (!(node instanceof InlineList list) || list.isConstant()) {
             return findOne(node, scope);
         }
         List<DirectValue> items = new ArrayList<>();
@@ -50,14 +48,15 @@ interface DirectValue {
             items.add(item);
         }
         return arguments -> {
-            @Nullable Object[] values = new @Nullable Object[items.size()];
-            for (int i = 0; i < values.length; i++) {
-                values[i] = items.get(i).of(arguments);
-                if (values[i] == UNKNOWN) {
+            List<@Nullable Object> values = new ArrayList<>(items.size());
+            for (DirectValue item : items) {
+                Object value = item.of(arguments);
+                if (value == UNKNOWN) {
                     return UNKNOWN;
                 }
+                values.add(value);
             }
-            return Collections.unmodifiableList(Arrays.asList(values));
+            return values;
         };
     }
 
