@@ -25,6 +25,9 @@ public final class LimitedCall {
     private final Terms terms;
     private final MethodCall call;
     private final List<Charged> charged;
+    /** How many of them can deny; the others, which come last, are only counted. */
+    private final int enforced;
+
     /** What was taken: once the call may be made. */
     private @Nullable Decision taken;
 
@@ -43,9 +46,14 @@ public final class LimitedCall {
             Derived<MethodRules> rules) {}
 
     private LimitedCall(Terms terms, MethodCall call, List<Charged> charged) {
+        int first = 0;
+        while (first < charged.size() && !charged.get(first).rule().isShadow()) {
+            first++;
+        }
         this.terms = terms;
         this.call = call;
         this.charged = charged;
+        this.enforced = first;
     }
 
     /** A call under the present rules; null when none of them is for it. */
@@ -61,22 +69,13 @@ public final class LimitedCall {
                 terms, call.again(), charged.stream().map(rules::renewed).toList());
     }
 
-    /** How many of what it is charged can deny; the others, which come last, are only counted. */
-    private int enforced() {
-        int first = 0;
-        while (first < charged.size() && !charged.get(first).rule().isShadow()) {
-            first++;
-        }
-        return first;
-    }
-
     /** Whether nothing can deny it. */
     boolean isFree() {
-        return enforced() == 0;
+        return enforced == 0;
     }
 
     Decision decide() {
-        if (charged.size() > 1) {
+        if (enforced > 1) {
             return terms.limiter.tryAcquire(charges());
         }
         Charged only = charged.get(0);
@@ -88,7 +87,7 @@ public final class LimitedCall {
     }
 
     private List<Charge> charges() {
-        Charge[] charges = new Charge[enforced()];
+        Charge[] charges = new Charge[enforced];
         for (int i = 0; i < charges.length; i++) {
             charges[i] = charged.get(i).charge();
         }
@@ -103,7 +102,6 @@ public final class LimitedCall {
      */
     @Nullable
     Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
-        int enforced = enforced();
         if (enforced < charged.size()) {
             counted = charged.stream()
                     .skip(enforced)
@@ -147,7 +145,6 @@ public final class LimitedCall {
         if (back != null) {
             refund(back, waits);
         }
-        int enforced = enforced();
         for (int i = 0; i < counted.size(); i++) {
             if (charged.get(enforced + i).rule().rule().refundsOn(failure)) {
                 counted.get(i).thenAccept(decision -> refund(decision, false));
@@ -172,7 +169,6 @@ public final class LimitedCall {
         if (decision == null || !decision.allowed()) {
             return null;
         }
-        int enforced = enforced();
         List<Charged> back = charged.stream()
                 .limit(enforced)
                 .filter(one -> one.rule().rule().refundsOn(failure))
