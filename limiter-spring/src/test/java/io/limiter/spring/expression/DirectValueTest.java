@@ -142,39 +142,11 @@ class DirectValueTest {
         }
     }
 
-    private static final List<String> NAMES = List.of(
-            "open",
-            "FIXED",
-            "name",
-            "active",
-            "odd",
-            "isOdd",
-            "both",
-            "nothing",
-            "URL",
-            "xAxis",
-            "XAxis",
-            "ofClass",
-            "broken",
-            "serious",
-            "empty",
-            "guarded",
-            "self",
-            "id",
-            "owner",
-            "class",
-            "hashCode",
-            "toString",
-            "bytes",
-            "length",
-            "size",
-            "price",
-            "present",
-            "secret",
-            "key",
-            "value",
-            "missing",
-            "declaringClass");
+    private static final String[] NAMES =
+            ("open FIXED name active odd isOdd both nothing URL xAxis XAxis ofClass broken serious "
+                            + "empty guarded self id owner class hashCode toString bytes length size price present "
+                            + "secret key value missing declaringClass")
+                    .split(" ");
 
     @SuppressWarnings("unused") // by its parameter
     static void called(Object any) {}
@@ -224,33 +196,13 @@ class DirectValueTest {
     }
 
     private static List<String> expressions() {
-        List<String> all = new ArrayList<>(List.of(
-                "#any",
-                "#p0",
-                "#a0",
-                "{#any}",
-                "{#any, 'x', 7, true, null}",
-                "{ip, #any}",
-                "{user, #any.id}",
-                "ip",
-                "user",
-                "principal",
-                "principal.name",
-                "principal?.name",
-                "user.length",
-                "user?.length",
-                "'lit'.bytes",
-                "{'c', 'd'}",
-                "{}",
-                "{{#any}}",
-                "#any.owner.id",
-                "#any?.owner.id",
-                "#any.owner?.id",
-                "#any?.owner?.id",
-                "#any.owner?.owner?.id",
-                "#any.self.self.name",
-                "{#any.id, #any?.name, ip}",
-                "#any.owner.owner.owner"));
+        List<String> all = new ArrayList<>(
+                List.of(("#any; #p0; #a0; {#any}; {#any, 'x', 7, true, null}; {ip, #any}; {user, #any.id}; ip; "
+                                + "user; principal; principal.name; principal?.name; user.length; user?.length; "
+                                + "'lit'.bytes; {'c', 'd'}; {}; {{#any}}; #any.owner.id; #any?.owner.id; #any.owner?.id; "
+                                + "#any?.owner?.id; #any.owner?.owner?.id; #any.self.self.name; "
+                                + "{#any.id, #any?.name, ip}; #any.owner.owner.owner")
+                        .split("; ")));
         for (String name : NAMES) {
             all.add("#any." + name);
             all.add("#any?." + name);
