@@ -194,6 +194,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     /** Collects the parts of a key. Not thread-safe. */
     public static final class Builder {
+        // Most keys have one part, and need no buffer.
         private String canonical = "";
 
         private Builder() {}
