@@ -48,7 +48,7 @@ public interface Backend extends AutoCloseable {
         Decision decideNow(PartitionKey key, long permits, Mode mode);
     }
 
-    /** What decides calls to this policy. May be kept as long as the policy is asked. */
+    /** What decides calls to this policy. May be kept as long as the policy is asked. It asks nobody, and does not fail. */
     default PolicyDecider decider(Policy policy) {
         return (key, permits, mode) -> decideNow(List.of(new Charge(policy, key, permits)), mode);
     }

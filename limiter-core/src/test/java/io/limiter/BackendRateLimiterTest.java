@@ -320,6 +320,7 @@ class BackendRateLimiterTest {
     private static Backend backend() {
         Backend mocked = mock(Backend.class);
         when(mocked.decideNow(any(), any())).thenCallRealMethod();
+        when(mocked.decider(any())).thenCallRealMethod();
         return mocked;
     }
 }
