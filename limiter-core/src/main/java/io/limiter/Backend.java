@@ -12,6 +12,24 @@ import java.util.concurrent.CompletionStage;
  * be short and must not block.
  */
 public interface Backend extends AutoCloseable {
+    /** A backend that finds once what is the same for all calls to a policy. */
+    interface PerPolicy extends Backend {
+        /** What decides calls to this policy. May be kept as long as the policy is asked. It asks nobody, and does not fail. */
+        Decider decider(Policy policy);
+    }
+
+    /** Decides calls to one policy, for threads that wait. Thread-safe. */
+    @FunctionalInterface
+    interface Decider {
+        /**
+         * As {@link Backend#decideNow} for one charge without a request id.
+         *
+         * @throws IllegalArgumentException as {@link Charge} does
+         * @throws BackendException when there is no decision within the backend's own deadline
+         */
+        Decision decideNow(PartitionKey key, long permits, Mode mode);
+    }
+
     /** Whether a decision takes what it grants. */
     enum Mode {
         /** Take the permits if all limits of all charges allow it, else take nothing. */
@@ -34,23 +52,6 @@ public interface Backend extends AutoCloseable {
      */
     default Decision decideNow(List<Charge> charges, Mode mode) {
         return BackendException.result(decide(charges, mode).toCompletableFuture());
-    }
-
-    /** Decides calls to one policy, for threads that wait: what is the same for all of them is found once. Thread-safe. */
-    @FunctionalInterface
-    interface PolicyDecider {
-        /**
-         * As {@link Backend#decideNow} for one charge without a request id.
-         *
-         * @throws IllegalArgumentException as {@link Charge} does
-         * @throws BackendException when there is no decision within the backend's own deadline
-         */
-        Decision decideNow(PartitionKey key, long permits, Mode mode);
-    }
-
-    /** What decides calls to this policy. May be kept as long as the policy is asked. It asks nobody, and does not fail. */
-    default PolicyDecider decider(Policy policy) {
-        return (key, permits, mode) -> decideNow(List.of(new Charge(policy, key, permits)), mode);
     }
 
     /**

@@ -34,7 +34,7 @@ final class BackendRateLimiter implements RateLimiter {
     private final Map<List<Enum<?>>, Throttle> warnings = new ConcurrentHashMap<>();
 
     /** What a call to a policy needs. */
-    private record Asked(Policy policy, Backend.PolicyDecider decider, Counters.Row row) {}
+    private record Asked(Policy policy, Backend.Decider decider, Counters.Row row) {}
 
     BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
         this.backend = backend;
@@ -59,7 +59,7 @@ final class BackendRateLimiter implements RateLimiter {
         int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
         Asked asked = lastAsked[slot];
         if (asked == null || asked.policy != policy) {
-            asked = new Asked(policy, backend.decider(policy), counters.row(policy.name(), Runnable::run));
+            asked = new Asked(policy, decider(policy), counters.row(policy.name(), Runnable::run));
             lastAsked[slot] = asked;
         }
         Decision decision;
@@ -72,6 +72,12 @@ final class BackendRateLimiter implements RateLimiter {
         }
         asked.row.count(decision);
         return decision;
+    }
+
+    private Backend.Decider decider(Policy policy) {
+        return backend instanceof Backend.PerPolicy finding
+                ? finding.decider(policy)
+                : (key, permits, mode) -> backend.decideNow(List.of(new Charge(policy, key, permits)), mode);
     }
 
     @Override

@@ -320,7 +320,6 @@ class BackendRateLimiterTest {
     private static Backend backend() {
         Backend mocked = mock(Backend.class);
         when(mocked.decideNow(any(), any())).thenCallRealMethod();
-        when(mocked.decider(any())).thenCallRealMethod();
         return mocked;
     }
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory is bounded: see {@link Builder#maxEntries} and {@link Builder#maxStamps}. State lives as long as this object:
  * a restart forgets it.
  */
-public final class InProcessBackend implements Backend {
+public final class InProcessBackend implements Backend.PerPolicy {
     /** How many states are kept by default. */
     public static final int DEFAULT_MAX_ENTRIES = 100_000;
 
@@ -60,7 +60,7 @@ public final class InProcessBackend implements Backend {
     }
 
     @Override
-    public PolicyDecider decider(Policy policy) {
+    public Decider decider(Policy policy) {
         return new PolicyStates(this, table, policy);
     }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Decides calls to one policy. Where its states are is found once; a call for a key that has them, which nearly all calls are,
  * is decided here, and {@link Transaction} decides the others by the same arithmetic. Thread-safe.
  */
-final class PolicyStates implements Backend.PolicyDecider {
+final class PolicyStates implements Backend.Decider {
     /** So many bits a long has, without the last. */
     private static final int MOST_LIMITS = 63;
 
