@@ -44,6 +44,8 @@ final class PolicyStates implements Backend.Decider {
         this.hash = StateIndex.hash(policy.name());
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
+        // Known already where the application makes an equal policy for each call.
+        findStates(new Charge(policy, PartitionKey.global(), 0));
     }
 
     @Override
@@ -69,13 +71,14 @@ final class PolicyStates implements Backend.Decider {
 
     private Decision decideUnknown(Charge charge, long now, boolean take) {
         Decision decision = backend.transact(List.of(charge), now, take);
-        if (limits.length <= MOST_LIMITS) {
-            findStates(charge);
-        }
+        findStates(charge);
         return decision;
     }
 
     private void findStates(Charge charge) {
+        if (limits.length > MOST_LIMITS) {
+            return;
+        }
         LimitStates[] found = new LimitStates[limits.length];
         for (int i = 0; i < found.length; i++) {
             LimitStates one = limits[i].permits() == 0 ? null : table.statesOf(charge, limits[i]);

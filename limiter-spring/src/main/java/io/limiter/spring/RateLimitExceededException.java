@@ -60,6 +60,6 @@ public final class RateLimitExceededException extends RuntimeException {
     }
 
     private static String name(LimitOutcome outcome) {
-        return outcome.charge().policy().name() + "/" + outcome.limit().name();
+        return outcome.policy().name() + "/" + outcome.limit().name();
     }
 }

@@ -22,6 +22,8 @@ final class PathIndex {
     private PathIndex[] nodes = {};
 
     private @Nullable PathIndex variable;
+    /** The length of the longest literal: what is longer need not be hashed. */
+    private int longest = -1;
 
     /** The rules for a path that ends here, rising. */
     private int[] here = NONE;
@@ -35,6 +37,7 @@ final class PathIndex {
         for (PathPattern.Segment segment : pattern.segments()) {
             if (!segment.variable()) {
                 String text = segment.text();
+                node.longest = Math.max(node.longest, text.length());
                 node = node.literals.computeIfAbsent(hash(text, 0, text.length()), hash -> new PathIndex());
             } else {
                 node.variable = node.variable == null ? new PathIndex() : node.variable;
@@ -68,7 +71,7 @@ final class PathIndex {
             return here;
         }
         int end = PathPattern.segmentEnd(path, start);
-        int at = hashes.length == 0 ? -1 : Arrays.binarySearch(hashes, hash(path, start, end));
+        int at = end - start > longest ? -1 : Arrays.binarySearch(hashes, hash(path, start, end));
         int[] found = at < 0 ? below : nodes[at].find(path, end);
         return variable == null ? found : union(found, variable.find(path, end));
     }

@@ -20,7 +20,7 @@ record LimitText(String before, String name, Limit limit, String policies, Strin
     /** Of a limit of that name in the answer, after another one; null when it is the first. */
     static LimitText of(@Nullable LimitText previous, String name, Limit limit) {
         String before = previous == null ? "" : previous.policies;
-        int place = (before.hashCode() + name.hashCode()) & (KNOWN.length - 1);
+        int place = (before.hashCode() + name.hashCode() + System.identityHashCode(limit)) & (KNOWN.length - 1);
         LimitText known = KNOWN[place];
         if (known == null || known.limit != limit || !known.name.equals(name) || !known.before.equals(before)) {
             long window = clamped(limit.algorithm().windowSeconds(limit));

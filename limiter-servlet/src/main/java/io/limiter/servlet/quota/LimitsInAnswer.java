@@ -44,11 +44,11 @@ public final class LimitsInAnswer {
             return;
         }
         List<LimitOutcome> exact = decision.outcomes();
-        int last = exact.size() - 1;
         if (outcomes.isEmpty()
-                && last >= 0
-                && exact.get(0).charge() == exact.get(last).charge()) {
-            // Nearly always there is one charge. The limits of one policy have different names.
+                && !exact.isEmpty()
+                && exact.size() == exact.get(0).policy().limits().size()) {
+            // Nearly always there is one charge: of two the first has fewer limits. Those of one policy have different
+            // names.
             outcomes = exact;
         } else {
             outcomes = new ArrayList<>(outcomes);
@@ -60,7 +60,7 @@ public final class LimitsInAnswer {
     private void addClosest(LimitOutcome outcome) {
         for (int i = 0; i < outcomes.size(); i++) {
             LimitOutcome other = outcomes.get(i);
-            if (other.charge().policy().name().equals(outcome.charge().policy().name())
+            if (other.policy().name().equals(outcome.policy().name())
                     && String.valueOf(other.limit().name())
                             .equals(outcome.limit().name())) {
                 outcomes.set(i, isCloser(outcome, other) ? outcome : other);
@@ -111,7 +111,7 @@ public final class LimitsInAnswer {
     String name(Policy policy, Limit limit) {
         String name = String.valueOf(limit.name());
         for (LimitOutcome outcome : outcomes) {
-            if (hasToo(outcome.charge().policy(), policy, name)) {
+            if (hasToo(outcome.policy(), policy, name)) {
                 return policy.name() + "/" + name;
             }
         }
@@ -131,7 +131,7 @@ public final class LimitsInAnswer {
     /** Of a denial that was added: the limits that deny, or the policies if nobody counted and none is sure to deny; each once. */
     public List<String> violated(Decision denial) {
         Set<String> names = new LinkedHashSet<>();
-        denial.violated().forEach(outcome -> names.add(name(outcome.charge().policy(), outcome.limit())));
+        denial.violated().forEach(outcome -> names.add(name(outcome.policy(), outcome.limit())));
         if (names.isEmpty()) {
             for (Charge charge : denial.charges()) {
                 charge.policy().limits().stream()

@@ -98,7 +98,7 @@ public final class QuotaFields {
         LimitText text = null;
         for (LimitOutcome outcome : answer.outcomes()) {
             Limit limit = outcome.limit();
-            text = LimitText.of(text, answer.name(outcome.charge().policy(), limit), limit);
+            text = LimitText.of(text, answer.name(outcome.policy(), limit), limit);
             values.append(text.start()).append(clamped(outcome.remaining()));
             long seconds = seconds(outcome.nextMicros());
             if (seconds > 0 && !isAfterRetry(decision, seconds)) {
