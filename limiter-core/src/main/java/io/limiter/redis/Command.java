@@ -42,15 +42,17 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         String now = time == null ? "" : Long.toString(time.nowMicros());
         if (script == Script.BATCH) {
             arguments.add(now);
-            for (Call call : calls) {
-                arguments.add(Integer.toString(call.parts.size()));
-                for (Call.Part part : call.parts) {
-                    arguments.add(part.limit().algorithm().text());
-                    add(arguments, part);
-                }
+            arguments.add(Integer.toString(calls.size()));
+            calls.forEach(call -> addForm(arguments, call));
+            for (int form = 1; calls.size() > 1 && form <= calls.size(); form++) {
+                arguments.addAll(List.of(Integer.toString(form), "1"));
             }
         } else if (script != Script.RESET) {
-            add(arguments, calls.get(0).parts.get(0), now);
+            Call.Part part = calls.get(0).parts.get(0);
+            addNumbers(arguments, part);
+            if (time != null || !isPlain(part)) {
+                arguments.addAll(List.of(now, id(part), part.mode()));
+            }
         }
         BooleanSupplier isWanted = () -> calls.stream().anyMatch(call -> !call.isDone());
         return new Command(script, keys, arguments, calls.get(0).longest, isWanted);
@@ -58,12 +60,13 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
 
     /** What is whose of the reply: a list of numbers for each call, or the error that kept that call from a decision. */
     List<?> replies(@Nullable List<Object> reply, int calls) {
-        if (reply == null || (script == Script.BATCH && reply.size() != calls)) {
+        if (calls == 1 && reply != null) {
+            return List.of(reply);
+        }
+        if (reply == null || reply.size() != calls) {
             return Collections.nCopies(calls, RedisFailure.misread("a script did not reply to each request"));
         }
-        return script == Script.BATCH
-                ? reply.stream().map(Command::withoutError).toList()
-                : List.of(reply);
+        return reply.stream().map(Command::withoutError).toList();
     }
 
     /** The batch script replies the error of a request as its text. */
@@ -87,15 +90,33 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         return alone ? Script.alone(parts.get(0).limit().algorithm()) : Script.BATCH;
     }
 
-    /** The numbers of a part, what stands between, the request id and the mode. */
-    private static void add(List<Object> arguments, Call.Part part, String... between) {
+    /** The form of a call: a number of limits below 0 says that each has a request id and a mode too. */
+    private static void addForm(List<Object> arguments, Call call) {
+        boolean plain = call.parts.stream().allMatch(Command::isPlain);
+        arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
+        for (Call.Part part : call.parts) {
+            arguments.add(part.limit().algorithm().text());
+            addNumbers(arguments, part);
+            if (!plain) {
+                arguments.addAll(List.of(id(part), part.mode()));
+            }
+        }
+    }
+
+    /** Whether it is a take without a request id, of which nothing but the numbers need be said. */
+    private static boolean isPlain(Call.Part part) {
+        return part.mode().equals(Call.TAKE) && part.charge().requestId() == null;
+    }
+
+    private static void addNumbers(List<Object> arguments, Call.Part part) {
         Limit limit = part.limit();
         for (long number : new long[] {part.charge().permits(), limit.permits(), limit.periodMicros(), limit.burst()}) {
             arguments.add(Long.toString(number));
         }
-        arguments.addAll(List.of(between));
+    }
+
+    private static String id(Call.Part part) {
         String id = part.charge().requestId();
-        arguments.add(id == null ? "" : PartitionKey.of(id).canonical());
-        arguments.add(part.mode());
+        return id == null ? "" : PartitionKey.of(id).canonical();
     }
 }

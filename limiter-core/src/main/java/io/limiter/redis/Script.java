@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 record Script(String name, String text, String sha) {
     private static final String BEGIN = "-- [algorithm]\n";
     private static final String END = "-- [/algorithm]\n";
+    private static final String MADE = "return look, charge, write, settle, back, answer\n";
 
     private static final Map<Algorithm, Script> ALONE = new EnumMap<>(Algorithm.class);
 
@@ -34,18 +35,19 @@ record Script(String name, String text, String sha) {
     static final Script SELF_TEST = of("self_test", resource("self_test"));
 
     static {
-        StringBuilder batch = new StringBuilder("local algorithms = {}\n");
+        StringBuilder batch = new StringBuilder("local function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
             String text = resource(file);
             ALONE.put(algorithm, of(file, text));
-            batch.append("do\n")
-                    .append(section(file, text))
-                    .append("algorithms['")
+            batch.append("if name == '")
                     .append(algorithm.text())
-                    .append("'] = algorithm\nend\n");
+                    .append("' then\n")
+                    .append(section(file, text))
+                    .append(MADE)
+                    .append("end\n");
         }
-        BATCH = of("batch", batch + resource("batch"));
+        BATCH = of("batch", batch + "end\n" + resource("batch"));
     }
 
     /** The script that decides one limit for one call. */

@@ -74,7 +74,7 @@ abstract class SenderFixture {
     }
 
     private void transport(Command command, Command.Receiver then) {
-        assertEquals(List.of("p:{p:k}:10000000:fixed1"), command.keys());
+        assertEquals(List.of("p:{p:k}:10000000:fixed2"), command.keys());
         sent.add(then);
         if (failing instanceof Error error) {
             throw error;

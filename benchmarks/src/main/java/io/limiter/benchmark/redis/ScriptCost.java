@@ -144,25 +144,12 @@ public final class ScriptCost implements AutoCloseable {
             default -> algorithm.replace('_', '-');
         };
         String twice = Long.toString(2 * Long.parseLong(one.period));
-        return batch.contains("local replies, key, arg = {}, 0, 2")
-                ? List.of(
-                        "",
-                        "2",
-                        name,
-                        "1",
-                        one.limit,
-                        one.period,
-                        one.limit,
-                        "",
-                        "",
-                        name,
-                        "1",
-                        one.limit,
-                        twice,
-                        one.limit,
-                        "",
-                        "")
-                : List.of();
+        String first = String.join(",", name, "1", one.limit, one.period, one.limit);
+        String second = String.join(",", name, "1", one.limit, twice, one.limit);
+        String text = batch.contains("number of forms")
+                ? String.join(",", "", "1", "2", first, second)
+                : String.join(",", "", "2", first, "", "", second, "", "");
+        return List.of(text.split(",", -1));
     }
 
     private Contender load(String name, String text, List<String> arguments, int keys) throws IOException {
