@@ -28,9 +28,6 @@ record Script(String name, String text, String sha) {
     /** Decides a list of requests, each with several limits. */
     static final Script BATCH;
 
-    /** Forgets states. */
-    static final Script RESET = of("reset", resource("reset"));
-
     /** Tells what a master is. */
     static final Script SELF_TEST = of("self_test", resource("self_test"));
 
@@ -57,7 +54,7 @@ record Script(String name, String text, String sha) {
 
     /** All scripts. */
     static List<Script> all() {
-        return Stream.concat(ALONE.values().stream(), Stream.of(BATCH, RESET, SELF_TEST))
+        return Stream.concat(ALONE.values().stream(), Stream.of(BATCH, SELF_TEST))
                 .toList();
     }
 

@@ -6,9 +6,9 @@
 -- ARGV     1 now_us ('' = server TIME), 2 number of forms, then each form: the number of its limits, and for each limit 5
 --          values: algorithm (as in Algorithm.text()), then permits, limit, period_us and burst as in the algorithm files.
 --          A number below 0 says that each limit has 7 values: also request id and mode. The mode of a form's first limit
---          is that of the form; there are two more: 'see' says whether it is allowed, with the numbers of a call that takes
---          nothing, and 'ask' the same as the beginning of a take. A refund ('back:<stamp_us>') stands for itself at
---          each limit. Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
+--          is that of the form; there are three more: 'see' says whether it is allowed, with the numbers of a call that
+--          takes nothing, 'ask' the same as the beginning of a take, and 'reset' forgets the states. A refund
+--          ('back:<stamp_us>') stands for itself at each limit. Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
 --          none, for one request of the first form
 -- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
 --          until it was denied, because each later time is the same; or {text} with the error that kept this request,
@@ -33,9 +33,11 @@ local function decide(at, last, width, mode, key, reply, base, allowed)
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
   local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
   local name, id = KEYS[key], width == 7 and ARGV[at + 5] or ''
-  local allows, a, b, c, d, e, f = n == 0, 0
+  local allows, a, b, c, d, e, f = n == 0
   local g, h, i, j, k, l
-  if limit > 0 then
+  if mode == 'reset' then
+    redis.call('DEL', name)
+  elseif limit > 0 then
     a, b, c, d, e, f = look(name, now, n, limit, period, burst, id)
     if n > 0 then
       g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
@@ -46,7 +48,7 @@ local function decide(at, last, width, mode, key, reply, base, allowed)
   if at + width <= last then all = decide(at + width, last, width, mode, key + 1, reply, base + 6, all) end
   local stamp = mode == 'back' and number(string.sub(ARGV[at + 6], 6))
   if stamp then allows = false end
-  if limit > 0 and n > 0 then
+  if a and n > 0 then
     if stamp then
       allows, a, b, c, d, e, f = functions[5](name, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f)
     elseif all and mode == '' then
@@ -58,7 +60,7 @@ local function decide(at, last, width, mode, key, reply, base, allowed)
     end
   end
   local retry, remaining, next_us, reset, used = -1, 0, 0, 0, now
-  if limit > 0 then
+  if a then
     retry, remaining, next_us, reset, used = functions[6](name, now, n, limit, period, burst, allows, a, b, c, d, e, f)
   end
   reply[base + 1], reply[base + 2], reply[base + 3] = allows and 1 or 0, remaining, (allows or stamp) and 0 or retry

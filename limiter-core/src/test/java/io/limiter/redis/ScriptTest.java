@@ -28,9 +28,8 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "batch", "72f7d60b699739704045ee040f17049b0754e7a3",
+                "batch", "bfe07555bb1837fc481630aeecbebb0d7cf03c8e",
                 "fixed_window", "649ebe2401d8275357e0674ada13a2be54e85bf6",
-                "reset", "cea50c33eac63f12cbaf63c72e0fbdad560d7e7e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
                 "sliding_list", "c442b963c21a2b33b86366abc9a9744da32f29bf",
                 "sliding_zset", "1a4093c8921df1ae40120487be0b5243c329a04c",
