@@ -22,14 +22,19 @@ if not now then
 end
 local made = {}
 
+local function functions_of(name)
+  local functions = made[name]
+  if not functions then
+    functions = {algorithm(name)}
+    made[name] = functions
+  end
+  return functions
+end
+
 -- Looks at one limit, then at those after it, and charges it when all allow. Its values stand from at on, those of
 -- the last end at last; allowed is whether those before it allow. Returns whether all do.
 local function decide(at, last, width, mode, key, reply, base, allowed)
-  local functions = made[ARGV[at]]
-  if not functions then
-    functions = {algorithm(ARGV[at])}
-    made[ARGV[at]] = functions
-  end
+  local functions = functions_of(ARGV[at])
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
   local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
   local name, id = KEYS[key], width == 7 and ARGV[at + 5] or ''
@@ -86,16 +91,55 @@ local function ask(at, key, times)
 end
 
 if 3 + math.abs(number(ARGV[3])) * (number(ARGV[3]) < 0 and 7 or 5) == #ARGV then return ask(3, 1, 1) end
+
+-- What most requests are: a take of one limit. Its state is read once and written once, however often it is asked.
+local function take(one, name, times)
+  local n, limit, period, burst, functions = one.n, one.limit, one.period, one.burst, one.functions
+  local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '')
+  local charge, answer, granted, reply = functions[2], functions[6], 0, {0, 0, 0, 0, 0, 0}
+  local retry, remaining, next_us, reset, used
+  while granted < times do
+    local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+    if not g then break end
+    a, b, c, d, e, f, granted = g, h, i, j, k, l, granted + 1
+    if granted < times then
+      retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, true, a, b, c, d, e, f)
+      local base = 6 * granted - 6
+      reply[base + 1], reply[base + 2], reply[base + 3] = 1, remaining, 0
+      reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
+    end
+  end
+  if granted > 0 then
+    a, b, c, d, e, f = functions[3](name, now, n, limit, period, burst, '', a, b, c, d, e, f)
+  else
+    a, b, c, d, e, f = functions[4](name, now, n, limit, period, burst, '', a, b, c, d, e, f)
+  end
+  local allowed, base = granted == times, 6 * math.min(granted, times - 1)
+  retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+  reply[base + 1], reply[base + 2], reply[base + 3] = allowed and 1 or 0, remaining, allowed and 0 or retry
+  reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
+  return reply
+end
+
 local forms, at = {}, 3
 for i = 1, number(ARGV[2]) do
   local count = number(ARGV[at])
-  forms[i], at = at, at + 1 + (count < 0 and -7 or 5) * count
+  local form = {at = at, count = math.abs(count)}
+  if count == 1 and number(ARGV[at + 2]) > 0 and number(ARGV[at + 3]) > 0 then
+    form.one = {functions = functions_of(ARGV[at + 1]), n = number(ARGV[at + 2]), limit = number(ARGV[at + 3]),
+      period = number(ARGV[at + 4]), burst = number(ARGV[at + 5])}
+  end
+  forms[i], at = form, at + 1 + (count < 0 and -7 or 5) * count
 end
 local replies, key = {}, 1
 for i = at, #ARGV, 2 do
-  local form = forms[number(ARGV[i])]
-  local ok, reply = pcall(ask, form, key, number(ARGV[i + 1]))
-  key = key + math.abs(number(ARGV[form]))
+  local form, times, ok, reply = forms[number(ARGV[i])], number(ARGV[i + 1])
+  if form.one then
+    ok, reply = pcall(take, form.one, KEYS[key], times)
+  else
+    ok, reply = pcall(ask, form.at, key, times)
+  end
+  key = key + form.count
   replies[#replies + 1] = ok and reply or {type(reply) == 'table' and reply.err or tostring(reply)}
 end
 return replies
