@@ -190,7 +190,7 @@ record Command(
             pairs.add(Integer.toString(request.size()));
         }
         arguments.add(count, Integer.toString(forms.size()));
-        if (!isLone(requests)) {
+        if (forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1)) {
             arguments.addAll(pairs);
         }
     }

@@ -9,10 +9,10 @@
 --          is that of the form; there are three more: 'see' says whether it is allowed, with the numbers of a call that
 --          takes nothing, 'ask' the same as the beginning of a take, and 'reset' forgets the states. A refund
 --          ('back:<stamp_us>') stands for itself at each limit. Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
---          none, for one request of the first form
+--          none, where all are of one form and asked once
 -- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
 --          until it was denied, because each later time is the same; or {text} with the error that kept this request,
---          and no other, from a decision. For one request without its 2 values: its integers, or the error
+--          and no other, from a decision. For one request that is asked once: its integers, or the error
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local now = number(ARGV[1])
@@ -90,7 +90,7 @@ local function ask(at, key, times)
   return reply
 end
 
-if 3 + math.abs(number(ARGV[3])) * (number(ARGV[3]) < 0 and 7 or 5) == #ARGV then return ask(3, 1, 1) end
+if #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 7 or 5) == #ARGV then return ask(3, 1, 1) end
 
 -- What most requests are: a take of one limit. Its state is read once and written once, however often it is asked.
 local function take(one, name, times)
@@ -132,8 +132,8 @@ for i = 1, number(ARGV[2]) do
   forms[i], at = form, at + 1 + (count < 0 and -7 or 5) * count
 end
 local replies, key = {}, 1
-for i = at, #ARGV, 2 do
-  local form, times, ok, reply = forms[number(ARGV[i])], number(ARGV[i + 1])
+local function request(form, times)
+  local ok, reply
   if form.one then
     ok, reply = pcall(take, form.one, KEYS[key], times)
   else
@@ -141,5 +141,11 @@ for i = at, #ARGV, 2 do
   end
   key = key + form.count
   replies[#replies + 1] = ok and reply or {type(reply) == 'table' and reply.err or tostring(reply)}
+end
+if at > #ARGV then
+  while KEYS[key] do request(forms[1], 1) end
+end
+for i = at, #ARGV, 2 do
+  request(forms[number(ARGV[i])], number(ARGV[i + 1]))
 end
 return replies

@@ -60,7 +60,7 @@ class BatchTest {
             "Redis",
             TimeSource.system(),
             time,
-            SHORT,
+            LONG,
             false,
             this::transport,
             (micros, task) -> timer.schedule(task, micros, TimeUnit.MICROSECONDS),

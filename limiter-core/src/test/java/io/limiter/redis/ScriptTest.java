@@ -28,7 +28,7 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "batch", "169352790ac7da2b471d320c154e420e482f2d57",
+                "batch", "664ad67ff5aa407341dc2cb6ab6f4d158957c3d9",
                 "fixed_window", "649ebe2401d8275357e0674ada13a2be54e85bf6",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
                 "sliding_list", "c442b963c21a2b33b86366abc9a9744da32f29bf",
