@@ -17,6 +17,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.DoubleStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a script costs Redis, and nobody else: {@code EVALSHA} pipelined over one socket, and the CPU time that the server says it
@@ -30,7 +32,7 @@ public final class ScriptCost implements AutoCloseable {
     private static final String DAY = "86400000000";
     private static final int PIPELINE = 50;
 
-    /** What is measured: a text, its arguments, and the texts' name in the table. */
+    /** What is measured: its name in the table, the script, its arguments, and of how many keys. */
     private record Contender(String name, String sha, List<String> arguments, int keys) {}
 
     /** How it is asked. Before so many calls have been made its keys are deleted, where that is not 0. */
@@ -41,9 +43,9 @@ public final class ScriptCost implements AutoCloseable {
     private final InputStream in;
     private final int rounds;
     private final int calls;
-    private final @org.jspecify.annotations.Nullable Path before;
+    private final @Nullable Path before;
 
-    private ScriptCost(int rounds, int calls, @org.jspecify.annotations.Nullable Path before) throws IOException {
+    private ScriptCost(int rounds, int calls, @Nullable Path before) throws IOException {
         this.rounds = rounds;
         this.calls = calls;
         this.before = before;
@@ -249,7 +251,7 @@ public final class ScriptCost implements AutoCloseable {
         return line.toString();
     }
 
-    private static double median(java.util.stream.DoubleStream values) {
+    private static double median(DoubleStream values) {
         double[] sorted = values.sorted().toArray();
         return sorted[sorted.length / 2];
     }
