@@ -36,6 +36,23 @@ public interface Backend extends AutoCloseable {
         return BackendException.result(decide(charges, mode).toCompletableFuture());
     }
 
+    /** Decides calls to one policy, for threads that wait: what is the same for all of them is found once. Thread-safe. */
+    @FunctionalInterface
+    interface PolicyDecider {
+        /**
+         * As {@link Backend#decideNow} for one charge without a request id.
+         *
+         * @throws IllegalArgumentException as {@link Charge} does
+         * @throws BackendException when there is no decision within the backend's own deadline
+         */
+        Decision decideNow(PartitionKey key, long permits, Mode mode);
+    }
+
+    /** What decides calls to this policy. May be kept as long as the policy is asked. */
+    default PolicyDecider decider(Policy policy) {
+        return (key, permits, mode) -> decideNow(List.of(new Charge(policy, key, permits)), mode);
+    }
+
     /**
      * Gives back what the decision took, as far as it still counts. Never more than was taken; called at most once for
      * a decision.

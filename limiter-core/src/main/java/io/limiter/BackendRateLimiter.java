@@ -17,6 +17,7 @@ import org.slf4j.event.Level;
 final class BackendRateLimiter implements RateLimiter {
     private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
     private static final long WARN_EVERY_MICROS = 10_000_000;
+    private static final int LAST_ASKED = 256;
 
     private final Backend backend;
     private final @Nullable Backend fallback;
@@ -24,8 +25,16 @@ final class BackendRateLimiter implements RateLimiter {
     private final long instances;
     private final Executor executor;
     private final Counters counters = new Counters();
+    /**
+     * The policies that were asked last, found by the object itself, without the hash of a name. Read without
+     * synchronization: a thread that sees an old one, or none, makes its own.
+     */
+    private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
     /** By what failed and what answered. */
     private final Map<List<Enum<?>>, Throttle> warnings = new ConcurrentHashMap<>();
+
+    /** What a call to a policy needs. */
+    private record Asked(Policy policy, Backend.PolicyDecider decider, Counters.Row row) {}
 
     BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
         this.backend = backend;
@@ -37,15 +46,31 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public Decision tryAcquire(List<Charge> charges) {
+        if (charges.size() == 1 && charges.get(0).requestId() == null) {
+            Charge only = charges.get(0);
+            return tryAcquire(only.policy(), only.key(), only.permits());
+        }
         return counted(decideNow(checked(charges), Backend.Mode.TAKE), Runnable::run);
     }
 
     /** The same as for a list of one charge, by a shorter way. */
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
-        Charge charge = new Charge(policy, key, permits);
-        Decision decision = decideNow(List.of(charge), Backend.Mode.TAKE);
-        counters.decided(charge, decision);
+        int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
+        Asked asked = lastAsked[slot];
+        if (asked == null || asked.policy != policy) {
+            asked = new Asked(policy, backend.decider(policy), counters.row(policy.name(), Runnable::run));
+            lastAsked[slot] = asked;
+        }
+        Decision decision;
+        try {
+            decision = asked.decider.decideNow(key, permits, Backend.Mode.TAKE);
+        } catch (RuntimeException failure) {
+            // Where the question was wrong, this throws too: then no failure mode answers.
+            List<Charge> charges = List.of(new Charge(policy, key, permits));
+            decision = BackendException.result(whenBackendFails(charges, Backend.Mode.TAKE, failure));
+        }
+        asked.row.count(decision);
         return decision;
     }
 

@@ -68,7 +68,7 @@ public final class Counters {
 
     private long count(String policy, Decision.Source source, boolean isAllowed) {
         Row row = rows.get(policy);
-        return row == null ? 0 : row.of(source, isAllowed).sum();
+        return row == null ? 0 : row.counts.sum(Row.number(source, isAllowed));
     }
 
     /** How often the backend gave no decision, for this reason. */
@@ -80,13 +80,6 @@ public final class Counters {
         failures[kind.ordinal()].increment();
     }
 
-    /** Counts a decision about one charge. The listeners run on this thread where its policy is new. */
-    void decided(Charge only, Decision decision) {
-        row(only.policy().name(), Runnable::run)
-                .of(decision.source(), decision.allowed())
-                .increment();
-    }
-
     /**
      * Counts a decision.
      *
@@ -95,9 +88,7 @@ public final class Counters {
     void decided(Decision decision, Executor executor) {
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
-                row(charge.policy().name(), executor)
-                        .of(decision.source(), decision.allowed())
-                        .increment();
+                row(charge.policy().name(), executor).count(decision);
             }
             return;
         }
@@ -106,18 +97,19 @@ public final class Counters {
             // The outcomes of one charge stand together, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
-                row(last.policy().name(), executor).of(decision.source(), false).increment();
+                row(last.policy().name(), executor).count(decision);
             }
         }
     }
 
-    private Row row(String policy, Executor executor) {
+    /** Where the policy is counted. The executor runs the listeners, where it is new. */
+    Row row(String policy, Executor executor) {
         Row row = rows.get(policy);
         if (row != null) {
             return row;
         }
         String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
-        Row fresh = new Row(adders(Decision.Source.values().length * 2));
+        Row fresh = new Row(new CallCounts(Decision.Source.values().length * 2));
         Row other = rows.putIfAbsent(name, fresh);
         if (other != null) {
             return other;
@@ -144,9 +136,13 @@ public final class Counters {
     }
 
     /** What one policy decided: by source, and whether it allowed. */
-    private record Row(LongAdder[] counts) {
-        LongAdder of(Decision.Source source, boolean isAllowed) {
-            return counts[source.ordinal() * 2 + (isAllowed ? 1 : 0)];
+    record Row(CallCounts counts) {
+        void count(Decision decision) {
+            counts.increment(number(decision.source(), decision.allowed()));
+        }
+
+        private static int number(Decision.Source source, boolean isAllowed) {
+            return source.ordinal() * 2 + (isAllowed ? 1 : 0);
         }
     }
 

@@ -36,25 +36,30 @@ public final class Decision {
     private static final long UNKNOWN_RETRY_MICROS = 1_000_000;
 
     private final Source source;
-    private final boolean allowed;
-    /** Both null where there is one of each: the binding one. */
-    private final @Nullable List<Charge> charges;
 
-    private final @Nullable List<LimitOutcome> outcomes;
-    private final @Nullable LimitOutcome binding;
+    /**
+     * A {@link LimitOutcome} where one limit of one charge says it all, else {@link Several}. One reference, because decisions
+     * are made for each request and are often kept until its end.
+     */
+    private final Object said;
+
     private boolean refunded;
 
-    private Decision(
-            Source source,
+    /**
+     * What is not said by one limit.
+     *
+     * @param charges null for the one charge of all outcomes
+     * @param binding null where nobody counted
+     */
+    private record Several(
             boolean allowed,
             @Nullable List<Charge> charges,
-            @Nullable List<LimitOutcome> outcomes,
-            @Nullable LimitOutcome binding) {
-        this.source = Objects.requireNonNull(source, "source");
-        this.allowed = allowed;
-        this.charges = charges;
-        this.outcomes = outcomes;
-        this.binding = binding;
+            LimitOutcome[] outcomes,
+            @Nullable LimitOutcome binding) {}
+
+    private Decision(Source source, Object said) {
+        this.source = source;
+        this.said = said;
     }
 
     /**
@@ -63,33 +68,44 @@ public final class Decision {
      * @param outcomes one for each limit of each charge, in their order
      */
     public static Decision of(Source source, List<Charge> charges, List<LimitOutcome> outcomes) {
+        return several(source, List.copyOf(charges), outcomes.toArray(new LimitOutcome[0]));
+    }
+
+    /** A decision about one charge to a policy of several limits, with an outcome for each, in their order. */
+    public static Decision ofOneCharge(Source source, LimitOutcome... outcomes) {
+        return several(source, null, outcomes);
+    }
+
+    private static Decision several(Source source, @Nullable List<Charge> charges, LimitOutcome[] outcomes) {
         boolean allowed = true;
         LimitOutcome binding = null;
         for (LimitOutcome outcome : outcomes) {
             allowed &= outcome.allowed();
             binding = binding == null || moreBinding(outcome, binding) ? outcome : binding;
         }
-        return new Decision(source, allowed, List.copyOf(charges), List.copyOf(outcomes), binding);
+        return new Decision(Objects.requireNonNull(source, "source"), new Several(allowed, charges, outcomes, binding));
     }
 
     /** A decision about one charge to a policy of one limit. */
     public static Decision of(Source source, LimitOutcome outcome) {
-        return new Decision(source, outcome.allowed(), null, null, outcome);
+        return new Decision(source, outcome);
     }
 
     /** What the failure mode says where nobody counted. */
     static Decision failed(boolean open, List<Charge> charges) {
-        return new Decision(open ? Source.FAILED_OPEN : Source.FAILED_CLOSED, open, charges, List.of(), null);
+        return new Decision(
+                open ? Source.FAILED_OPEN : Source.FAILED_CLOSED,
+                new Several(open, charges, new LimitOutcome[0], null));
     }
 
     /** The same answer, given by the local share to these charges. */
     Decision asLocalFallback(List<Charge> asked) {
-        return new Decision(Source.LOCAL_FALLBACK, allowed, asked, outcomes(), binding);
+        return several(Source.LOCAL_FALLBACK, asked, outcomes().toArray(new LimitOutcome[0]));
     }
 
     /** Whether the call may pass. */
     public boolean allowed() {
-        return allowed;
+        return said instanceof LimitOutcome one ? one.allowed() : ((Several) said).allowed;
     }
 
     /** Where the answer comes from. */
@@ -99,7 +115,10 @@ public final class Decision {
 
     /** The charges asked, in their order. */
     public List<Charge> charges() {
-        return charges != null ? charges : List.of(only().charge());
+        List<Charge> several = said instanceof Several all ? all.charges : null;
+        return several != null
+                ? several
+                : List.of(Objects.requireNonNull(bindingOrNull()).charge());
     }
 
     /**
@@ -107,7 +126,7 @@ public final class Decision {
      * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}).
      */
     public List<LimitOutcome> outcomes() {
-        return outcomes != null ? outcomes : List.of(only());
+        return said instanceof LimitOutcome one ? List.of(one) : List.of(((Several) said).outcomes);
     }
 
     /** The limits that deny, in their order; empty when allowed or when nobody counted. */
@@ -120,7 +139,7 @@ public final class Decision {
      * admission the one with the least remaining. The first of them where several are equal. Empty when nobody counted.
      */
     public Optional<LimitOutcome> binding() {
-        return Optional.ofNullable(binding);
+        return Optional.ofNullable(bindingOrNull());
     }
 
     /**
@@ -129,9 +148,10 @@ public final class Decision {
      * because the backend is unreachable.
      */
     public long retryAfterMicros() {
-        if (allowed) {
+        if (allowed()) {
             return 0;
         }
+        LimitOutcome binding = bindingOrNull();
         // What is too much for a share need not be too much for the whole limit.
         if (binding != null && (source != Source.LOCAL_FALLBACK || binding.retryAfterMicros() != LimitOutcome.NEVER)) {
             return binding.retryAfterMicros();
@@ -154,6 +174,7 @@ public final class Decision {
 
     /** Permits that the binding limit has left; 0 when nobody counted. */
     public long remaining() {
+        LimitOutcome binding = bindingOrNull();
         return binding == null ? 0 : binding.remaining();
     }
 
@@ -164,8 +185,8 @@ public final class Decision {
         return first;
     }
 
-    private LimitOutcome only() {
-        return Objects.requireNonNull(binding, "without lists there is one outcome");
+    private @Nullable LimitOutcome bindingOrNull() {
+        return said instanceof LimitOutcome one ? one : ((Several) said).binding;
     }
 
     private static boolean moreBinding(LimitOutcome one, LimitOutcome than) {
@@ -180,6 +201,6 @@ public final class Decision {
 
     @Override
     public String toString() {
-        return (allowed ? "allowed" : "denied") + " by " + source + " " + outcomes();
+        return (allowed() ? "allowed" : "denied") + " by " + source + " " + outcomes();
     }
 }

@@ -1,32 +1,144 @@
 package io.limiter;
 
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
 /**
  * What one limit says to one charge. Immutable. Durations are in microseconds.
  *
  * <p>Example: 3 per 10 s as a sliding log, one call at 0 s, 4 s and 9 s, and a fourth at 9.5 s: {@code allowed} false,
  * {@code remaining} 0, {@code retryAfterMicros} and {@code nextMicros} 500 000 (the call of 0 s leaves the log at 10 s),
  * {@code resetMicros} 9 500 000 (the call of 9 s leaves it at 19 s).
- *
- * @param charge the charge asked
- * @param limit the limit, one of the charge's policy
- * @param allowed whether this limit lets the charge pass; the decision is allowed when all of them do
- * @param remaining permits left after this answer
- * @param retryAfterMicros time until this charge would pass if nobody else calls; 0 when allowed, {@link #NEVER} when it
- *     asks for more than the limit can ever give
- * @param nextMicros time until there is more quota than now; 0 when there is all of it
- * @param resetMicros time until all quota is back
- * @param stampMicros what a refund needs to know: of a fixed window its end, else the time that was used. In the
- *     backend's clock; opaque to callers
  */
-public record LimitOutcome(
-        Charge charge,
-        Limit limit,
-        boolean allowed,
-        long remaining,
-        long retryAfterMicros,
-        long nextMicros,
-        long resetMicros,
-        long stampMicros) {
+public final class LimitOutcome {
     /** The {@code retryAfterMicros} of a charge that can never pass. */
     public static final long NEVER = -1;
+
+    // The parts of the charge rather than the charge: one of these is kept with each decision.
+    private final Policy policy;
+    private final PartitionKey key;
+    private final @Nullable String requestId;
+    private final Limit limit;
+    private final boolean allowed;
+    private final long permits;
+    private final long remaining;
+    /** The stamp where the limit allows the charge, else how long to wait: nobody needs the other one. */
+    private final long stampOrWait;
+
+    private final long next;
+    private final long reset;
+
+    /**
+     * An outcome.
+     *
+     * @param charge the charge asked
+     * @param limit the limit, one of the charge's policy
+     * @param allowed whether this limit lets the charge pass
+     * @param remaining permits left after this answer
+     * @param retryAfterMicros see {@link #retryAfterMicros()}; without meaning where allowed
+     * @param nextMicros see {@link #nextMicros()}
+     * @param resetMicros see {@link #resetMicros()}
+     * @param stampMicros see {@link #stampMicros()}; without meaning where not allowed
+     */
+    public LimitOutcome(
+            Charge charge,
+            Limit limit,
+            boolean allowed,
+            long remaining,
+            long retryAfterMicros,
+            long nextMicros,
+            long resetMicros,
+            long stampMicros) {
+        this.policy = charge.policy();
+        this.key = charge.key();
+        this.permits = charge.permits();
+        this.requestId = charge.requestId();
+        this.limit = limit;
+        this.allowed = allowed;
+        this.remaining = remaining;
+        this.stampOrWait = allowed ? stampMicros : retryAfterMicros;
+        this.next = nextMicros;
+        this.reset = resetMicros;
+    }
+
+    /** The charge asked; equal to the one that was given, not always the same object. */
+    public Charge charge() {
+        return new Charge(policy, key, permits, requestId);
+    }
+
+    /** The policy of the charge. */
+    public Policy policy() {
+        return policy;
+    }
+
+    /** The permits of the charge. */
+    public long permits() {
+        return permits;
+    }
+
+    /** The limit, one of the policy. */
+    public Limit limit() {
+        return limit;
+    }
+
+    /** Whether this limit lets the charge pass; the decision is allowed when all of them do. */
+    public boolean allowed() {
+        return allowed;
+    }
+
+    /** Permits left after this answer. */
+    public long remaining() {
+        return remaining;
+    }
+
+    /**
+     * Time until this charge would pass if nobody else calls; 0 when allowed, {@link #NEVER} when it asks for more than the
+     * limit can ever give.
+     */
+    public long retryAfterMicros() {
+        return allowed ? 0 : stampOrWait;
+    }
+
+    /** Time until there is more quota than now; 0 when there is all of it. */
+    public long nextMicros() {
+        return next;
+    }
+
+    /** Time until all quota is back. */
+    public long resetMicros() {
+        return reset;
+    }
+
+    /**
+     * What a refund needs to know: of a fixed window its end, else the time that was used. In the backend's clock; opaque
+     * to callers. 0 when not allowed: then there is nothing to give back.
+     */
+    public long stampMicros() {
+        return allowed ? stampOrWait : 0;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LimitOutcome that
+                && allowed == that.allowed
+                && permits == that.permits
+                && remaining == that.remaining
+                && stampOrWait == that.stampOrWait
+                && next == that.next
+                && reset == that.reset
+                && limit.equals(that.limit)
+                && charge().equals(that.charge());
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(key, limit, allowed, remaining, stampOrWait);
+    }
+
+    @Override
+    public String toString() {
+        return "LimitOutcome[" + charge() + ", " + limit + ", " + (allowed ? "allowed" : "denied") + ", remaining="
+                + remaining + ", retryAfterMicros=" + retryAfterMicros() + ", nextMicros=" + next + ", resetMicros="
+                + reset + ", stampMicros=" + stampMicros() + "]";
+    }
 }

@@ -5,7 +5,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whose quota: ordered parts, such as a client address, a user or an API key, in one canonical encoding. Two keys are
@@ -28,8 +30,13 @@ public final class PartitionKey implements Comparable<PartitionKey> {
             "~([0-9a-f]{32})?|([A-Za-z0-9._-]|%[0189A-F][0-9A-F]|%2[0-9A-CF]|" + "%3[A-F]|%40|%5[B-E]|%60|%7[B-F])+");
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
+    // Other ones in each JVM: for the hash of a String anybody can make keys that all have the same.
+    private static final long SEED = ThreadLocalRandom.current().nextLong();
+    private static final long FACTOR = ThreadLocalRandom.current().nextLong() | 1;
 
     private final String canonical;
+    /** 0 until it is known. Here, because a table of keys would else touch two more objects to find a key. */
+    private int hash;
 
     private PartitionKey(String canonical) {
         this.canonical = canonical;
@@ -86,11 +93,11 @@ public final class PartitionKey implements Comparable<PartitionKey> {
     }
 
     @Override
-    public boolean equals(Object other) {
-        return other instanceof PartitionKey that && canonical.equals(that.canonical);
+    public boolean equals(@Nullable Object other) {
+        return this == other || other instanceof PartitionKey that && canonical.equals(that.canonical);
     }
 
-    /** By the canonical encoding. A hash map needs it to stay fast when many keys have one hash code on purpose. */
+    /** By the canonical encoding. */
     @Override
     public int compareTo(PartitionKey other) {
         return canonical.compareTo(other.canonical);
@@ -98,7 +105,28 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     @Override
     public int hashCode() {
-        return canonical.hashCode();
+        int known = hash;
+        if (known == 0) {
+            known = hashed(canonical);
+            hash = known;
+        }
+        return known;
+    }
+
+    /** Eight characters, which are ASCII, at a time. */
+    private static int hashed(String text) {
+        long hash = SEED;
+        long word = 0;
+        for (int i = 0; i < text.length(); i++) {
+            word = word << 8 | text.charAt(i);
+            if ((i & 7) == 7) {
+                hash = (hash ^ word) * FACTOR;
+                hash ^= hash >>> 32;
+                word = 0;
+            }
+        }
+        hash = (hash ^ word) * FACTOR;
+        return (int) (hash ^ hash >>> 32);
     }
 
     @Override
@@ -129,9 +157,13 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     private static String percentEncoded(String part) {
         StringBuilder encoded = new StringBuilder(part.length() + 16);
-        part.codePoints().forEach(c -> {
+        for (int i = 0; i < part.length(); ) {
+            int c = part.codePointAt(i);
+            i += Character.charCount(c);
             if (isUnreserved(c)) {
                 encoded.append((char) c);
+            } else if (c < 128) {
+                percent(encoded, c);
             } else if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
                 // A lone half of a pair has no UTF-8; a replacement character would make all of them one client.
                 percent(encoded, 0xE0 | (c >> 12));
@@ -142,7 +174,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
                     percent(encoded, b);
                 }
             }
-        });
+        }
         return encoded.toString();
     }
 
@@ -162,7 +194,8 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     /** Collects the parts of a key. Not thread-safe. */
     public static final class Builder {
-        private final StringBuilder canonical = new StringBuilder();
+        // Most keys have one part, and need no buffer.
+        private String canonical = "";
 
         private Builder() {}
 
@@ -195,14 +228,11 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
         /** The key; {@link #global()} when nothing was added. */
         public PartitionKey build() {
-            return canonical.isEmpty() ? GLOBAL : new PartitionKey(canonical.toString());
+            return canonical.isEmpty() ? GLOBAL : new PartitionKey(canonical);
         }
 
         private Builder append(String encoded) {
-            if (!canonical.isEmpty()) {
-                canonical.append(':');
-            }
-            canonical.append(encoded);
+            canonical = canonical.isEmpty() ? encoded : canonical + ":" + encoded;
             return this;
         }
     }

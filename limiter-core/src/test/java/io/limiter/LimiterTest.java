@@ -16,6 +16,7 @@ import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -52,12 +53,7 @@ class LimiterTest {
 
     @Test
     void twoLimitersOnOneRedisShareTheirLimits() throws IOException {
-        Map<String, String> redis = Map.of(
-                "LIMITER_BACKEND", "redis",
-                "LIMITER_REDIS_ADDRESS", RedisServers.single(),
-                "LIMITER_REDIS_PREFIX", "wiring-single",
-                "LIMITER_REDIS_DEADLINE", "30s",
-                "LIMITER_REDIS_STARTUP_WAIT", "60s");
+        Map<String, String> redis = redis("single", Map.of("ADDRESS", RedisServers.single()));
         try (Limiter one = Limiter.start(config(VOTE, redis));
                 Limiter other = Limiter.start(config(VOTE, redis))) {
             assertEquals(3, passes(one, Decision.Source.REDIS) + passes(other, Decision.Source.REDIS));
@@ -66,31 +62,15 @@ class LimiterTest {
 
     @Test
     void aClusterByItsAddresses() throws IOException {
-        Map<String, String> redis = Map.of(
-                "LIMITER_BACKEND", "redis",
-                "LIMITER_REDIS_MODE", "cluster",
-                "LIMITER_REDIS_ADDRESS", String.join(", ", RedisServers.cluster()),
-                "LIMITER_REDIS_PREFIX", "wiring-cluster",
-                "LIMITER_REDIS_DEADLINE", "30s",
-                "LIMITER_REDIS_STARTUP_WAIT", "60s");
-        try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
-            assertEquals(3, passes(limiter, Decision.Source.REDIS));
-        }
+        String addresses = String.join(", ", RedisServers.cluster());
+        assertDecides(redis("cluster", Map.of("MODE", "cluster", "ADDRESS", addresses)));
     }
 
     @Test
     void aMasterBySentinels() throws IOException {
-        Map<String, String> redis = Map.of(
-                "LIMITER_BACKEND", "redis",
-                "LIMITER_REDIS_MODE", "sentinel",
-                "LIMITER_REDIS_MASTER", RedisServers.MASTER,
-                "LIMITER_REDIS_ADDRESS", RedisServers.sentinel(),
-                "LIMITER_REDIS_PREFIX", "wiring-sentinel",
-                "LIMITER_REDIS_DEADLINE", "30s",
-                "LIMITER_REDIS_STARTUP_WAIT", "60s");
-        try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
-            assertEquals(3, passes(limiter, Decision.Source.REDIS));
-        }
+        assertDecides(redis(
+                "sentinel",
+                Map.of("MODE", "sentinel", "MASTER", RedisServers.MASTER, "ADDRESS", RedisServers.sentinel())));
     }
 
     @Test
@@ -125,15 +105,8 @@ class LimiterTest {
         Files.writeString(
                 yaml,
                 "singleServerConfig:\n  address: " + RedisServers.single() + "\n  connectionMinimumIdleSize: 1\n");
-        Map<String, String> redis = Map.of(
-                "LIMITER_BACKEND", "redis",
-                "LIMITER_REDIS_CONFIG", "file:" + yaml,
-                "LIMITER_REDIS_PREFIX", "wiring-yaml",
-                "LIMITER_REDIS_DEADLINE", "30s",
-                "LIMITER_REDIS_STARTUP_WAIT", "60s");
-        try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
-            assertEquals(3, passes(limiter, Decision.Source.REDIS));
-        }
+        Map<String, String> redis = redis("yaml", Map.of("CONFIG", "file:" + yaml));
+        assertDecides(redis);
         Files.writeString(yaml, "singleServerConfig: [");
         assertThrows(IllegalArgumentException.class, () -> Limiter.start(config(VOTE, redis)));
         Files.delete(yaml);
@@ -160,6 +133,23 @@ class LimiterTest {
                             .getMessage());
             assertTrue(message.contains("[vote]") && message.contains("limiter.policies.votes.limits"), message);
             assertFalse(limiter.config().policies().isEmpty());
+        }
+    }
+
+    /** Variables {@code LIMITER_REDIS_...}, with a prefix of their own and patience for a busy machine. */
+    private static Map<String, String> redis(String name, Map<String, String> own) {
+        Map<String, String> environment = new HashMap<>();
+        environment.put("LIMITER_BACKEND", "redis");
+        environment.put("LIMITER_REDIS_PREFIX", "wiring-" + name);
+        environment.put("LIMITER_REDIS_DEADLINE", "30s");
+        environment.put("LIMITER_REDIS_STARTUP_WAIT", "60s");
+        own.forEach((key, value) -> environment.put("LIMITER_REDIS_" + key, value));
+        return environment;
+    }
+
+    private static void assertDecides(Map<String, String> redis) throws IOException {
+        try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
+            assertEquals(3, passes(limiter, Decision.Source.REDIS));
         }
     }
 

@@ -1,11 +1,18 @@
 package io.limiter.benchmark;
 
+import io.limiter.benchmark.http.HttpBenchmarks;
+import io.limiter.benchmark.http.HttpServer;
 import io.limiter.benchmark.jvm.JvmBenchmarks;
+import io.limiter.benchmark.jvm.JvmRounds;
+import io.limiter.benchmark.memory.JvmMemory;
+import io.limiter.benchmark.memory.RedisMemory;
+import io.limiter.benchmark.plot.Plot;
+import io.limiter.benchmark.redis.DelayedWire;
 import io.limiter.benchmark.redis.Load;
 import io.limiter.benchmark.redis.ScriptCost;
 import java.util.Arrays;
 
-/** The entry of the runnable build: {@code jvm} with arguments of JMH, {@code redis} with those of {@link Load}, or {@code scripts}. */
+/** The entry of the runnable build: a command and its arguments; {@code benchmarks/README.md} has all of them. */
 public final class Main {
     private Main() {}
 
@@ -14,11 +21,21 @@ public final class Main {
         String[] rest = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
         switch (args.length == 0 ? "" : args[0]) {
             case "jvm" -> JvmBenchmarks.run(rest, System.out);
+            case "jvm-rounds" -> JvmRounds.run(rest, System.out);
+            case "memory" -> JvmMemory.run(rest, System.out);
+            case "redis-memory" -> RedisMemory.run(rest, System.out);
             case "redis" -> Load.run(rest, System.out);
             case "scripts" -> ScriptCost.run(rest, System.out);
+            case "http" -> HttpBenchmarks.run(rest, System.out);
+            case "http-start" -> HttpBenchmarks.start(rest, System.out);
+            case "plot" -> Plot.run(rest);
+            // What the other JVMs of the commands above run.
+            case "memory-of" -> JvmMemory.child(rest);
+            case "delayed-wire" -> DelayedWire.child(rest);
+            case "http-server" -> HttpServer.child(rest);
             default -> {
                 System.err.println(
-                        "usage: jvm <arguments of JMH> | redis [--contenders ...] [--workloads ...] ... | scripts [rounds] [calls] [algorithms]");
+                        "usage: jvm | jvm-rounds | memory | redis | redis-memory | scripts | http | http-start | plot, and arguments: see benchmarks/README.md");
                 System.exit(2);
             }
         }

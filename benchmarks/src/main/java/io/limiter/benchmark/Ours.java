@@ -5,32 +5,76 @@ import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
 import io.limiter.redis.RedisBackend;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import org.redisson.api.RedissonClient;
 
 /** Our limiter, as an application uses it, and our scripts: of the contenders, all that knows our classes by name. */
 public final class Ours implements AutoCloseable {
+    private static final Duration STARTUP_WAIT = Duration.ofSeconds(30);
+
     private final Limiter limiter;
     private final RateLimiter asked;
     private final Policy policy;
 
     /** One policy of these limits, and these lines of configuration besides. */
     public Ours(String limits, String... lines) {
-        String text = "limiter.policies.bench.limits = " + limits + "\n" + String.join("\n", lines) + "\n";
+        this(start(policy(limits) + String.join("\n", lines) + "\n"));
+    }
+
+    /** One policy of these limits in Redis, on a client that the application has and closes. */
+    public Ours(String limits, RedissonClient client, String deadline) {
+        this(Limiter.start(config(policy(limits)), onRedis(client, deadline)));
+    }
+
+    private Ours(Limiter limiter) {
+        this.limiter = limiter;
+        asked = limiter.rateLimiter();
+        policy = limiter.policy("bench");
+    }
+
+    /** A limiter with this configuration. */
+    public static Limiter start(String text) {
+        return Limiter.start(config(text));
+    }
+
+    private static RedisBackend onRedis(RedissonClient client, String deadline) {
+        RedisBackend backend = RedisBackend.builder()
+                .client(client)
+                .deadline(LimitText.parseDuration(deadline))
+                .build();
+        backend.awaitConnected(STARTUP_WAIT);
+        return backend;
+    }
+
+    private static String policy(String limits) {
+        return "limiter.policies.bench.limits = " + limits + "\n";
+    }
+
+    private static LimiterConfig config(String text) {
         try {
-            limiter = Limiter.start(LimiterConfig.builder()
+            return LimiterConfig.builder()
                     .text("benchmark", new StringReader(text))
-                    .build());
+                    .build();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        asked = limiter.rateLimiter();
-        policy = limiter.policy("bench");
+    }
+
+    /** The lines of configuration for a Redis at this address. A busy machine may need long to connect. */
+    public static String[] onRedis(String address, String deadline) {
+        return new String[] {
+            "limiter.redis.address = " + address,
+            "limiter.redis.deadline = " + deadline,
+            "limiter.redis.startup-wait = " + STARTUP_WAIT.toSeconds() + "s"
+        };
     }
 
     /** Takes one permit. */

@@ -39,7 +39,7 @@ export function startLab() {
   }
   find('stop').addEventListener('click', () => change('DELETE', 'api/lab/traffic'));
   find('clear').addEventListener('click', () => change('POST', 'api/lab/clear'));
-  // A vote is an arrival too, and is to be seen at once.
+  // A vote is an arrival too, and is shown at once.
   find('candidates').addEventListener('click', busy);
   find('vote-rush').addEventListener('click', busy);
   document.addEventListener('visibilitychange', busy);

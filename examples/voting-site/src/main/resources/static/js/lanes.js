@@ -7,7 +7,7 @@ const NAMES = {
   'sliding-zset': ['Sliding log, sorted set', 'The same, and spots repeats.'],
   'token-bucket': ['Token bucket', 'Refills steadily, up to what it holds.'],
 };
-/** Calls are told some times a second; so much later they are drawn, so that they do not pop up amid the past. */
+/** The server sends calls some times a second. They are drawn with this delay, so that none appears in the past. */
 const BEHIND_MILLIS = 350;
 const CALM_MILLIS = 500;
 
@@ -31,7 +31,7 @@ export class Lanes {
     requestAnimationFrame(frame);
   }
 
-  /** Shows totals and what is left: whenever the server has told something. */
+  /** Shows totals and what is left: whenever the server has sent something. */
   tell() {
     const { lanes, limits } = this.notes;
     lanes.forEach((lane, index) => {
@@ -41,7 +41,7 @@ export class Lanes {
       const meter = part.find('meter');
       meter.max = lane.capacity;
       meter.value = lane.remaining;
-      const fallback = lane.source === 'LOCAL_FALLBACK' ? ', Redis is away' : '';
+      const fallback = lane.source === 'LOCAL_FALLBACK' ? ', Redis is unreachable' : '';
       part.find('.left span').textContent = `${lane.remaining} of ${lane.capacity} left${fallback}`;
       part.canvas.setAttribute('aria-label', `${part.title}: ${lane.admitted} admitted, ${lane.denied} denied`);
     });
@@ -176,7 +176,7 @@ export class Lanes {
 
   said(lane) {
     const { allowed, remaining, retryAfter, source } = this.point.verdicts[lane];
-    const by = { LOCAL_FALLBACK: ', said by this instance: Redis is away', CACHED_DENIAL: ', known from an earlier denial' }[source] || '';
+    const by = { LOCAL_FALLBACK: ', decided by this instance: Redis is unreachable', CACHED_DENIAL: ', known from an earlier denial' }[source] || '';
     if (allowed) {
       return `call ${this.point.number} admitted, ${remaining} left${by}`;
     }

@@ -154,7 +154,7 @@ function drawBars(context, found, span, { base, height, y, deepest }, paint) {
   }
 }
 
-/** Denied calls are a column of crosses: another shape than the bars, for who can't tell the colours. */
+/** Denied calls are a column of crosses: a different shape than the bars, for people who can't distinguish the colours. */
 function crosses(context, x, topY, tall, paint) {
   const size = COLUMN_PIXELS - 2;
   context.strokeStyle = paint.denied;

@@ -1,4 +1,4 @@
-// Ready-made traffic, made to fit the limits that are set. Each says in one sentence what to look at.
+// Ready-made traffic, adapted to the present limits. Each explains in one sentence what to look at.
 
 const MOST_CALLS = 400;
 

@@ -22,7 +22,7 @@ export function rollingCount(arrivals, lane, fullPeriodMillis) {
   return steps;
 }
 
-/** Counts of a lane in columns that stay with the time they stand for, so that bars do not flicker when the axis moves. */
+/** Counts of a lane in columns that stay at their time, so that bars do not flicker when the axis moves. */
 export function columns(arrivals, lane, columnMillis) {
   const found = new Map();
   for (const { at, verdicts } of arrivals) {
@@ -34,7 +34,7 @@ export function columns(arrivals, lane, columnMillis) {
   return [...found.values()];
 }
 
-/** The windows of the fixed lane: each decision says when its window ends. */
+/** The windows of the fixed lane: each decision contains the end of its window. */
 export function windows(arrivals, lane, periodMillis) {
   const found = [];
   for (const { at, verdicts } of arrivals) {

@@ -21,7 +21,7 @@ async function refresh() {
   try {
     show(await call('GET', 'api/results'));
   } catch (away) {
-    // The footer of the page says that the server is away; the last results stay.
+    // The footer of the page shows that the server is unreachable; the last results stay.
   }
 }
 

@@ -1,7 +1,5 @@
 package io.limiter.address;
 
-import java.util.Arrays;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,10 +20,6 @@ public final class IpAddress {
     /** The longest literal, in characters: {@code 0000:0000:0000:0000:0000:ffff:255.255.255.255}. */
     private static final int MAX_LITERAL = 45;
 
-    private static final String OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
-    private static final Pattern IPV4 = Pattern.compile(OCTET + "(?:\\." + OCTET + "){3}");
-    private static final Pattern IPV6 = Pattern.compile("(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}");
-
     private static final int GROUPS = 8;
     private static final long LOW_32 = 0xFFFF_FFFFL;
     private static final long MAPPED = 0xFFFFL << 32;
@@ -34,11 +28,14 @@ public final class IpAddress {
     private final boolean ipv4;
     private final long high;
     private final long low;
+    /** The text, where it is known already. */
+    private final @Nullable String text;
 
-    private IpAddress(boolean ipv4, long high, long low) {
+    private IpAddress(boolean ipv4, long high, long low, @Nullable String text) {
         this.ipv4 = ipv4;
         this.high = high;
         this.low = low;
+        this.text = text;
     }
 
     /**
@@ -51,48 +48,79 @@ public final class IpAddress {
         }
         int tail = text.lastIndexOf(':') + 1;
         boolean endsInIpv4 = text.indexOf('.', tail) >= 0;
-        long bits = endsInIpv4 ? ipv4(text.substring(tail)) : 0;
+        long bits = endsInIpv4 ? ipv4(text, tail) : 0;
         if (bits < 0 || tail == 0) {
-            return endsInIpv4 && bits >= 0 ? new IpAddress(true, 0, bits) : null;
+            // IPv4 has one spelling.
+            return endsInIpv4 && bits >= 0 ? new IpAddress(true, 0, bits, text) : null;
         }
-        String last = Long.toHexString(bits >> 16) + ":" + Long.toHexString(bits & 0xFFFF);
-        return ipv6(endsInIpv4 ? text.substring(0, tail) + last : text);
+        return ipv6(
+                endsInIpv4
+                        ? text.substring(0, tail) + Long.toHexString(bits >> 16) + ":" + Long.toHexString(bits & 0xFFFF)
+                        : text);
     }
 
-    private static long ipv4(String text) {
-        if (!IPV4.matcher(text).matches()) {
-            return -1;
-        }
+    /** The bits of what stands from there to the end; -1 when it is no IPv4 address. */
+    private static long ipv4(String text, int from) {
         long bits = 0;
-        for (String octet : text.split("\\.")) {
-            bits = bits << 8 | Integer.parseInt(octet);
+        int octets = 0;
+        int octet = -1;
+        for (int i = from; i <= text.length(); i++) {
+            char c = i < text.length() ? text.charAt(i) : '.';
+            if (c == '.' && octet >= 0) {
+                bits = bits << 8 | octet;
+                octets++;
+                octet = -1;
+            } else if (c < '0' || c > '9' || octet == 0) {
+                return -1;
+            } else {
+                octet = Math.max(octet, 0) * 10 + c - '0';
+                if (octet > 255) {
+                    return -1;
+                }
+            }
         }
-        return bits;
+        return octets == 4 ? bits : -1;
     }
 
     private static @Nullable IpAddress ipv6(String text) {
-        String whole = text;
-        int gap = text.indexOf("::");
-        if (gap >= 0) {
-            // RFC 4291: "::" stands for at least one group.
-            long zeros = GROUPS
-                    - Arrays.stream(text.split(":"))
-                            .filter(group -> !group.isEmpty())
-                            .count();
-            String before = text.substring(0, gap) + (gap == 0 ? "0" : ":0");
-            String after = text.substring(gap + 2);
-            whole = before + ":0".repeat((int) Math.max(0, zeros - 1)) + (after.isEmpty() ? "" : ":") + after;
+        int[] groups = new int[GROUPS];
+        int count = 0;
+        int gap = -1;
+        for (int at = 0; at < text.length(); count++) {
+            if (gap < 0 && text.startsWith("::", at)) {
+                gap = count;
+                at += 2;
+                if (at == text.length()) {
+                    break;
+                }
+            } else if (count > 0 && text.charAt(at++) != ':') {
+                return null;
+            }
+            int end = at;
+            while (end < text.length() && end < at + 4 && isHex(text.charAt(end))) {
+                end++;
+            }
+            if (end == at || count == GROUPS) {
+                return null;
+            }
+            groups[count] = Integer.parseInt(text, at, end, 16);
+            at = end;
         }
-        if (!IPV6.matcher(whole).matches()) {
+        // RFC 4291: "::" stands for at least one group.
+        if (gap < 0 ? count != GROUPS : count == GROUPS) {
             return null;
         }
         long[] halves = new long[2];
-        int i = 0;
-        for (String group : whole.split(":")) {
-            halves[i / (GROUPS / 2)] = halves[i / (GROUPS / 2)] << 16 | Integer.parseInt(group, 16);
-            i++;
+        int zeros = GROUPS - count;
+        for (int i = 0; i < GROUPS; i++) {
+            int group = gap < 0 || i < gap ? groups[i] : i < gap + zeros ? 0 : groups[i - zeros];
+            halves[i / (GROUPS / 2)] = halves[i / (GROUPS / 2)] << 16 | group;
         }
-        return new IpAddress(false, halves[0], halves[1]);
+        return new IpAddress(false, halves[0], halves[1], null);
+    }
+
+    private static boolean isHex(char c) {
+        return c < 128 && Character.digit(c, 16) >= 0;
     }
 
     /** Whether it is an IPv4 address. An IPv4-mapped one ({@code ::ffff:192.0.2.1}) is not, until {@link #unmapped}. */
@@ -112,12 +140,12 @@ public final class IpAddress {
 
     /** The IPv4 address of an IPv4-mapped one, {@code ::ffff:0:0/96} (RFC 4291 section 2.5.5.2); else itself. */
     public IpAddress unmapped() {
-        return !ipv4 && high == 0 && (low & ~LOW_32) == MAPPED ? new IpAddress(true, 0, low & LOW_32) : this;
+        return !ipv4 && high == 0 && (low & ~LOW_32) == MAPPED ? new IpAddress(true, 0, low & LOW_32, null) : this;
     }
 
     /** The IPv4 address of one that a NAT64 has translated, {@code 64:ff9b::/96} (RFC 6052); else itself. */
     public IpAddress untranslated() {
-        return !ipv4 && high == NAT64 && (low & ~LOW_32) == 0 ? new IpAddress(true, 0, low) : this;
+        return !ipv4 && high == NAT64 && (low & ~LOW_32) == 0 ? new IpAddress(true, 0, low, null) : this;
     }
 
     /**
@@ -132,7 +160,7 @@ public final class IpAddress {
                     "a prefix of " + prefixBits + " bits: " + this + " has 0 to " + bits() + " of them");
         }
         int before = ipv4 ? prefixBits + IPV6_BITS - IPV4_BITS : prefixBits;
-        return new IpAddress(ipv4, high & ones(before), low & ones(before - 64));
+        return new IpAddress(ipv4, high & ones(before), low & ones(before - 64), null);
     }
 
     /** Whether both are of one family and begin with the same bits. */
@@ -161,26 +189,36 @@ public final class IpAddress {
     /** The one text of this address: four decimal numbers, or as RFC 5952 section 4 writes IPv6. */
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder(MAX_LITERAL);
+        if (text != null) {
+            return text;
+        }
+        StringBuilder written = new StringBuilder(MAX_LITERAL);
         if (ipv4) {
             for (int shift = 24; shift >= 0; shift -= 8) {
-                text.append(low >> shift & 255).append(shift == 0 ? "" : ".");
+                written.append(low >> shift & 255).append(shift == 0 ? "" : ".");
             }
-            return text.toString();
+            return written.toString();
+        }
+        // The first of the longest runs of at least two groups of zeros.
+        int gap = -1;
+        int longest = 1;
+        for (int i = 0, zeros = 0; i < GROUPS; i++) {
+            zeros = group(i) == 0 ? zeros + 1 : 0;
+            if (zeros > longest) {
+                longest = zeros;
+                gap = i + 1 - zeros;
+            }
         }
         for (int i = 0; i < GROUPS; i++) {
-            text.append(':').append(Integer.toHexString(group(i)));
-        }
-        String groups = text.append(':').toString();
-        // The first of the longest runs of at least two groups of zeros.
-        for (String zeros = ":0".repeat(GROUPS) + ":"; zeros.length() > 3; zeros = zeros.substring(2)) {
-            int gap = groups.indexOf(zeros);
-            if (gap >= 0) {
-                String after = groups.substring(gap + zeros.length());
-                return (groups.substring(0, gap) + "::" + after).replaceAll("^:(?!:)|(?<!:):$", "");
+            if (i == gap) {
+                written.append("::");
+                i += longest - 1;
+            } else {
+                boolean first = i == 0 || (gap >= 0 && i == gap + longest);
+                written.append(first ? "" : ":").append(Integer.toHexString(group(i)));
             }
         }
-        return groups.substring(1, groups.length() - 1);
+        return written.toString();
     }
 
     private int group(int index) {

@@ -2,6 +2,9 @@ package io.limiter.inprocess;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.StampedLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * Units of memory that policies share. Half of them are divided evenly into guaranteed parts, one for each share, which are
@@ -15,34 +18,41 @@ import java.util.List;
 final class Capacity {
     private final long total;
     private final List<Share> guaranteed = new ArrayList<>();
+    /** Held for reading while a share changes, which threads do at once; for writing while the parts change. */
+    private final StampedLock parts = new StampedLock();
     /** How much is guaranteed to each of those. */
     private long part;
 
-    private long used;
+    private final AtomicLong used = new AtomicLong();
     /** What is in use beyond the guaranteed parts. */
-    private long lent;
+    private final AtomicLong lent = new AtomicLong();
 
     Capacity(long total) {
         this.total = total;
     }
 
     /** How many units are in use, of all shares. */
-    synchronized long used() {
-        return used;
+    long used() {
+        return used.get();
     }
 
-    synchronized boolean isHalfSpent() {
-        return used >= total / 2;
+    boolean isHalfSpent() {
+        return used.get() >= total / 2;
+    }
+
+    private long lendable() {
+        return total - part * guaranteed.size();
     }
 
     /** What one policy uses. */
     final class Share {
-        private long inUse;
+        private final AtomicLong inUse = new AtomicLong();
         private boolean isGuaranteed;
 
         /** Gives it a guaranteed part, or takes that away. */
         void guarantee(boolean wanted) {
-            synchronized (Capacity.this) {
+            long stamp = parts.writeLock();
+            try {
                 if (isGuaranteed == wanted) {
                     return;
                 }
@@ -53,48 +63,68 @@ final class Capacity {
                     guaranteed.remove(this);
                 }
                 part = total / 2 / Math.max(1, guaranteed.size());
-                lent = used;
+                long kept = 0;
                 for (Share share : guaranteed) {
-                    lent -= Math.min(share.inUse, part);
+                    kept += Math.min(share.inUse.get(), part);
                 }
+                lent.set(used.get() - kept);
+            } finally {
+                parts.unlockWrite(stamp);
             }
         }
 
         /** Whether nothing of it is guaranteed or in use. */
         boolean isUnused() {
-            synchronized (Capacity.this) {
-                return !isGuaranteed && inUse == 0;
-            }
+            return reading(() -> !isGuaranteed && inUse.get() == 0);
         }
 
         /** Whether so many more can be taken now. */
         boolean hasLeft(long units) {
-            synchronized (Capacity.this) {
-                long extra = lent(inUse + units) - lent(inUse);
-                return extra == 0 || lent + extra <= total - part * guaranteed.size();
-            }
+            return reading(() -> {
+                long before = inUse.get();
+                long extra = lent(before + units) - lent(before);
+                return extra == 0 || lent.get() + extra <= lendable();
+            });
         }
 
         /** Takes so many more, all or none. */
         boolean take(long units) {
-            synchronized (Capacity.this) {
-                boolean left = hasLeft(units);
-                change(left ? units : 0);
-                return left;
-            }
+            return reading(() -> {
+                // Of two threads that take the last at once both may fail; none takes too much.
+                boolean fits = lent(add(units)) == 0 || lent.get() <= lendable();
+                if (!fits) {
+                    add(-units);
+                }
+                return fits;
+            });
         }
 
         /** Takes so many more, also where others took the last meanwhile; gives back where it is negative. */
         void change(long units) {
-            synchronized (Capacity.this) {
-                lent += lent(inUse + units) - lent(inUse);
-                inUse += units;
-                used += units;
-            }
+            reading(() -> {
+                add(units);
+                return true;
+            });
+        }
+
+        private long add(long units) {
+            long after = inUse.addAndGet(units);
+            lent.addAndGet(lent(after) - lent(after - units));
+            used.addAndGet(units);
+            return after;
         }
 
         private long lent(long units) {
             return isGuaranteed ? Math.max(0, units - part) : units;
+        }
+
+        private boolean reading(BooleanSupplier work) {
+            long stamp = parts.readLock();
+            try {
+                return work.getAsBoolean();
+            } finally {
+                parts.unlockRead(stamp);
+            }
         }
     }
 }

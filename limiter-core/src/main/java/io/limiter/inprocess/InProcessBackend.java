@@ -56,22 +56,24 @@ public final class InProcessBackend implements Backend {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
+        return transact(charges, openNow(), mode == Mode.TAKE);
+    }
+
+    @Override
+    public PolicyDecider decider(Policy policy) {
+        return new PolicyStates(this, table, policy);
+    }
+
+    Decision transact(List<Charge> charges, long now, boolean take) {
+        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
+    }
+
+    /** The time of a call, while this is open. */
+    long openNow() {
         if (closed) {
             throw closedException();
         }
-        long now = time.nowMicros();
-        boolean take = mode == Mode.TAKE;
-        Charge charge = charges.get(0);
-        List<Limit> limits = charge.policy().limits();
-        Limit limit = limits.get(0);
-        if (charges.size() == 1 && limits.size() == 1 && limit.permits() > 0) {
-            State state = table.find(charge, limit);
-            LimitOutcome outcome = state == null ? null : state.decide(charge, limit, now, take);
-            if (outcome != null) {
-                return Decision.of(Decision.Source.IN_PROCESS, outcome);
-            }
-        }
-        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
+        return time.nowMicros();
     }
 
     @Override
@@ -115,8 +117,11 @@ public final class InProcessBackend implements Backend {
             for (Limit limit : policy.limits()) {
                 State own = table.find(nothing, limit);
                 if (own != null) {
-                    synchronized (own) {
+                    own.lock();
+                    try {
                         own.clear();
+                    } finally {
+                        own.unlock();
                     }
                 }
             }

@@ -4,20 +4,60 @@ import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * The states of one limit, one for each key that has its own. In the table while there are any.
- *
- * @param share where each state takes its entry from; the one with which the limit began, also when its policy is
- *     announced later
- * @param <S> the states, of which this knows nothing
- */
-record LimitStates<S>(Name name, MemoryShare share, ConcurrentHashMap<PartitionKey, S> byKey) {
+/** A limit that keys have states of. In the table while there are any; after its last one it is never used again. Thread-safe. */
+final class LimitStates {
     /** Which limit: another policy, identity or algorithm has other states. */
     record Name(String policy, String limit, Algorithm algorithm) {
         static Name of(Charge charge, Limit limit) {
             return new Name(charge.policy().name(), limit.identity(), limit.algorithm());
         }
+    }
+
+    private static final int GONE = -1;
+
+    private final Name name;
+    private final MemoryShare share;
+    private final int hash;
+    private final AtomicInteger states = new AtomicInteger();
+
+    /**
+     * A limit without states.
+     *
+     * @param share where each state takes its entry from; the one with which the limit began, also when its policy is
+     *     announced later
+     */
+    LimitStates(Name name, MemoryShare share) {
+        this.name = name;
+        this.share = share;
+        this.hash = StateIndex.hash(name.policy());
+    }
+
+    /** Where the key's state is in the table. */
+    int hash(PartitionKey key) {
+        return StateIndex.hash(hash, key);
+    }
+
+    Name name() {
+        return name;
+    }
+
+    MemoryShare share() {
+        return share;
+    }
+
+    /** Counts a new state; false where the last one has left. */
+    boolean enter() {
+        int count = states.get();
+        while (count != GONE && !states.compareAndSet(count, count + 1)) {
+            count = states.get();
+        }
+        return count != GONE;
+    }
+
+    /** Counts a state that was dropped; true when it was the last one. */
+    boolean leave() {
+        return states.decrementAndGet() == 0 && states.compareAndSet(0, GONE);
     }
 }

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * States that keys share for which there was no room, each with the whole limit. A key always finds the same one. Which
- * keys share one can't be guessed from outside. Permits are taken of them under the lock of the table only.
+ * keys share one can't be guessed from outside. Permits are taken of them under the lock of the key's partition only, so all
+ * keys of a place have the same partition.
  *
  * <p>Limits beyond the first {@value #LIMITS} that need one have an overflow together. There each limit has a range of states,
  * and a state serves one limit at a time: keys of another limit are denied until it is full again.
@@ -19,9 +20,10 @@ final class Overflow {
     /** How many limits have an overflow of their own. */
     static final int LIMITS = 512;
     /** How many states the others have together, and how many of those one limit can use. Powers of two. */
-    static final int STATES_OF_OTHERS = 16 * STATES;
+    static final int STATES_OF_OTHERS = 64 * STATES;
 
-    private static final int RANGE = 64;
+    private static final int RANGE = 256;
+    private static final long NO_CREATION = -1;
 
     private static final class Slot {
         final State state;
@@ -54,14 +56,13 @@ final class Overflow {
 
     /**
      * Forgets all states that are full, to give back what they hold. Returns whether none is left in use.
-     *
-     * @param creation the present creation of states, whose states are in use
+     * To be called while no call creates states.
      */
-    boolean sweep(long now, long creation) {
+    boolean sweep(long now) {
         boolean idle = true;
         for (int i = 0; i < slots.length(); i++) {
             Slot slot = slots.get(i);
-            idle &= slot == null || isIdle(slot, now, creation);
+            idle &= slot == null || isIdle(slot, now, NO_CREATION);
         }
         return idle;
     }
@@ -88,12 +89,15 @@ final class Overflow {
 
     /** Whether nothing of a state is in use; then it is forgotten. */
     private static boolean isIdle(Slot slot, long now, long creation) {
-        synchronized (slot.state) {
+        slot.state.lock();
+        try {
             if (slot.creation == creation || slot.state.fullAtMicros() > now) {
                 return false;
             }
             slot.state.clear();
             return true;
+        } finally {
+            slot.state.unlock();
         }
     }
 
@@ -102,14 +106,15 @@ final class Overflow {
     }
 
     private int index(LimitStates.Name name, PartitionKey key) {
+        int partition = Partition.of(StateIndex.hash(StateIndex.hash(name.policy()), key));
         if (!ofOthers) {
-            return hash(factor, key.canonical()) & (STATES - 1);
+            return (hash(factor, key.canonical()) & (STATES - Partition.COUNT)) | partition;
         }
         // With the limit, so that two of one policy seldom meet.
         int ofKey = hash(hash(factor, name.limit()), key.canonical());
         // A limit has a range, so that no flood under one takes the places of all.
         int range = hash(factor, name.policy()) & (STATES_OF_OTHERS / RANGE - 1);
-        return range * RANGE + (ofKey & (RANGE - 1));
+        return range * RANGE + (ofKey & (RANGE - Partition.COUNT)) + partition;
     }
 
     /** Not String.hashCode, for which anybody can make colliding keys. */

@@ -89,16 +89,20 @@ final class SlidingLogState extends State {
         long period = limit.periodMicros();
         long next = live == 0 ? 0 : leaving(expired + Math.max(0, live - limit.permits()), latest) + period - now;
         long reset = live == 0 ? 0 : leaving(expired + live - 1, latest) + period - now;
-        long retryAfter = 0;
-        if (!allowed) {
-            // Where it could not grow, when enough have left its ring.
-            long most = live + permits > limit.permits() ? limit.permits() : ring.length;
-            retryAfter = permits > limit.permits()
-                    ? LimitOutcome.NEVER
-                    : permits > most ? period : leaving(expired + live + permits - most - 1, latest) + period - now;
-        }
+        long retryAfter = allowed ? 0 : retryAfter(limit, expired, live + permits, permits, latest, now);
         long remaining = Math.max(0, limit.permits() - live);
         return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, stamp);
+    }
+
+    /** @param wanted permits of the charge, and those that count now */
+    private long retryAfter(Limit limit, long expired, long wanted, long permits, long latest, long now) {
+        if (permits > limit.permits()) {
+            return LimitOutcome.NEVER;
+        }
+        // Where it could not grow, when enough have left its ring.
+        long most = wanted > limit.permits() ? limit.permits() : ring.length;
+        long period = limit.periodMicros();
+        return permits > most ? period : leaving(expired + wanted - most - 1, latest) + period - now;
     }
 
     /** Adds the stamps of a call that is granted. */
@@ -212,7 +216,13 @@ final class SlidingLogState extends State {
     private int expired(Limit limit, long now) {
         long time = now - limit.periodMicros();
         int low = 0;
-        int high = size;
+        int high = 1;
+        // Few have expired since the last call: the end of the search is doubled until it is past them.
+        while (high <= size && ring[slot(high - 1)] <= time) {
+            low = high;
+            high *= 2;
+        }
+        high = Math.min(high - 1, size);
         while (low < high) {
             int middle = (low + high) >>> 1;
             if (ring[slot(middle)] > time) {

@@ -5,11 +5,13 @@ import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
-import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -19,34 +21,34 @@ import org.slf4j.Logger;
  * dropped, a new key gets one of the shared states of its limit, and stays there until that state is full again, so that no
  * key ever has both.
  *
- * <p>The states wait in a queue by the time at which they may be full. The table is locked only when a key is new, or has a
- * shared state, and from then until the call is decided; states are locked after it, never before.
+ * <p>A {@link Partition} is locked only when a key of it is new, or has a shared state, and from then until the call is
+ * decided. Two keys seldom have the same one.
  */
 final class StateTable {
     private static final Logger LOG = DiagnosticLog.of(StateTable.class);
-    /** How many states a newcomer looks at to drop them: while there is room, and when there is none. */
+    /** How many states a newcomer looks at to drop them: while there is room, and in each partition when there is none. */
     private static final int LOOKS = 8;
 
     private static final int LOOKS_WHEN_FULL = 64;
     private static final long SWEEP_EVERY_MICROS = 100_000;
 
-    private final ConcurrentHashMap<LimitStates.Name, LimitStates<State>> limits = new ConcurrentHashMap<>();
+    private final StateIndex index = new StateIndex();
+    private final Partition[] partitions =
+            Stream.generate(() -> new Partition(index)).limit(Partition.COUNT).toArray(Partition[]::new);
+    private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** Of the limits that have none of their own, because too many have. */
     private final Overflow overflowOfOthers = new Overflow(true);
-    /** Which call that may create states is or was the last. */
-    private volatile long creation;
 
     private final ConcurrentHashMap<String, MemoryShare> shares = new ConcurrentHashMap<>();
     private final MemoryShare restShare;
     private final Capacity entries;
     private final Capacity stamps;
     private final Capacity sharedStamps;
-    private final PriorityQueue<State> queue = new PriorityQueue<>(Comparator.comparingLong(s -> s.dueMicros));
     private final LongAdder overflowed = new LongAdder();
     private final Throttle warnings = new Throttle(TimeSource.system(), 60_000_000);
     /** When the shared states may be swept again. */
-    private long nextSweep = Long.MIN_VALUE;
+    private final AtomicLong nextSweep = new AtomicLong(Long.MIN_VALUE);
 
     StateTable(int maxEntries, long maxStamps) {
         this.entries = new Capacity(maxEntries);
@@ -97,49 +99,121 @@ final class StateTable {
         return overflows.size();
     }
 
-    /** Begins a call that may create states; to be called under the lock of this table. */
-    synchronized void beginCreation() {
-        creation++;
+    private static int hash(Charge charge) {
+        return StateIndex.hash(StateIndex.hash(charge.policy().name()), charge.key());
+    }
+
+    private Partition partition(Charge charge) {
+        return partitions[Partition.of(hash(charge))];
+    }
+
+    StateIndex index() {
+        return index;
+    }
+
+    /** Runs something that may create states for these charges, under the locks of their partitions. */
+    <T> T creating(List<Charge> charges, Supplier<T> call) {
+        int needed = 0;
+        for (Charge charge : charges) {
+            needed |= 1 << Partition.of(hash(charge));
+        }
+        for (int rest = needed; rest != 0; rest &= rest - 1) {
+            Partition partition = partitions[Integer.numberOfTrailingZeros(rest)];
+            partition.lock.lock();
+            partition.creation++;
+        }
+        try {
+            return call.get();
+        } finally {
+            for (int rest = needed; rest != 0; rest &= rest - 1) {
+                partitions[Integer.numberOfTrailingZeros(rest)].lock.unlock();
+            }
+        }
     }
 
     /** The state of a key that has one of its own, or null. */
     @Nullable
     State find(Charge charge, Limit limit) {
-        LimitStates<State> states = limits.get(LimitStates.Name.of(charge, limit));
-        return states == null ? null : states.byKey().get(charge.key());
+        LimitStates states = statesOf(charge, limit);
+        if (states == null) {
+            return null;
+        }
+        int before = index.growth();
+        State state = index.find(states, charge.key(), hash(charge));
+        if (state != null || ((before & 1) == 0 && before == index.growth())) {
+            return state;
+        }
+        Partition partition = partition(charge);
+        partition.lock.lock();
+        try {
+            return index.find(states, charge.key(), hash(charge));
+        } finally {
+            partition.lock.unlock();
+        }
+    }
+
+    /** The limit, where keys have states of it; else null. */
+    @Nullable
+    LimitStates statesOf(Charge charge, Limit limit) {
+        return limits.get(LimitStates.Name.of(charge, limit));
     }
 
     /** The shared state that counts what a key may have used, or null. */
     @Nullable
     State findShared(Charge charge, Limit limit, long now) {
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
+        long creation = partition(charge).creation;
         Overflow own = overflows.get(name);
         State state = own == null ? null : own.inUse(name, charge.key(), now, creation);
         return state != null ? state : overflowOfOthers.inUse(name, charge.key(), now, creation);
     }
 
+    /** Drops what is full again where these charges may need the room. Not to be called while creating. */
+    void makeRoom(List<Charge> charges, long now) {
+        if (overflows.size() >= Overflow.LIMITS) {
+            sweep(now);
+        }
+        if (index.isTooSmallFor(entries.used())) {
+            allLocked(() -> {
+                if (index.isTooSmallFor(entries.used())) {
+                    index.grow();
+                }
+            });
+        }
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                MemoryShare share = states(charge, limit).share();
+                long room = States.of(limit.algorithm(), null, null).firstStamps(charge.permits(), limit);
+                if (!hasRoom(share, room)) {
+                    for (int i = 0; i < Partition.COUNT && !hasRoom(share, room); i++) {
+                        partitions[i].drop(now, LOOKS_WHEN_FULL, this::dropped);
+                    }
+                } else if (entries.isHalfSpent() || stamps.isHalfSpent()) {
+                    partition(charge).drop(now, LOOKS, this::dropped);
+                }
+            }
+        }
+    }
+
     /**
      * The state to decide for a key that has none of its own: a new one, which is not in the table until {@link #keep}, or
-     * one that keys share. To be called, and the call to be decided, under the lock of this table.
+     * one that keys share. To be called while {@link #creating}.
      */
     State create(Charge charge, Limit limit, long now) {
-        LimitStates<State> states = states(charge, limit);
-        MemoryShare share = states.share();
         State shared = findShared(charge, limit, now);
         if (shared != null) {
             return shared;
         }
+        LimitStates states = states(charge, limit);
+        MemoryShare share = states.share();
         State made = States.of(limit.algorithm(), charge.key(), share.stamps());
-        made.table = states;
-        long room = made.firstStamps(charge.permits(), limit);
-        boolean full = !hasRoom(share, room);
-        if (full || entries.isHalfSpent() || stamps.isHalfSpent()) {
-            drop(now, full ? LOOKS_WHEN_FULL : LOOKS);
-        }
-        if (hasRoom(share, room) && share.entries().take(1)) {
+        made.limit = states;
+        if (hasRoom(share, made.firstStamps(charge.permits(), limit))
+                && share.entries().take(1)) {
             return made;
         }
-        return overflow(states.name(), now).enter(states.name(), charge.key(), share.sharedStamps(), now, creation);
+        return overflow(states.name())
+                .enter(states.name(), charge.key(), share.sharedStamps(), now, partition(charge).creation);
     }
 
     /** Counts a call that a shared state decided. */
@@ -162,87 +236,80 @@ final class StateTable {
     }
 
     /** Puts a new state into the table. */
-    void keep(State made, Limit limit, long now) {
-        LimitStates<State> own = Objects.requireNonNull(made.table);
-        LimitStates<State> states = limits.computeIfAbsent(own.name(), name -> own);
+    void keep(State made, Charge charge, Limit limit, long now) {
+        LimitStates own = Objects.requireNonNull(made.limit);
+        LimitStates states = limits.computeIfAbsent(own.name(), name -> own);
+        while (!states.enter()) {
+            limits.remove(own.name(), states);
+            states = limits.computeIfAbsent(own.name(), name -> new LimitStates(name, own.share()));
+        }
         if (states != own) {
             // Several new keys in one call, or a limit that lost its last state meanwhile.
             own.share().entries().change(-1);
             states.share().entries().change(1);
-            made.table = states;
+            made.limit = states;
         }
         // The earliest time at which a charge of now can be back to full.
         made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
-        queue.add(made);
-        states.byKey().put(Objects.requireNonNull(made.key), made);
+        partition(charge).add(made);
     }
 
     /** Gives back the place of a new state that took nothing. */
     void discard(State made) {
-        Objects.requireNonNull(made.table).share().entries().change(-1);
+        Objects.requireNonNull(made.limit).share().entries().change(-1);
     }
 
-    /** Drops what it can to make room for more stamps. */
-    synchronized void reclaim(long now) {
-        drop(now, LOOKS_WHEN_FULL);
+    /** Drops what it can to make room for more stamps. Not to be called while creating. */
+    void reclaim(long now) {
+        for (Partition partition : partitions) {
+            partition.drop(now, LOOKS_WHEN_FULL, this::dropped);
+        }
         sweep(now);
     }
 
-    /** Forgets shared states that are full, and the limits that have no other. */
+    /** Forgets shared states that are full, and the limits that have no other. No call creates states meanwhile. */
     private void sweep(long now) {
-        if (now >= nextSweep) {
-            nextSweep = now + SWEEP_EVERY_MICROS;
-            overflows.values().removeIf(overflow -> overflow.sweep(now, creation));
-            overflowOfOthers.sweep(now, creation);
+        long next = nextSweep.get();
+        if (now < next || !nextSweep.compareAndSet(next, now + SWEEP_EVERY_MICROS)) {
+            return;
+        }
+        allLocked(() -> {
+            overflows.values().removeIf(overflow -> overflow.sweep(now));
+            overflowOfOthers.sweep(now);
+        });
+    }
+
+    private void allLocked(Runnable work) {
+        for (Partition partition : partitions) {
+            partition.lock.lock();
+        }
+        try {
+            work.run();
+        } finally {
+            for (Partition partition : partitions) {
+                partition.lock.unlock();
+            }
         }
     }
 
-    /** Those of a limit, in the table or not yet. */
-    private LimitStates<State> states(Charge charge, Limit limit) {
+    /** A limit, in the table or not yet. */
+    private LimitStates states(Charge charge, Limit limit) {
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
-        LimitStates<State> present = limits.get(name);
-        MemoryShare share = shares.getOrDefault(name.policy(), restShare);
-        return present != null ? present : new LimitStates<>(name, share, new ConcurrentHashMap<>());
+        LimitStates present = limits.get(name);
+        return present != null ? present : new LimitStates(name, shares.getOrDefault(name.policy(), restShare));
     }
 
-    private Overflow overflow(LimitStates.Name name, long now) {
-        if (!overflows.containsKey(name) && overflows.size() >= Overflow.LIMITS) {
-            sweep(now);
-        }
+    private Overflow overflow(LimitStates.Name name) {
         return overflows.size() < Overflow.LIMITS
                 ? overflows.computeIfAbsent(name, any -> new Overflow(false))
                 : overflows.getOrDefault(name, overflowOfOthers);
     }
 
-    /** Drops what is back to full, as far as so many looks go. */
-    private void drop(long now, int looks) {
-        State due = queue.peek();
-        for (int i = 0; i < looks && due != null && due.dueMicros <= now; i++) {
-            queue.remove();
-            if (!dropIfFull(due, now)) {
-                queue.add(due);
-            }
-            due = queue.peek();
-        }
-    }
-
-    /** Drops a state that is not in the queue; or sets when to look at it again. */
-    private boolean dropIfFull(State state, long now) {
-        LimitStates<State> states = Objects.requireNonNull(state.table);
-        synchronized (state) {
-            if (state.fullAtMicros() > now) {
-                state.dueMicros = state.fullAtMicros();
-                return false;
-            }
-            // Out of the map first: a call that finds it dropped must not find it again.
-            states.byKey().remove(Objects.requireNonNull(state.key), state);
-            state.clear();
-            state.isDropped = true;
-        }
+    private void dropped(State state) {
+        LimitStates states = Objects.requireNonNull(state.limit);
         states.share().entries().change(-1);
-        if (states.byKey().isEmpty()) {
+        if (states.leave()) {
             limits.remove(states.name(), states);
         }
-        return true;
     }
 }

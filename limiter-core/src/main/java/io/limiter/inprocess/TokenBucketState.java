@@ -56,7 +56,7 @@ final class TokenBucketState extends State {
             pending = false;
         }
         long reset = wait(full, level, start, asked, now, pending);
-        long remaining = level / unit;
+        long remaining = unit == 1 ? level : level < unit ? 0 : level / unit;
         long next = wait(Math.min(full, (remaining + 1) * unit), level, start, asked, now, pending);
         long retryAfter = allowed
                 ? 0
@@ -64,14 +64,20 @@ final class TokenBucketState extends State {
                         ? LimitOutcome.NEVER
                         : wait(permits * unit, level, start, asked, now, pending);
         if (changes && take) {
-            rate = rateOf(asked);
-            parts = unit;
-            limit = asked;
-            credit = level;
-            from = start;
-            fullAt = reset > 0 ? now + reset : 0;
+            keep(asked, level, start, reset > 0 ? now + reset : 0);
         }
         return new LimitOutcome(charge, asked, allowed, remaining, retryAfter, next, reset, start);
+    }
+
+    private void keep(Limit asked, long level, long start, long until) {
+        if (asked != limit) {
+            rate = rateOf(asked);
+            parts = partsOf(asked);
+            limit = asked;
+        }
+        credit = level;
+        from = start;
+        fullAt = until;
     }
 
     @Override

@@ -5,7 +5,6 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -13,8 +12,6 @@ import java.util.List;
  * Belongs to one thread.
  */
 final class Transaction {
-    private static final Comparator<Check> LOCK_ORDER = Comparator.comparingLong(check -> check.state.order);
-
     /** How it ended; from {@link #LACKS_STATES} on, undecided. */
     private enum Result {
         /** All limits allow it, so it was charged if it was to be. */
@@ -69,10 +66,8 @@ final class Transaction {
         while (true) {
             Result result = attempt(false);
             if (result == Result.LACKS_STATES) {
-                synchronized (table) {
-                    table.beginCreation();
-                    result = attempt(true);
-                }
+                table.makeRoom(charges, now);
+                result = table.creating(charges, () -> attempt(true));
             }
             if (result == Result.LACKS_MEMORY && !reclaimed) {
                 // Nothing was taken: drop what is full, and ask once more.
@@ -92,13 +87,11 @@ final class Transaction {
                 checks.add(check(charge, limit, create));
             }
         }
-        List<Check> inOrder = new ArrayList<>(checks);
-        inOrder.sort(LOCK_ORDER);
-        Result result = lockAndDecide(checks, inOrder, 0, create);
+        Result result = lockAndDecide(checks, create);
         for (Check check : checks) {
             boolean isNew = create && check.lacksState && check.state.key != null;
             if (isNew && result == Result.GRANTED) {
-                table.keep(check.state, check.limit, now);
+                table.keep(check.state, check.charge, check.limit, now);
             } else if (isNew) {
                 table.discard(check.state);
             } else if (check.lacksState && check.state.key == null && result.compareTo(Result.LACKS_STATES) < 0) {
@@ -125,28 +118,30 @@ final class Transaction {
         return new Check(charge, limit, state, lacksState);
     }
 
-    /** Locks the states from the i-th on, one within the other. */
-    private Result lockAndDecide(List<Check> checks, List<Check> inOrder, int i, boolean create) {
-        if (i == inOrder.size()) {
-            return decideLocked(checks, inOrder, create);
-        }
-        State state = inOrder.get(i).state;
-        synchronized (state) {
-            return state.isDropped ? Result.DROPPED : lockAndDecide(checks, inOrder, i + 1, create);
+    private Result lockAndDecide(List<Check> checks, boolean create) {
+        State[] inOrder =
+                State.inLockOrder(checks.stream().map(check -> check.state).toArray(State[]::new));
+        State.lockAll(inOrder);
+        try {
+            return checks.stream().anyMatch(check -> check.state.isDropped())
+                    ? Result.DROPPED
+                    : decideLocked(checks, create);
+        } finally {
+            State.unlockAll(inOrder);
         }
     }
 
-    private Result decideLocked(List<Check> checks, List<Check> inOrder, boolean create) {
+    private Result decideLocked(List<Check> checks, boolean create) {
         boolean granted = true;
         boolean lacksStates = false;
         boolean lacksMemory = false;
-        State last = null;
-        long wanted = 0;
-        for (Check check : inOrder) {
-            wanted = check.charge.permits() + (check.state == last ? wanted : 0);
-            last = check.state;
-            check.permits = wanted;
-            check.allowed = check.state.allows(check.charge, check.limit, wanted, now, take);
+        for (int i = 0; i < checks.size(); i++) {
+            Check check = checks.get(i);
+            check.permits = check.charge.permits();
+            for (Check earlier : checks.subList(0, i)) {
+                check.permits += earlier.state == check.state ? earlier.charge.permits() : 0;
+            }
+            check.allowed = check.state.allows(check.charge, check.limit, check.permits, now, take);
             granted &= check.allowed;
             lacksStates |= check.lacksState && !create;
             lacksMemory |= check.state.lacksMemory();

@@ -3,7 +3,8 @@ package io.limiter.rule;
 import io.limiter.Charge;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * All rules for one kind of subject. Immutable: a new configuration is a new set, swapped in whole.
@@ -12,10 +13,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RuleSet<T> {
     private final List<Rule<? super T>> rules;
+    private final Function<? super T, int[]> candidates;
 
     /** A set of these rules, in their order. */
     public RuleSet(List<? extends Rule<? super T>> rules) {
         this.rules = List.copyOf(rules);
+        int[] all = IntStream.range(0, rules.size()).toArray();
+        this.candidates = subject -> all;
+    }
+
+    /**
+     * The same, where of many rules few can be for a subject.
+     *
+     * @param candidates the indexes of the rules to ask about a subject, each once and rising. It must not leave out a rule
+     *     that is for the subject: that one would not be charged
+     */
+    public RuleSet(List<? extends Rule<? super T>> rules, Function<? super T, int[]> candidates) {
+        this.rules = List.copyOf(rules);
+        this.candidates = candidates;
     }
 
     /** How many rules there are. */
@@ -28,33 +43,23 @@ public final class RuleSet<T> {
      * for one key, the larger charge stands alone, so that a subject is counted once. Empty when no rule is for it.
      */
     public List<Charge> charges(T subject) {
-        return charges(subject, null);
+        List<Charge> charges = List.of();
+        for (int i : candidates.apply(subject)) {
+            Charge charge = rules.get(i).charge(subject);
+            if (charge != null) {
+                charges = charges.isEmpty() ? List.of(charge) : with(charge, charges);
+            }
+        }
+        return charges;
     }
 
-    /**
-     * The same, and whose charges they are.
-     *
-     * @param owners gets, for each charge and in their order, the rule that it comes from; null for nobody to tell
-     */
-    public List<Charge> charges(T subject, @Nullable List<Rule<? super T>> owners) {
-        List<Charge> charges = new ArrayList<>();
-        for (Rule<? super T> rule : rules) {
-            Charge charge = rule.charge(subject);
-            if (charge == null) {
-                continue;
-            }
-            int same = indexOf(charge, charges);
-            if (same < 0) {
-                charges.add(charge);
-                if (owners != null) {
-                    owners.add(rule);
-                }
-            } else if (charge.permits() > charges.get(same).permits()) {
-                charges.set(same, charge);
-                if (owners != null) {
-                    owners.set(same, rule);
-                }
-            }
+    private static List<Charge> with(Charge charge, List<Charge> before) {
+        List<Charge> charges = before.size() > 1 ? before : new ArrayList<>(before);
+        int same = indexOf(charge, charges);
+        if (same < 0) {
+            charges.add(charge);
+        } else if (charge.permits() > charges.get(same).permits()) {
+            charges.set(same, charge);
         }
         return charges;
     }

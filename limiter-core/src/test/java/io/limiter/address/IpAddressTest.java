@@ -5,16 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Vectors;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class IpAddressTest {
     @Test
     void aLiteralMeansOneAddressOrNone() {
-        List<String[]> rows = Vectors.of("literals.txt");
+        List<String[]> rows = Vectors.rows(IpAddressTest.class, "literals.txt");
         assertEquals(81, rows.size());
         for (String[] row : rows) {
-            String literal = Vectors.unquoted(row[0]);
+            String literal = Vectors.unescaped(row[0].substring(1, row[0].length() - 1));
             IpAddress address = IpAddress.parse(literal);
             assertEquals(row[1], address == null ? "none" : address.toString(), row[0]);
             if (address != null) {
@@ -27,7 +28,7 @@ class IpAddressTest {
 
     @Test
     void aNetworkIsReadOrRefusedWithItsReason() {
-        List<String[]> rows = Vectors.of("networks.txt");
+        List<String[]> rows = Vectors.rows(IpAddressTest.class, "networks.txt");
         assertEquals(39, rows.size());
         for (String[] row : rows) {
             if (row[1].startsWith("error: ")) {

@@ -6,80 +6,75 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** All rows, as CSV with every number and as Markdown for people: {@code target/faults.csv}, {@code target/faults.md}. */
 final class Table {
-    private static final Path CSV = Path.of("target/faults.csv");
-    private static final Path MARKDOWN = Path.of("target/faults.md");
+    private record Column(String title, Function<Row, Object> value) {}
 
-    private final List<Row> rows = new ArrayList<>();
+    private static final List<Column> CSV = List.of(
+            new Column("fault", row -> '"' + row.fault() + '"'),
+            new Column("mode", row -> row.mode().text()),
+            new Column("calls", Row::calls),
+            new Column("exceptions", Row::exceptions),
+            new Column("counted_twice", Row::countedTwice),
+            new Column("missing", Row::missing),
+            new Column("lost", Row::lost),
+            new Column("torn", Row::torn),
+            new Column("wrongly_denied", Row::wronglyDenied),
+            new Column("counted_late", Row::countedLate),
+            new Column("by_redis_above", Row::byRedisAbove),
+            new Column("by_shares", Row::byShares),
+            new Column("uncounted", Row::uncounted),
+            new Column("by_redis_meanwhile_percent", Row::byRedisMeanwhile),
+            new Column("median_us", Row::medianMicros),
+            new Column("p99_us", Row::p99Micros),
+            new Column("worst_us", Row::worstMicros),
+            new Column("back_ms", Row::backMillis));
+
+    private static final List<Column> MARKDOWN = List.of(
+            new Column("fault", Row::fault),
+            new Column("mode", row -> row.mode().text()),
+            new Column("calls", Row::calls),
+            new Column("exceptions", Row::exceptions),
+            new Column("counted twice", Row::countedTwice),
+            new Column("missing", Row::missing),
+            new Column("lost", row -> row.losesState() ? row.lost() : "-"),
+            new Column(
+                    "above a limit of " + Load.NARROW_LIMIT + ": by Redis + by shares (bounds)",
+                    row -> row.byRedisAbove() + " + " + row.byShares() + " (" + row.byRedisBound() + " + "
+                            + row.bySharesBound() + ")"),
+            new Column("uncounted", Row::uncounted),
+            new Column("by Redis meanwhile", row -> row.byRedisMeanwhile() + " %"),
+            new Column("p99 / worst ms", row -> thousandths(row.p99Micros()) + " / " + thousandths(row.worstMicros())),
+            new Column("back after s", row -> thousandths(row.backMillis())));
+
+    private final List<String> csv = new ArrayList<>(List.of(csv(Column::title)));
+    private final List<String> markdown =
+            new ArrayList<>(List.of(markdown(Column::title), "|---".repeat(MARKDOWN.size()) + "|"));
 
     void add(Row row) {
-        rows.add(row);
-        System.out.println(markdown(row));
+        csv.add(csv(column -> column.value().apply(row)));
+        String line = markdown(column -> column.value().apply(row));
+        markdown.add(line);
+        System.out.println(line);
     }
 
     void write() throws IOException {
-        List<String> csv = new ArrayList<>();
-        csv.add(
-                "fault,mode,calls,exceptions,counted_twice,missing,lost,torn,wrongly_denied,counted_late,by_redis_above,"
-                        + "by_shares,uncounted,by_redis_meanwhile_percent,median_us,p99_us,worst_us,back_ms");
-        List<String> markdown = new ArrayList<>();
-        markdown.add("| fault | mode | calls | exceptions | counted twice | missing | lost | above a limit of "
-                + Load.NARROW_LIMIT
-                + ": by Redis + by shares (bounds) | uncounted | by Redis meanwhile | p99 / worst ms | back after s |");
-        markdown.add("|---|---|---|---|---|---|---|---|---|---|---|---|");
-        for (Row row : rows) {
-            csv.add(csv(row));
-            markdown.add(markdown(row));
-        }
-        Files.write(CSV, csv);
-        Files.write(MARKDOWN, markdown);
+        Files.write(Path.of("target/faults.csv"), csv);
+        Files.write(Path.of("target/faults.md"), markdown);
     }
 
-    private static String csv(Row row) {
-        return String.format(
-                Locale.ROOT,
-                "\"%s\",%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d",
-                row.fault(),
-                row.mode().text(),
-                row.calls(),
-                row.exceptions(),
-                row.countedTwice(),
-                row.missing(),
-                row.lost(),
-                row.torn(),
-                row.wronglyDenied(),
-                row.countedLate(),
-                row.byRedisAbove(),
-                row.byShares(),
-                row.uncounted(),
-                row.byRedisMeanwhile(),
-                row.medianMicros(),
-                row.p99Micros(),
-                row.worstMicros(),
-                row.backMillis());
+    private static String csv(Function<Column, Object> cell) {
+        return CSV.stream().map(cell).map(String::valueOf).collect(Collectors.joining(","));
     }
 
-    private static String markdown(Row row) {
-        return String.format(
-                Locale.ROOT,
-                "| %s | %s | %d | %d | %d | %d | %s | %d + %d (%d + %d) | %d | %d %% | %.1f / %.1f | %.1f |",
-                row.fault(),
-                row.mode().text(),
-                row.calls(),
-                row.exceptions(),
-                row.countedTwice(),
-                row.missing(),
-                row.losesState() ? Long.toString(row.lost()) : "-",
-                row.byRedisAbove(),
-                row.byShares(),
-                row.byRedisBound(),
-                row.bySharesBound(),
-                row.uncounted(),
-                row.byRedisMeanwhile(),
-                row.p99Micros() / 1_000.0,
-                row.worstMicros() / 1_000.0,
-                row.backMillis() / 1_000.0);
+    private static String markdown(Function<Column, Object> cell) {
+        return MARKDOWN.stream().map(cell).map(String::valueOf).collect(Collectors.joining(" | ", "| ", " |"));
+    }
+
+    private static String thousandths(long number) {
+        return String.format(Locale.ROOT, "%.1f", number / 1_000.0);
     }
 }

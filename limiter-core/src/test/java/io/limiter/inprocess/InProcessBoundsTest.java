@@ -10,7 +10,6 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
@@ -25,9 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Memory is bounded, and what is used is never forgotten for it. */
-class InProcessBoundsTest {
-    private final ManualTime time = new ManualTime();
-
+class InProcessBoundsTest extends BoundedBackend {
     @ParameterizedTest
     @EnumSource(Algorithm.class)
     void aFloodOfKeysForgetsNoExhaustedOne(Algorithm algorithm) {
@@ -36,9 +33,7 @@ class InProcessBoundsTest {
         try (RateLimiter limiter = RateLimiter.on(backend)) {
             PartitionKey exhausted = PartitionKey.of("exhausted");
             assertTrue(limiter.tryAcquire(policy, exhausted, 2).allowed());
-            for (int i = 0; i < 20_000; i++) {
-                limiter.tryAcquire(policy, PartitionKey.of("flood " + i), 1);
-            }
+            flood(limiter, policy, 20_000);
             assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
             assertEquals(1_000, backend.entries());
             assertEquals(20_000 - 999, backend.overflowed());
@@ -54,9 +49,7 @@ class InProcessBoundsTest {
             PartitionKey used = PartitionKey.of("used");
             assertTrue(limiter.tryAcquire(policy, used, 2).allowed());
             time.advance(Duration.ofSeconds(31));
-            for (int i = 0; i < 2_000; i++) {
-                limiter.tryAcquire(policy, PartitionKey.of("flood " + i), 1);
-            }
+            flood(limiter, policy, 2_000);
             assertFalse(limiter.tryAcquire(policy, used, 2).allowed());
         }
     }
@@ -282,13 +275,5 @@ class InProcessBoundsTest {
                 IllegalArgumentException.class, () -> InProcessBackend.builder().maxEntries(0));
         assertThrows(
                 IllegalArgumentException.class, () -> InProcessBackend.builder().maxStamps(0));
-    }
-
-    private InProcessBackend backend(int entries, long stamps) {
-        return InProcessBackend.builder()
-                .timeSource(time)
-                .maxEntries(entries)
-                .maxStamps(stamps)
-                .build();
     }
 }

@@ -8,7 +8,6 @@ import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
@@ -23,9 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A call that took nothing leaves nothing, and what one policy keeps takes nothing from the part of another. */
-class InProcessPartsTest {
-    private final ManualTime time = new ManualTime();
-
+class InProcessPartsTest extends BoundedBackend {
     @ParameterizedTest
     @EnumSource(Algorithm.class)
     void aCallThatOneLimitDeniesLeavesNothingInTheOthers(Algorithm algorithm) {
@@ -102,15 +99,13 @@ class InProcessPartsTest {
         try (RateLimiter limiter = RateLimiter.on(backend)) {
             limiter.announce(sprayed);
             limiter.announce(other);
-            for (int i = 0; i < 20_000; i++) {
-                limiter.tryAcquire(sprayed, PartitionKey.of("spray " + i), 1);
-            }
+            flood(limiter, sprayed, 20_000);
             // Half of 1 000, divided among these two and those made at run time.
             int guaranteed = 1_000 / 2 / 3;
             for (int i = 0; i < guaranteed; i++) {
                 assertTrue(limiter.tryAcquire(other, PartitionKey.of("newcomer " + i), 2)
                         .allowed());
-                limiter.tryAcquire(sprayed, PartitionKey.of("spray again " + i), 1);
+                limiter.tryAcquire(sprayed, PartitionKey.of("flood again " + i), 1);
             }
             assertTrue(backend.entries() <= 1_000, backend.entries() + " states");
             long shared = backend.overflowed();
@@ -192,9 +187,7 @@ class InProcessPartsTest {
         Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
         Policy other = Policy.of("other", new Limit(null, algorithm, 5, 300_000_000L, 5));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
-            for (int i = 0; i < 50_000; i++) {
-                limiter.tryAcquire(sprayed, PartitionKey.of("spray " + i), 1);
-            }
+            flood(limiter, sprayed, 50_000);
             int denied = 0;
             for (int i = 0; i < 900; i++) {
                 denied += limiter.tryAcquire(other, PartitionKey.of("newcomer " + i), 1)
@@ -206,7 +199,7 @@ class InProcessPartsTest {
             Policy raised = Policy.of("sprayed", new Limit(null, algorithm, 50, 86_400_000_000L, 50));
             assertEquals(
                     algorithm != Algorithm.TOKEN_BUCKET,
-                    limiter.tryAcquire(raised, PartitionKey.of("spray 49999"), 1)
+                    limiter.tryAcquire(raised, PartitionKey.of("flood 49999"), 1)
                             .allowed(),
                     "a raised limit acts at once; a bucket that is empty refills faster");
         }
@@ -217,9 +210,7 @@ class InProcessPartsTest {
         InProcessBackend backend = backend(10, 10_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
-            for (int i = 0; i < 20; i++) {
-                limiter.tryAcquire(filler, PartitionKey.of("filler " + i), 1);
-            }
+            flood(limiter, filler, 20);
             Policy announced = Policy.of("x", Limit.slidingList(1, Duration.ofSeconds(1)));
             limiter.announce(announced);
             for (int i = 0; i < 5_000; i++) {
@@ -261,10 +252,7 @@ class InProcessPartsTest {
                 limiter.retract(present);
                 present = next;
             }
-            for (int i = 0; i < 5_000; i++) {
-                limiter.tryAcquire(
-                        Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), PartitionKey.of("flood " + i), 1);
-            }
+            flood(limiter, Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), 5_000);
             long overflowed = backend.overflowed();
             // Half of 1 000, divided among the present one and those made at run time.
             for (int i = 0; i < 250; i++) {
@@ -288,10 +276,7 @@ class InProcessPartsTest {
             limiter.retract(policy);
             limiter.retract(policy);
             limiter.announce(policy);
-            for (int i = 0; i < 5_000; i++) {
-                limiter.tryAcquire(
-                        Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), PartitionKey.of("flood " + i), 1);
-            }
+            flood(limiter, Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), 5_000);
             assertEquals(751, backend.entries());
             long overflowed = backend.overflowed();
             for (int i = 0; i < 250; i++) {
@@ -315,13 +300,5 @@ class InProcessPartsTest {
             assertTrue(limiter.refund(taken));
             assertEquals(5_000, backend.stamps());
         }
-    }
-
-    private InProcessBackend backend(int entries, long stamps) {
-        return InProcessBackend.builder()
-                .timeSource(time)
-                .maxEntries(entries)
-                .maxStamps(stamps)
-                .build();
     }
 }

@@ -8,11 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Algorithm;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** A shared state is kept while anything of it is in use. */
@@ -45,10 +48,10 @@ class OverflowTest {
     void sweepingForgetsOnlyWhatIsFullAgain() {
         State state = overflow.enter(name, KEY, stamps, NOW, DECIDED - 1);
         take(state);
-        assertFalse(overflow.sweep(NOW + MINUTE - 1, DECIDED));
+        assertFalse(overflow.sweep(NOW + MINUTE - 1));
         assertEquals(NOW + MINUTE, state.fullAtMicros());
         assertFalse(stamps.isUnused());
-        assertTrue(overflow.sweep(NOW + MINUTE, DECIDED), "nothing is left in use");
+        assertTrue(overflow.sweep(NOW + MINUTE), "nothing is left in use");
         assertTrue(stamps.isUnused(), "its memory is given back");
         assertSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE, DECIDED - 1));
     }
@@ -69,11 +72,11 @@ class OverflowTest {
         State denying = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW, DECIDED - 1);
         assertEquals(
                 new LimitOutcome(other, hourly, false, 0, MINUTE, MINUTE, MINUTE, NOW + MINUTE),
-                denying.decide(other, hourly, NOW, true));
+                outcome(denying.decide(other, hourly, NOW, true)));
         State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED);
         assertEquals(
                 new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
-                served.decide(other, hourly, NOW + MINUTE, true));
+                outcome(served.decide(other, hourly, NOW + MINUTE, true)));
     }
 
     @Test
@@ -92,7 +95,10 @@ class OverflowTest {
     }
 
     private void take(State state) {
-        LimitOutcome outcome = state.decide(charge, limit, NOW, true);
-        assertTrue(outcome != null && outcome.allowed());
+        assertTrue(outcome(state.decide(charge, limit, NOW, true)).allowed());
+    }
+
+    private static LimitOutcome outcome(@Nullable Decision decision) {
+        return Objects.requireNonNull(decision).outcomes().get(0);
     }
 }

@@ -208,7 +208,10 @@ class BatchTest {
                         .toList(),
                 allowed);
         Command last = sent.get(sent.size() - 1);
-        assertEquals(List.of(1, 10), List.of(last.keys().size(), last.calls().size()));
+        assertEquals(1, last.keys().size());
+        assertTrue(
+                last.calls().size() >= 12 - Flights.MOST,
+                "gathered " + last.calls().size());
     }
 
     @Test
@@ -217,7 +220,7 @@ class BatchTest {
         try (Jedis redis = redis()) {
             redis.set(keys.of(Policy.of("p", limit), PartitionKey.of("bad"), limit), "hello");
         }
-        List<Call> first = ask(2, LONG, limit, "good");
+        List<Call> first = ask(Flights.MOST, LONG, Limit.slidingList(100, HOUR), "good");
         List<Call> bad = ask(2, LONG, limit, "bad");
         List<Call> good = ask(2, LONG, limit, "other");
         release();
@@ -228,7 +231,7 @@ class BatchTest {
                     assertThrows(CompletionException.class, () -> call.future().join());
             assertTrue(String.valueOf(thrown.getCause().getMessage()).contains("WRONGTYPE"), thrown.toString());
         }
-        assertEquals(4, sent.get(2).calls().size());
+        assertTrue(sent.get(sent.size() - 1).calls().containsAll(List.of(bad.get(0), good.get(1))), "in one command");
     }
 
     @Test
@@ -253,7 +256,7 @@ class BatchTest {
     @Test
     void whoTimedOutInTheQueueWasNeverCharged() {
         Limit limit = Limit.fixedWindow(100, HOUR);
-        ask(2, LONG, limit, "queued");
+        ask(Flights.MOST, LONG, limit, "queued");
         List<Call> hasty = ask(10, SHORT, limit, "queued");
         for (Call call : hasty) {
             CompletionException thrown =
@@ -265,7 +268,7 @@ class BatchTest {
         sender.breaker.noteAnswer();
         sender.send(look);
         release();
-        assertEquals(98, look.future().join().get(0).remaining());
+        assertEquals(100 - Flights.MOST, look.future().join().get(0).remaining());
     }
 
     private List<Call> ask(int count, Duration longest, Limit limit, String client) {

@@ -1,13 +1,14 @@
 package io.limiter.redis;
 
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import redis.clients.jedis.Jedis;
 
 /** A process of its own: asks Redis for a PONG until its input ends, then writes the longest that one took, in milliseconds. */
 final class PongJudge {
     private static final long PAUSE_MILLIS = 5;
-    private static volatile boolean done;
+    private static final CountDownLatch END = new CountDownLatch(1);
 
     private PongJudge() {}
 
@@ -18,11 +19,10 @@ final class PongJudge {
         long longest = 0;
         try (Jedis redis = new Jedis("127.0.0.1", Integer.parseInt(arguments[0]), 10_000)) {
             redis.ping();
-            while (!done) {
+            while (!END.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS)) {
                 long start = System.nanoTime();
                 redis.ping();
                 longest = Math.max(longest, System.nanoTime() - start);
-                Thread.sleep(PAUSE_MILLIS);
             }
         }
         System.out.println(TimeUnit.NANOSECONDS.toMillis(longest));
@@ -30,9 +30,10 @@ final class PongJudge {
 
     private static void awaitEnd() {
         try {
-            done = System.in.read() < 0;
+            System.in.read();
         } catch (IOException closed) {
-            done = true;
+            // Ends as well.
         }
+        END.countDown();
     }
 }

@@ -1,24 +1,22 @@
 package io.limiter.servlet;
 
-import io.limiter.Charge;
-import io.limiter.rule.Rule;
+import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.match.MatchableRequest;
+import io.limiter.servlet.match.RequestPaths;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A request at one of the times that the container brings it to the filter: at first, by a FORWARD, by an ASYNC dispatch. Used
  * by the one thread that has the request.
  */
-final class Dispatch {
-    private final HttpServletRequest request;
-    private final MatchableRequest matchable;
+final class Dispatch extends MatchableRequest implements Supplier<ClientAddress> {
     private final ClientAddressResolver clients;
     private final Object owner;
     private @Nullable ClientAddress client;
@@ -29,9 +27,13 @@ final class Dispatch {
      *
      * @param owner for whom the request remembers what it was charged
      */
-    Dispatch(HttpServletRequest request, MatchableRequest matchable, ClientAddressResolver clients, Object owner) {
-        this.request = request;
-        this.matchable = matchable;
+    Dispatch(
+            HttpServletRequest request,
+            RequestPaths paths,
+            MethodOverride override,
+            ClientAddressResolver clients,
+            Object owner) {
+        super(request, paths, override);
         this.clients = clients;
         this.owner = owner;
     }
@@ -52,46 +54,32 @@ final class Dispatch {
         return current.getDispatcherType() == DispatcherType.INCLUDE;
     }
 
-    /**
-     * A rule that charges each request once, also when its key is another one by now, because somebody has logged in within the
-     * request.
-     *
-     * @param identity of the rule that made a charge, the same in each configuration that has it
-     */
-    static Rule<Dispatch> once(Function<Charge, Object> identity, Rule<Dispatch> rule) {
-        return dispatch -> {
-            Charge charge = rule.charge(dispatch);
-            return charge != null && dispatch.openCharges().add(identity.apply(charge)) ? charge : null;
-        };
-    }
-
-    HttpServletRequest request() {
-        return request;
-    }
-
-    MatchableRequest matchable() {
-        return matchable;
-    }
-
     /** Who the request comes from; found once. */
-    ClientAddress client() {
+    @Override
+    public ClientAddress get() {
         if (client == null) {
-            client = clients.resolve(request);
+            client = clients.resolve(request());
         }
         return client;
+    }
+
+    /**
+     * Whether a rule that is for this dispatch charges the request for the first time. It charges it once, also when its key
+     * is another one by now, because somebody has logged in within the request.
+     *
+     * @param identity of the rule, the same in each configuration that has it
+     */
+    boolean isNewTo(Object identity) {
+        if (charges == null) {
+            charges = RequestCharges.of(request(), owner);
+            charges.begin(request(), paths());
+        }
+        return charges.add(identity);
     }
 
     /** What the request was charged so far; null if no rule is for this dispatch. */
     @Nullable
     RequestCharges charges() {
-        return charges;
-    }
-
-    private RequestCharges openCharges() {
-        if (charges == null) {
-            charges = RequestCharges.of(request, owner);
-            charges.begin(request, matchable.paths());
-        }
         return charges;
     }
 }

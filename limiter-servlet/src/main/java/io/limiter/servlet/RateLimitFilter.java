@@ -24,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -95,11 +94,11 @@ public final class RateLimitFilter implements Filter {
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
     private @Nullable Limiter owned;
-    private @Nullable Derived<RulesInForce> derived;
     /** Where messages go if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
 
-    private volatile @Nullable Supplier<RulesInForce> inForce;
+    private volatile @Nullable Derived<RulesInForce> inForce;
+    private boolean inService;
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -240,16 +239,15 @@ public final class RateLimitFilter implements Filter {
     }
 
     private void begin(Limiter limiter) {
-        if (derived == null) {
-            Derived<RulesInForce> made = limiter.derive(config -> make(limiter, limiter.rateLimiter(), config));
-            derived = made;
-            inForce = made::get;
+        if (!inService) {
+            inForce = limiter.derive(config -> make(limiter, limiter.rateLimiter(), config));
+            inService = true;
         }
     }
 
     /** Looks for mistakes; {@link #make} does it for a configuration that comes later. */
     private void check(@Nullable ServletContext context) {
-        Supplier<RulesInForce> now = inForce;
+        Derived<RulesInForce> now = inForce;
         if (webApp == null && context != null && now != null) {
             now.get().check(context, loader);
             webApp = context;
@@ -280,7 +278,7 @@ public final class RateLimitFilter implements Filter {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        Supplier<RulesInForce> current = inForce;
+        Derived<RulesInForce> current = inForce;
         if (current == null) {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
@@ -299,13 +297,11 @@ public final class RateLimitFilter implements Filter {
             log = null;
         }
         webApp = null;
-        Derived<RulesInForce> ended = derived;
+        Derived<RulesInForce> ended = inForce;
         if (ended != null) {
             // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.
-            RulesInForce last = ended.get();
-            inForce = () -> last;
             ended.close();
-            derived = null;
+            inService = false;
         }
         Limiter limiter = owned;
         if (limiter != null) {

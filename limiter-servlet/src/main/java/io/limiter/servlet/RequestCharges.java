@@ -1,12 +1,9 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
-import io.limiter.PartitionKey;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -23,22 +20,19 @@ final class RequestCharges {
      */
     private static final String ATTRIBUTE = RequestCharges.class.getName() + "." + UUID.randomUUID();
 
-    private record Charged(String policy, PartitionKey key) {
-        static Charged of(Charge charge) {
-            return new Charged(charge.policy().name(), charge.key());
-        }
-    }
-
     private final Object owner;
     private final @Nullable RequestCharges earlier;
 
-    /** Identities of rules, and charges. */
-    private final Set<Object> met = new HashSet<>();
+    /** Identities of rules, and charges. Few, so they are looked through. */
+    private final List<Object> met = new ArrayList<>(2);
 
-    /** Those of them that the current dispatch has met, until it is allowed. */
-    private final List<Object> open = new ArrayList<>(2);
+    /** How many of them were met by dispatches that were allowed. Those behind are open: the current dispatch has met them. */
+    private int kept;
 
-    private DeniedDispatch denial = new DeniedDispatch(List.of());
+    /** Of the current dispatch. */
+    private List<String> paths = List.of();
+
+    private @Nullable DeniedDispatch denial;
     private boolean partOfAnswer;
 
     private RequestCharges(Object owner, @Nullable RequestCharges earlier) {
@@ -63,41 +57,63 @@ final class RequestCharges {
      * Begins a dispatch. What an earlier one has met without being allowed, because it was denied or something failed, is
      * forgotten, so that having been denied is no way to pass. Only what answers the denial passes by it.
      */
-    void begin(HttpServletRequest request, List<String> paths) {
-        partOfAnswer = !open.isEmpty() && denial.isAnsweredBy(request, paths);
+    void begin(HttpServletRequest request, List<String> to) {
+        partOfAnswer = met.size() > kept && denial().isAnsweredBy(request, to);
         if (partOfAnswer) {
-            denial.beginPart(paths);
+            denial().beginPart(to);
             return;
         }
-        open.forEach(met::remove);
-        allow();
-        denial = new DeniedDispatch(paths);
+        met.subList(kept, met.size()).clear();
+        paths = to;
+        denial = null;
     }
 
     /** Keeps what the dispatch has met. Until then it is open, so that a dispatch that fails counts as denied. */
     void allow() {
         if (partOfAnswer) {
-            denial.allowPart();
-            return;
+            denial().allowPart();
+        } else {
+            kept = met.size();
         }
-        open.clear();
     }
 
     /** What the dispatch turns into if it is not allowed. */
     DeniedDispatch denial() {
+        if (denial == null) {
+            denial = new DeniedDispatch(paths);
+        }
         return denial;
     }
 
     /** Adds the identity of a rule; false if the request has met it before. */
     boolean add(Object identity) {
-        return met.add(identity) && open.add(identity);
+        return !met.contains(identity) && met.add(identity);
     }
 
-    /** Adds charges; returns those that the request has not met before. */
+    /** Adds charges, which differ in policy or key; returns those that the request has not met before. */
     List<Charge> addCharges(List<Charge> charges) {
-        List<Charge> due = new ArrayList<>(charges);
-        due.removeIf(charge -> !add(Charged.of(charge)));
+        List<Charge> due = charges;
+        for (Charge charge : charges) {
+            if (!has(charge)) {
+                met.add(charge);
+            } else {
+                due = new ArrayList<>(due);
+                due.remove(charge);
+            }
+        }
         return due;
+    }
+
+    /** Whether a charge of that policy for that key was met. */
+    private boolean has(Charge charge) {
+        for (Object one : met) {
+            if (one instanceof Charge other
+                    && other.key().equals(charge.key())
+                    && other.policy().name().equals(charge.policy().name())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The policy of one of the charges that was charged for the same key on another rate limiter; null when there is none. */
@@ -105,7 +121,7 @@ final class RequestCharges {
     String chargedByAnother(List<Charge> charges) {
         for (RequestCharges one = earlier; one != null; one = one.earlier) {
             for (Charge charge : charges) {
-                if (one.met.contains(Charged.of(charge))) {
+                if (one.has(charge)) {
                     return charge.policy().name();
                 }
             }

@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
@@ -13,7 +14,6 @@ import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
-import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
@@ -25,7 +25,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -42,8 +41,22 @@ final class RulesInForce {
     private final Rejections rejections;
     private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
-    /** A configured rule: of two limiters on one rate limiter, each has its own of a name. */
-    private record Named(Object source, String rule) {}
+    /**
+     * A configured rule: one permit a request that matches.
+     *
+     * @param identity source and name: of two limiters on one rate limiter, each has its own rule of a name
+     */
+    private record Configured(RequestMatcher matcher, RequestKey key, Policy policy, List<Object> identity)
+            implements Rule<Dispatch> {
+        @Override
+        public @Nullable Charge charge(Dispatch dispatch) {
+            if (!matcher.matches(dispatch)) {
+                return null;
+            }
+            Charge charge = new Charge(policy, key.of(dispatch, dispatch), 1);
+            return dispatch.isNewTo(identity) ? charge : null;
+        }
+    }
 
     /** @param source whose the configuration is, through all that replace it */
     RulesInForce(
@@ -57,26 +70,26 @@ final class RulesInForce {
         this.config = config;
         this.configured = configured;
         List<Rule<Dispatch>> all = new ArrayList<>();
-        configured.forEach(rule ->
-                all.add(Dispatch.once(charge -> new Named(source, rule.name()), compiled(rule, config))));
-        own.forEach(rule -> all.add(Dispatch.once(
-                charge -> List.of(rule, charge.policy().name()), dispatch -> rule.charge(dispatch.request()))));
-        this.rules = new RuleSet<>(all);
+        List<RequestMatcher> matchers = new ArrayList<>();
+        for (RuleDefinition rule : configured) {
+            RequestMatcher matcher = new RequestMatcher(rule, config.http());
+            matchers.add(matcher);
+            all.add(new Configured(matcher, new RequestKey(rule), rule.policy(), List.of(source, rule.name())));
+        }
+        for (Rule<? super HttpServletRequest> rule : own) {
+            all.add(dispatch -> {
+                Charge charge = rule.charge(dispatch.request());
+                return charge != null
+                                && dispatch.isNewTo(
+                                        List.of(rule, charge.policy().name()))
+                        ? charge
+                        : null;
+            });
+        }
+        this.rules = new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
         // Without configured rules no client is looked for, and nothing is to be said about how one is found.
         this.clients = ClientAddressResolver.of(configured.isEmpty() ? ClientIpSettings.DEFAULT : config.clientIp());
         this.rejections = rejections;
-    }
-
-    /** One permit a request that matches. */
-    private static Rule<Dispatch> compiled(RuleDefinition rule, LimiterConfig config) {
-        RequestMatcher matcher = new RequestMatcher(rule, config.http());
-        RequestKey key = new RequestKey(rule);
-        return dispatch -> {
-            Function<String, @Nullable String> variables = matcher.match(dispatch.matchable());
-            return variables == null
-                    ? null
-                    : new Charge(rule.policy(), key.of(dispatch.request(), variables, dispatch::client), 1);
-        };
     }
 
     /** Looks for rules that do not fit the web application. */
@@ -89,8 +102,7 @@ final class RulesInForce {
         if (rules.size() == 0 || request.getDispatcherType() == DispatcherType.ERROR || Dispatch.isIncluded(request)) {
             return true;
         }
-        Dispatch dispatch = new Dispatch(
-                request, new MatchableRequest(request, paths, config.http().methodOverride()), clients, limiter);
+        Dispatch dispatch = new Dispatch(request, paths, config.http().methodOverride(), clients, limiter);
         List<Charge> charges = rules.charges(dispatch);
         RequestCharges charged = dispatch.charges();
         if (charged == null) {

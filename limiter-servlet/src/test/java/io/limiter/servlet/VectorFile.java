@@ -1,8 +1,6 @@
 package io.limiter.servlet;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import io.limiter.kit.Vectors;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,16 +24,11 @@ public final class VectorFile {
     }
 
     /** The lines that are neither empty nor comments. */
-    public static List<String> lines(String resource) throws IOException {
-        try (InputStream bytes = VectorFile.class.getResourceAsStream(resource)) {
-            return new String(bytes.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .filter(line -> !line.isBlank() && !line.startsWith("#"))
-                    .toList();
-        }
+    public static List<String> lines(String resource) {
+        return Vectors.lines(VectorFile.class, resource);
     }
 
-    public static List<Block> blocks(String resource) throws IOException {
+    public static List<Block> blocks(String resource) {
         List<Block> blocks = new ArrayList<>();
         for (String line : lines(resource)) {
             if (line.startsWith(" ")) {

@@ -12,9 +12,15 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.io.IOException;
 import java.io.StringReader;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.Objects;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aspectj.lang.ProceedingJoinPoint;
+import org.aspectj.lang.annotation.Around;
+import org.aspectj.lang.annotation.Aspect;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
@@ -28,6 +34,7 @@ import org.springframework.context.annotation.Configuration;
  */
 public class AnnotatedMethodBenchmark extends Case {
     private static final String USER = "alice";
+    private static final Request REQUEST = new Request(USER);
     private static final Policy POLICY = Policy.of("many", Limit.fixedWindow(Limit.MAX_PERMITS, Duration.ofDays(1)));
 
     private RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
@@ -46,6 +53,9 @@ public class AnnotatedMethodBenchmark extends Case {
         }
     }
 
+    /** A parameter with a property. */
+    public record Request(String user) {}
+
     /** Where the annotations of a bean stand: on an interface the weaver does not see them, so its proxy is alone. */
     public interface Limited {
         /** One quota for all. */
@@ -55,6 +65,10 @@ public class AnnotatedMethodBenchmark extends Case {
         /** The quota of a parameter. */
         @RateLimited(value = "many", key = "#user")
         int ofUser(String user);
+
+        /** The quota of a property of a parameter. */
+        @RateLimited(value = "many", key = "#request.user")
+        int ofRequest(Request request);
     }
 
     /** A bean with limits. */
@@ -67,6 +81,11 @@ public class AnnotatedMethodBenchmark extends Case {
         @Override
         public int ofUser(String user) {
             return user.length();
+        }
+
+        @Override
+        public int ofRequest(Request request) {
+            return request.user.length();
         }
     }
 
@@ -82,6 +101,32 @@ public class AnnotatedMethodBenchmark extends Case {
         @RateLimited(value = "many", key = "#user")
         public int ofUser(String user) {
             return user.length();
+        }
+
+        /** The quota of a property of a parameter. */
+        @RateLimited(value = "many", key = "#request.user")
+        public int ofRequest(Request request) {
+            return request.user.length();
+        }
+
+        /** Without limits, woven all the same. */
+        @Bare
+        public int bare(String user) {
+            return user.length();
+        }
+    }
+
+    /** For {@link BareAspect}. */
+    @Retention(RetentionPolicy.CLASS)
+    @interface Bare {}
+
+    /** An aspect whose advice does nothing. */
+    @Aspect
+    public static class BareAspect {
+        /** Goes on. */
+        @Around("execution(@io.limiter.benchmark.jvm.AnnotatedMethodBenchmark.Bare * *(..))")
+        public @Nullable Object around(ProceedingJoinPoint point) throws Throwable {
+            return point.proceed();
         }
     }
 
@@ -157,6 +202,30 @@ public class AnnotatedMethodBenchmark extends Case {
     @Benchmark
     public int gWovenOfUser() {
         return woven.ofUser(USER);
+    }
+
+    /** The annotation, with a key of a property of a parameter. */
+    @Benchmark
+    public int hProxyOfRequest() {
+        return annotated.ofRequest(REQUEST);
+    }
+
+    /** Woven, with a key of a property of a parameter. */
+    @Benchmark
+    public int iWovenOfRequest() {
+        return woven.ofRequest(REQUEST);
+    }
+
+    /** Woven with advice that does nothing. */
+    @Benchmark
+    public int jBareWoven() {
+        return woven.bare(USER);
+    }
+
+    /** The decision alone, with a key at hand. */
+    @Benchmark
+    public Decision kDecisionGlobal() {
+        return rateLimiter.tryAcquire(POLICY, PartitionKey.global(), 1);
     }
 
     private Plain proxy(MethodInterceptor advice) {

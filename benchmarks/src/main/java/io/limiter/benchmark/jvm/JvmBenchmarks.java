@@ -2,6 +2,7 @@ package io.limiter.benchmark.jvm;
 
 import io.limiter.benchmark.Table;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.Objects;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -9,8 +10,10 @@ import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.format.OutputFormatFactory;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.CommandLineOptionException;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
+import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
@@ -20,26 +23,29 @@ public final class JvmBenchmarks {
 
     /** Takes the arguments of JMH: a pattern of names, {@code -p contender=fixed,guava}, {@code -f}, {@code -wi}. */
     public static void run(String[] args, PrintStream out) throws CommandLineOptionException, RunnerException {
-        // JMH allows one run at a time on a machine; other work disturbs as much, and is not refused.
-        System.setProperty("jmh.ignoreLock", "true");
-        CommandLineOptions given = new CommandLineOptions(args);
-        Runner runner = new Runner(
-                new OptionsBuilder()
-                        .parent(given)
-                        // On a busy machine the compiler would wait for a core, into the measured iterations.
-                        .jvmArgsAppend("-XX:-BackgroundCompilation")
-                        .addProfiler(GCProfiler.class)
-                        .addProfiler(CpuProfiler.class)
-                        .build(),
-                OutputFormatFactory.createFormatInstance(
-                        System.err, given.verbosity().orElse(VerboseMode.NORMAL)));
         Table table = new Table(out, "wall_ns", "cpu_ns", "bytes");
-        for (RunResult result : runner.run()) {
-            row(table, result);
+        for (Row row : rows(new OptionsBuilder().parent(new CommandLineOptions(args)))) {
+            Row.Name name = row.name();
+            table.row(name.contender(), name.workload(), name.callers(), row.wallNanos(), row.cpuNanos(), row.bytes());
         }
     }
 
-    private static void row(Table table, RunResult result) {
+    /** Runs the cases once. */
+    static List<Row> rows(ChainedOptionsBuilder builder) throws RunnerException {
+        // JMH allows one run at a time on a machine; other work disturbs as much, and is not refused.
+        System.setProperty("jmh.ignoreLock", "true");
+        Options options = builder
+                // On a busy machine the compiler would wait for a core, into the measured iterations.
+                .jvmArgsAppend("-XX:-BackgroundCompilation")
+                .addProfiler(GCProfiler.class)
+                .addProfiler(CpuProfiler.class)
+                .build();
+        VerboseMode mode = options.verbosity().orElse(VerboseMode.NORMAL);
+        return new Runner(options, OutputFormatFactory.createFormatInstance(System.err, mode))
+                .run().stream().map(JvmBenchmarks::row).toList();
+    }
+
+    private static Row row(RunResult result) {
         BenchmarkParams params = result.getParams();
         String[] name = params.getBenchmark().split("\\.", -1);
         String workload = name[name.length - 2];
@@ -51,10 +57,8 @@ public final class JvmBenchmarks {
                 workload += " " + params.getParam(key);
             }
         }
-        table.row(
-                contender,
-                workload,
-                Integer.toString(params.getThreads()),
+        return new Row(
+                new Row.Name(contender, workload, Integer.toString(params.getThreads())),
                 result.getPrimaryResult().getScore(),
                 secondary(result, CpuProfiler.LABEL),
                 secondary(result, "gc.alloc.rate.norm"));

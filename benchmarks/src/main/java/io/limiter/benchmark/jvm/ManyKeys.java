@@ -12,7 +12,7 @@ import org.openjdk.jmh.infra.Blackhole;
 
 /** Calls ask for 100 000 keys, that all exist, and all are allowed. */
 public class ManyKeys extends Case {
-    @Param({"fixed", "bucket", "list", "zset", "bucket4j", "guava"})
+    @Param({"fixed", "bucket", "list", "zset", "bucket4j-caffeine", "bucket4j", "resilience4j", "guava", "cas-gcra"})
     String contender = "";
 
     @Param({"uniform", "zipf"})

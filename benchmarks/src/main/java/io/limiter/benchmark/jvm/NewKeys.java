@@ -17,7 +17,7 @@ import org.openjdk.jmh.infra.Blackhole;
 @Warmup(iterations = 10)
 @Measurement(iterations = 10)
 public class NewKeys extends Case {
-    @Param({"fixed", "bucket", "list", "zset", "bucket4j", "guava"})
+    @Param({"fixed", "bucket", "list", "zset", "bucket4j-caffeine", "bucket4j", "resilience4j", "guava", "cas-gcra"})
     String contender = "";
 
     /** An empty one each time. */

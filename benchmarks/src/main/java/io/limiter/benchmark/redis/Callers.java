@@ -1,52 +1,118 @@
 package io.limiter.benchmark.redis;
 
+import io.limiter.benchmark.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Callers that ask without a pause until they are closed. */
+/**
+ * Callers that ask until they are closed: in a closed loop without a pause, or at a fixed rate. At a fixed rate the time of a
+ * call begins when it was due, even if its caller was still busy with the one before.
+ */
 final class Callers implements AutoCloseable {
+    private static final long LONGEST_PARK_NANOS = 10_000_000;
+
     private final Contender contender;
     private final int[] keys;
+    private final Shape shape;
     private final AtomicBoolean complained = new AtomicBoolean();
     private final List<Thread> threads = new ArrayList<>();
     private volatile @Nullable Samples samples;
+    private final AtomicInteger windows = new AtomicInteger();
     private volatile boolean closed;
 
-    private Callers(Contender contender, int[] keys) {
-        this.contender = contender;
-        this.keys = keys;
+    /**
+     * How the callers ask.
+     *
+     * @param async whether one thread asks without blocking
+     * @param count so many threads with one call each, or so many calls of that one thread, at a time
+     * @param perSecond how many calls begin in a second, of all callers; 0 in a closed loop
+     */
+    private record Shape(boolean async, int count, double perSecond) {
+        /** Of {@code 64}, {@code async-512}, or one of these with a rate, such as {@code 64@20000}. */
+        static Shape of(String text) {
+            String[] parts = text.split("@", -1);
+            boolean async = parts[0].startsWith("async-");
+            return new Shape(
+                    async,
+                    Integer.parseInt(async ? parts[0].substring("async-".length()) : parts[0]),
+                    parts.length == 1 ? 0 : Double.parseDouble(parts[1]));
+        }
     }
 
-    /** So many threads, each with one call at a time. */
-    static Callers blocking(Contender contender, int[] keys, int count) {
-        Callers callers = new Callers(contender, keys);
-        for (int i = 0; i < count; i++) {
-            int first = keys.length / count * i;
-            callers.threads.add(new Thread(() -> callers.block(first), "caller-" + i));
+    private Callers(Contender contender, int[] keys, Shape shape) {
+        this.contender = contender;
+        this.keys = keys;
+        this.shape = shape;
+    }
+
+    /** Starts them. */
+    static Callers start(Contender contender, int[] keys, String shape) {
+        Callers callers = new Callers(contender, keys, Shape.of(shape));
+        int threads = callers.shape.async ? 1 : callers.shape.count;
+        for (int i = 0; i < threads; i++) {
+            int first = keys.length / threads * i;
+            Pace pace = callers.new Pace(threads);
+            callers.threads.add(new Thread(
+                    () -> {
+                        if (callers.shape.async) {
+                            callers.ask(pace);
+                        } else {
+                            callers.block(first, pace);
+                        }
+                    },
+                    "caller-" + i));
         }
         callers.threads.forEach(Thread::start);
         return callers;
     }
 
-    /** One thread that asks, and so many calls at a time. */
-    static Callers async(Contender contender, int[] keys, int inFlight) {
-        Callers callers = new Callers(contender, keys);
-        callers.threads.add(new Thread(() -> callers.ask(inFlight), "caller"));
-        callers.threads.forEach(Thread::start);
-        return callers;
-    }
-
-    /** Where answers are counted that come from now on; null for nowhere. */
+    /**
+     * Where answers are counted that come from now on; null for nowhere. At a fixed rate, calls that the warm-up was late with are
+     * let go.
+     */
     void sampleInto(@Nullable Samples next) {
+        if (next != null) {
+            windows.incrementAndGet();
+        }
         samples = next;
     }
 
-    private void block(int first) {
+    /** When the calls of a thread begin. The first one of a window is anywhere in the gap, so the threads don't march in step. */
+    private final class Pace {
+        private final double gapNanos;
+        private double due;
+        private int window = -1;
+
+        Pace(int threads) {
+            gapNanos = shape.perSecond == 0 ? 0 : threads * 1e9 / shape.perSecond;
+        }
+
+        /** Waits for the next call, and says when it begins. */
+        long next() {
+            if (gapNanos == 0) {
+                return System.nanoTime();
+            }
+            int now = windows.get();
+            due = window == now
+                    ? due + gapNanos
+                    : System.nanoTime() + gapNanos * ThreadLocalRandom.current().nextDouble();
+            window = now;
+            for (double left = due - System.nanoTime(); left > 0 && !closed; left = due - System.nanoTime()) {
+                LockSupport.parkNanos((long) Math.min(left, LONGEST_PARK_NANOS));
+            }
+            return (long) due;
+        }
+    }
+
+    private void block(int first, Pace pace) {
         for (int i = first; !closed; i++) {
-            long start = System.nanoTime();
+            long start = pace.next();
             int answer;
             try {
                 answer = contender.ask(keys[i & keys.length - 1]);
@@ -57,18 +123,18 @@ final class Callers implements AutoCloseable {
         }
     }
 
-    private void ask(int inFlight) {
-        Semaphore room = new Semaphore(inFlight);
+    private void ask(Pace pace) {
+        Semaphore room = new Semaphore(shape.count);
         for (int i = 0; !closed; i++) {
             room.acquireUninterruptibly();
-            long start = System.nanoTime();
+            long start = pace.next();
             contender.askAsync(keys[i & keys.length - 1]).whenComplete((answer, failure) -> {
                 count(start, failure == null ? answer : failed(failure));
                 room.release();
             });
         }
         // The last answers: the contender is closed after this.
-        room.acquireUninterruptibly(inFlight);
+        room.acquireUninterruptibly(shape.count);
     }
 
     private void count(long start, int answer) {

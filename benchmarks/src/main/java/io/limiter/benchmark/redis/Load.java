@@ -1,29 +1,31 @@
 package io.limiter.benchmark.redis;
 
+import io.limiter.benchmark.Child;
+import io.limiter.benchmark.Options;
 import io.limiter.benchmark.ProcessCpu;
-import io.limiter.benchmark.Table;
+import io.limiter.benchmark.Rounds;
+import io.limiter.benchmark.Samples;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
- * A closed loop: each caller asks, waits for the answer, and asks again. Each case begins with an empty Redis and a new
- * contender, warms it up, and then measures some windows; a row has the median of each figure over the windows.
+ * The load on Redis, round by round over the contenders. Each window begins with an empty Redis and a new contender, warms it up
+ * and measures it; a row has the spread of each figure over the rounds.
  */
 public final class Load {
-    private static final Map<String, String> DEFAULTS = Map.of(
-            "contenders", "limiter-fixed,lettuce-fixed",
-            "workloads", "keys,denied,allowed,attack",
-            "callers", "1,8,64,async-512",
-            "warmup", "5",
-            "windows", "3",
-            "seconds", "2",
-            "deadline", "1s");
+    private static final String[] DEFAULTS = {
+        "contenders", "limiter-fixed,lettuce-fixed",
+        "workloads", "keys,denied,allowed,attack",
+        "callers", "1,8,64,256,async-512",
+        "warmup", "5",
+        "rewarm", "1",
+        "rounds", "5",
+        "seconds", "2",
+        "deadline", "1s",
+        "delay", "0"
+    };
 
     private static final String[] FIGURES = {
         "decisions_per_s",
@@ -42,55 +44,79 @@ public final class Load {
     /** The fewest calls that make a window. */
     private static final int FEWEST = 200;
 
+    private final Options options;
+    private final Server server;
+    private final String address;
+    private final Rounds table;
+    private final Set<String> warm = new HashSet<>();
+    private final Set<String> leftOut = new HashSet<>();
+
     private record Snapshot(long nanos, long cpuNanos, Server.Usage usage) {
         static Snapshot of(Server server) {
             return new Snapshot(System.nanoTime(), ProcessCpu.nanos(), server.usage());
         }
     }
 
-    private Load() {}
+    private Load(Options options, Server server, String address, PrintStream out) {
+        this.options = options;
+        this.server = server;
+        this.address = address;
+        this.table = new Rounds(out, FIGURES);
+    }
 
     /** Takes pairs such as {@code --callers 64}; see {@code benchmarks/README.md}. */
     public static void run(String[] args, PrintStream out) throws IOException, InterruptedException {
-        Map<String, String> options = new HashMap<>(DEFAULTS);
-        for (int i = 0; i < args.length; i += 2) {
-            String name = args[i].replaceFirst("^--", "");
-            if (!DEFAULTS.containsKey(name) || i + 1 == args.length) {
-                throw new IllegalArgumentException(args[i] + ": write --" + String.join(" .. --", DEFAULTS.keySet()));
-            }
-            options.put(name, args[i + 1]);
-        }
-        Table table = new Table(out, FIGURES);
+        Options options = new Options(args, DEFAULTS);
         try (Server server = new Server()) {
-            for (String contender : list(options, "contenders")) {
-                for (String workload : list(options, "workloads")) {
-                    for (String callers : list(options, "callers")) {
-                        System.err.println(contender + " " + workload + " " + callers);
-                        table.row(contender, workload, callers, figures(server, options, contender, workload, callers));
-                    }
-                }
+            if (options.number("delay") == 0) {
+                new Load(options, server, server.address(), out).run();
+                return;
+            }
+            try (Child wire = Child.start("delayed-wire", Integer.toString(server.port()), options.text("delay"))) {
+                new Load(options, server, "redis://127.0.0.1:" + wire.line(), out).run();
             }
         }
     }
 
-    private static double[] figures(
-            Server server, Map<String, String> options, String name, String workloadName, String callers)
-            throws InterruptedException {
-        Workload workload = Workload.of(workloadName);
-        server.empty();
-        try (Contender contender = Contender.of(
-                name, server.address(), value(options, "deadline"), workload.permits, workload.periodMicros)) {
-            Callers running = callers.startsWith("async-")
-                    ? Callers.async(contender, workload.draw(), Integer.parseInt(callers.substring(6)))
-                    : Callers.blocking(contender, workload.draw(), Integer.parseInt(callers));
-            double[][] windows = new double[Integer.parseInt(value(options, "windows"))][];
-            try (running) {
-                warmUp(Double.parseDouble(value(options, "warmup")));
-                for (int i = 0; i < windows.length; i++) {
-                    windows[i] = window(server, running, Double.parseDouble(value(options, "seconds")));
+    private void run() throws IOException, InterruptedException {
+        for (String workload : options.list("workloads")) {
+            for (String callers : options.list("callers")) {
+                for (int round = 0; round < options.whole("rounds"); round++) {
+                    for (String contender : options.list("contenders")) {
+                        measure(contender, workload, callers, round);
+                    }
                 }
+                table.print();
             }
-            return medians(windows);
+        }
+    }
+
+    private void measure(String contender, String workload, String callers, int round)
+            throws IOException, InterruptedException {
+        if (leftOut.contains(contender + callers)) {
+            return;
+        }
+        System.err.println("round " + (round + 1) + " " + contender + " " + workload + " " + callers);
+        try {
+            table.add(
+                    contender,
+                    workload,
+                    callers,
+                    contender.equals("redis-benchmark")
+                            ? redisBenchmark(Workload.of(workload), callers)
+                            : window(contender, Workload.of(workload), callers));
+        } catch (Contender.UnavailableException e) {
+            leftOut.add(contender + callers);
+            System.err.println(contender + " with callers " + callers + " is left out: " + e.getMessage());
+        }
+    }
+
+    private double[] window(String name, Workload workload, String callers) throws InterruptedException {
+        server.empty();
+        try (Contender contender = Contender.of(name, new Contender.Task(address, options.text("deadline"), workload));
+                Callers running = Callers.start(contender, workload.draw().get(), callers)) {
+            warmUp(options.number(warm.add(name + workload + callers) ? "warmup" : "rewarm"));
+            return window(running);
         }
     }
 
@@ -105,11 +131,11 @@ public final class Load {
         }
     }
 
-    private static double[] window(Server server, Callers running, double seconds) throws InterruptedException {
+    private double[] window(Callers running) throws InterruptedException {
         Samples samples = new Samples();
         Snapshot from = Snapshot.of(server);
         running.sampleInto(samples);
-        sleep(seconds);
+        sleep(options.number("seconds"));
         // On a machine that is busy with something else a short window may have seen nothing yet.
         for (int i = 0; i < 1_000 && samples.count() < FEWEST; i++) {
             sleep(0.02);
@@ -132,28 +158,29 @@ public final class Load {
         };
     }
 
-    private static double[] medians(double[][] windows) {
-        double[] medians = new double[FIGURES.length];
-        for (int figure = 0; figure < medians.length; figure++) {
-            List<Double> values = new ArrayList<>();
-            for (double[] window : windows) {
-                values.add(window[figure]);
-            }
-            values.sort(null);
-            medians[figure] = values.get(values.size() / 2);
-        }
-        return medians;
+    /** The floor of a client: figures of a program in C, and none of this JVM. */
+    private double[] redisBenchmark(Workload workload, String callers) throws IOException, InterruptedException {
+        server.empty();
+        Server.Usage before = server.usage();
+        RedisBenchmark.Result result = RedisBenchmark.run(server, workload, callers, options.number("seconds"));
+        Server.Usage after = server.usage();
+        double count = result.requests();
+        return new double[] {
+            result.perSecond(),
+            result.p50Micros(),
+            result.p99Micros(),
+            Double.NaN,
+            0,
+            (after.cpuMicros() - before.cpuMicros()) / count,
+            (after.commands() - before.commands()) / count,
+            (after.calls() - before.calls()) / count,
+            Double.NaN,
+            1,
+            0
+        };
     }
 
     private static void sleep(double seconds) throws InterruptedException {
         Thread.sleep((long) (seconds * 1_000));
-    }
-
-    private static List<String> list(Map<String, String> options, String name) {
-        return Arrays.asList(value(options, name).split(","));
-    }
-
-    private static String value(Map<String, String> options, String name) {
-        return Objects.requireNonNull(options.get(name));
     }
 }

@@ -17,13 +17,20 @@ import redis.embedded.core.ExecutableProvider;
  * A redis-server of our own, and what it says of itself. It is the one that embedded-redis brings, or another: {@code
  * -Dlimiter.redis.executable=/usr/bin/redis-server}.
  */
-final class Server implements AutoCloseable {
-    private static final Pattern NUMBER =
-            Pattern.compile("^(used_cpu_user|used_cpu_sys|total_commands_processed):([0-9.]+)", Pattern.MULTILINE);
+public final class Server implements AutoCloseable {
+    private static final Pattern NUMBER = Pattern.compile(
+            "^(used_cpu_user|used_cpu_sys|total_commands_processed|used_memory|mem_clients_normal):([0-9.]+)",
+            Pattern.MULTILINE);
     private static final Pattern CALLS = Pattern.compile("^cmdstat_eval(?:sha)?:calls=([0-9]+)", Pattern.MULTILINE);
 
-    /** What it has used and done so far. */
-    record Usage(double cpuMicros, double commands, double calls) {}
+    /**
+     * What it has used and done so far.
+     *
+     * @param commands those inside scripts too
+     * @param calls scripts that were sent
+     * @param memory bytes in use now, without those of its clients' connections
+     */
+    public record Usage(double cpuMicros, double commands, double calls, double memory) {}
 
     private final RedisServer server;
     private final RedisClient client;
@@ -32,7 +39,8 @@ final class Server implements AutoCloseable {
     private final Path folder;
     private final int port;
 
-    Server() throws IOException {
+    /** Starts it, on a free port. */
+    public Server() throws IOException {
         String other = System.getProperty("limiter.redis.executable");
         folder = Files.createTempDirectory("limiter-load");
         try (ServerSocket free = new ServerSocket(0)) {
@@ -51,22 +59,45 @@ final class Server implements AutoCloseable {
         connection = client.connect();
     }
 
-    String address() {
+    /** Where it is, such as {@code redis://127.0.0.1:6379}. */
+    public String address() {
         return address;
     }
 
-    void empty() {
+    /** Where it is on this machine. */
+    public int port() {
+        return port;
+    }
+
+    /** How many keys it has. */
+    public long keys() {
+        return connection.sync().dbsize();
+    }
+
+    /** Loads a script. */
+    String load(String script) {
+        return connection.sync().scriptLoad(script);
+    }
+
+    /** Forgets everything. */
+    public void empty() {
         connection.sync().flushall();
     }
 
-    Usage usage() {
+    /** What it has used until now. */
+    public Usage usage() {
         String info = connection.sync().info("all");
         double cpu = 0;
         double commands = 0;
+        double memory = 0;
         for (Matcher found = NUMBER.matcher(info); found.find(); ) {
             double number = Double.parseDouble(found.group(2));
             if (found.group(1).startsWith("used_cpu")) {
                 cpu += number * 1e6;
+            } else if (found.group(1).equals("used_memory")) {
+                memory += number;
+            } else if (found.group(1).equals("mem_clients_normal")) {
+                memory -= number;
             } else {
                 commands = number;
             }
@@ -75,7 +106,7 @@ final class Server implements AutoCloseable {
         for (Matcher found = CALLS.matcher(info); found.find(); ) {
             calls += Double.parseDouble(found.group(1));
         }
-        return new Usage(cpu, commands, calls);
+        return new Usage(cpu, commands, calls, memory);
     }
 
     @Override

@@ -1,55 +1,45 @@
 package io.limiter.benchmark.redis;
 
 import io.limiter.benchmark.Draw;
-import java.util.Locale;
+import java.util.function.Supplier;
 
-/** Which keys are asked for, and what each of them may have. */
-enum Workload {
-    /** 100 000 keys, each as often as any other; nearly all calls are allowed. */
-    KEYS(1_000, 60_000_000) {
-        @Override
-        int[] draw() {
-            return Draw.uniform(100_000);
-        }
-    },
-    /** One key, used up at once. */
-    DENIED(10, 86_400_000_000L) {
-        @Override
-        int[] draw() {
-            return new int[1];
-        }
-    },
-    /** One key with more permits than anybody asks for: a million a second. */
-    ALLOWED(10_000, 10_000) {
-        @Override
-        int[] draw() {
-            return new int[1];
-        }
-    },
-    /** Of 100 calls 99 come from 100 keys that may ask 10 times a second, one from 100 000 others. */
-    ATTACK(10, 1_000_000) {
-        @Override
-        int[] draw() {
-            return Draw.attack(100, 100_100);
-        }
-    };
+/**
+ * Which keys are asked for, and what each of them may have.
+ *
+ * @param permits so many in each period
+ * @param periodMicros how long a period is
+ * @param draw makes the keys in their order, to be gone through again and again; as many as a power of two
+ */
+public record Workload(long permits, long periodMicros, Supplier<int[]> draw) {
+    private static final int KEYS = 100_000;
+    private static final long SECOND = 1_000_000;
+    /** Of a log that is full under load: 5 000 permits a second come free. */
+    private static final long MICROS_A_PERMIT = 200;
 
-    final long permits;
-    final long periodMicros;
-
-    Workload(long permits, long periodMicros) {
-        this.permits = permits;
-        this.periodMicros = periodMicros;
+    /**
+     * The workload of that name.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public static Workload of(String name) {
+        return switch (name) {
+            // Nearly all calls are allowed.
+            case "keys" -> new Workload(1_000, 60 * SECOND, () -> Draw.uniform(KEYS));
+            case "zipf" -> new Workload(1_000, 60 * SECOND, () -> Draw.zipf(KEYS));
+            // One key, used up at once.
+            case "denied" -> one(10, 86_400 * SECOND);
+            // One key with more permits than anybody asks for: a million a second.
+            case "allowed" -> one(10_000, 10_000);
+            // Of 100 calls 99 come from 100 keys that may ask 10 times a second, one from 100 000 others.
+            case "attack" -> new Workload(10, SECOND, () -> Draw.attack(100, KEYS + 100));
+            case "log-10" -> one(10, 10 * MICROS_A_PERMIT);
+            case "log-1000" -> one(1_000, 1_000 * MICROS_A_PERMIT);
+            case "log-10000" -> one(10_000, 10_000 * MICROS_A_PERMIT);
+            default -> throw new IllegalArgumentException("no workload is called " + name);
+        };
     }
 
-    /** The keys in their order, to be gone through again and again; as many as a power of two. */
-    abstract int[] draw();
-
-    static Workload of(String text) {
-        return valueOf(text.toUpperCase(Locale.ROOT));
-    }
-
-    String text() {
-        return name().toLowerCase(Locale.ROOT);
+    private static Workload one(long permits, long periodMicros) {
+        return new Workload(permits, periodMicros, () -> new int[1]);
     }
 }

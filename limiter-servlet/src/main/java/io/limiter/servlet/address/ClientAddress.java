@@ -53,7 +53,7 @@ public record ClientAddress(Optional<IpAddress> address, Origin origin, boolean 
             throw new IllegalArgumentException(
                     "an IPv6 prefix of " + ipv6PrefixBits + " bits; give 1 to " + IpAddress.IPV6_BITS + ", such as 64");
         }
-        String text = address.map(known -> text(known, ipv6PrefixBits)).orElse("unknown");
+        String text = address.isEmpty() ? "unknown" : text(address.get(), ipv6PrefixBits);
         return isMalformed ? "!" + text : text;
     }
 

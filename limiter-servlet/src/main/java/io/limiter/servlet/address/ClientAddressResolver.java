@@ -150,21 +150,25 @@ public final class ClientAddressResolver {
     }
 
     private boolean isTrusted(@Nullable IpAddress address, boolean named) {
-        return settings.trustsEveryPeer()
-                || (address == null
-                        ? !named && settings.trustsUnixSocket()
-                        : settings.trustedProxies().stream().anyMatch(network -> network.contains(address)));
+        if (address == null || settings.trustsEveryPeer()) {
+            return settings.trustsEveryPeer() || (!named && settings.trustsUnixSocket());
+        }
+        for (IpNetwork network : settings.trustedProxies()) {
+            if (network.contains(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
-        Optional<IpAddress> plain =
-                Optional.ofNullable(address).map(IpAddress::unmapped).map(IpAddress::untranslated);
-        return new ClientAddress(plain, origin, malformed, settings.ipv6PrefixBits());
+        IpAddress plain = address == null ? null : address.unmapped().untranslated();
+        return new ClientAddress(Optional.ofNullable(plain), origin, malformed, settings.ipv6PrefixBits());
     }
 
     private static List<String> lines(HttpServletRequest request, String name) {
         Enumeration<String> values = request.getHeaders(name);
         // Null when the container lets nobody see the headers.
-        return values == null ? List.of() : Collections.list(values);
+        return values == null || !values.hasMoreElements() ? List.of() : Collections.list(values);
     }
 }

@@ -34,8 +34,12 @@ final class Node {
         if (node.length() > LONGEST) {
             return null;
         }
-        IpAddress address = parsed(IPV4_AND_PORT, node);
+        // Nearly always it stands alone.
+        IpAddress address = IpAddress.parse(node);
         if (address == null) {
+            address = parsed(IPV4_AND_PORT, node);
+        }
+        if (address == null || !(address.isIpv4() || bareIpv6)) {
             address = parsed(node.startsWith("[") || !bareIpv6 ? BRACKETED : BARE_IPV6, node);
             if (address == null || address.isIpv4()) {
                 return null;

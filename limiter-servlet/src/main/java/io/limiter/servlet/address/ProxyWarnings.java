@@ -7,7 +7,6 @@ import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,7 +22,12 @@ import org.slf4j.Logger;
  */
 final class ProxyWarnings {
     private static final long MINUTE_MICROS = 60_000_000;
+    private static final long SECOND_MICROS = 1_000_000;
     private static final int LONGEST_TEXT = 64;
+
+    /** What proxies send shows in the first requests. Behind them, a look in a second: three headers of each request cost. */
+    private static final int MANY_LOOKS = 1_000;
+
     private static final Pattern UNFIT = Pattern.compile("[^ -~]|['\\\\]");
 
     private static final String IGNORED =
@@ -71,9 +75,15 @@ final class ProxyWarnings {
     private final Map<String, Repeated> repeated = new ConcurrentHashMap<>();
     private final TimeSource time;
 
+    /** How many requests were looked through; about, for no thread waits for it. */
+    private int looks;
+
+    private final Throttle laterLooks;
+
     ProxyWarnings(Logger log, TimeSource time) {
         this.log = log;
         this.time = time;
+        this.laterLooks = new Throttle(time, SECOND_MICROS);
     }
 
     /** How often something came, and when it may be logged again. */
@@ -88,11 +98,12 @@ final class ProxyWarnings {
         log.warn(EVERY_PEER, header);
     }
 
-    /** Of a peer that is not trusted, when nobody is: looks for headers that name a client, while that is still worth it. */
+    /** Of a peer that is not trusted, when nobody is: looks for headers that name a client. */
     void ignored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        String warning = isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED;
-        if (!logged.contains(warning)) {
-            sent(headerLines).ifPresent(name -> once(warning, name, shown(peer), peer == null ? "unix" : peer));
+        String name = sent(headerLines);
+        if (name != null) {
+            String warning = isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED;
+            once(warning, name, shown(peer), peer == null ? "unix" : peer);
         }
     }
 
@@ -100,15 +111,27 @@ final class ProxyWarnings {
         once(UNTRUSTED, header, shown(peer));
     }
 
-    /** Of a proxy that did not send the header that is read: looks for another one, while that is still worth it. */
+    /** Of a proxy that did not send the header that is read: looks for another one. */
     void other(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
-        if (!logged.contains(OTHER_HEADER)) {
-            sent(headerLines).ifPresent(name -> once(OTHER_HEADER, shown(peer), name, read));
+        String name = sent(headerLines);
+        if (name != null) {
+            once(OTHER_HEADER, shown(peer), name, read);
         }
     }
 
-    private static Optional<String> sent(Function<String, List<String>> headerLines) {
-        return KNOWN.stream().filter(name -> !headerLines.apply(name).isEmpty()).findFirst();
+    /** One of the known headers of a request; null if it has none, or is not looked at, because very many were. */
+    private @Nullable String sent(Function<String, List<String>> headerLines) {
+        if (looks < MANY_LOOKS) {
+            looks++;
+        } else if (!laterLooks.tryPass()) {
+            return null;
+        }
+        for (String name : KNOWN) {
+            if (!headerLines.apply(name).isEmpty()) {
+                return name;
+            }
+        }
+        return null;
     }
 
     void malformed(String header, @Nullable IpAddress peer, String at, String why) {

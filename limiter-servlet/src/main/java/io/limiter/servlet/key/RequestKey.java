@@ -4,6 +4,7 @@ import io.limiter.PartitionKey;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.address.ClientAddress;
+import io.limiter.servlet.match.MatchableRequest;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpSession;
@@ -13,7 +14,6 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 public final class RequestKey {
-    private final List<Part> parts;
+    private final Part[] parts;
     private final int ipv6PrefixBits;
 
     /**
@@ -41,28 +41,23 @@ public final class RequestKey {
 
     /** The key of a configured rule. */
     public RequestKey(RuleDefinition rule) {
-        this.parts = rule.key().stream().map(Part::of).toList();
+        this.parts = rule.key().stream().map(Part::of).toArray(Part[]::new);
         this.ipv6PrefixBits = rule.ipv6PrefixBits();
     }
 
     /**
-     * The key of a request.
+     * The key of a request that the rule has matched, as the last one.
      *
-     * @param variables of the path of the request, by name
      * @param client who the request comes from; asked only if the key needs it
      */
-    public PartitionKey of(
-            HttpServletRequest request, Function<String, @Nullable String> variables, Supplier<ClientAddress> client) {
-        if (parts.isEmpty()) {
-            return PartitionKey.global();
-        }
+    public PartitionKey of(MatchableRequest request, Supplier<ClientAddress> client) {
         PartitionKey.Builder key = PartitionKey.builder();
         for (Part part : parts) {
             if (part.kind() == KeyPart.Kind.IP) {
                 key.add(client.get().text(ipv6PrefixBits));
                 continue;
             }
-            String text = text(part, request, variables);
+            String text = text(part, request);
             if (text == null || text.isEmpty()) {
                 key.addStandIn(client.get().text(ipv6PrefixBits));
             } else {
@@ -72,15 +67,14 @@ public final class RequestKey {
         return key.build();
     }
 
-    private static @Nullable String text(
-            Part part, HttpServletRequest request, Function<String, @Nullable String> variables) {
+    private static @Nullable String text(Part part, MatchableRequest request) {
         return switch (part.kind()) {
             case IP -> null;
-            case USER -> user(request);
-            case SESSION -> session(request);
-            case HEADER -> header(request, part.name());
-            case COOKIE -> cookie(request, part.name());
-            case PATH -> variable(variables.apply(part.name()));
+            case USER -> user(request.request());
+            case SESSION -> session(request.request());
+            case HEADER -> header(request.request(), part.name());
+            case COOKIE -> cookie(request.request(), part.name());
+            case PATH -> variable(request.variable(part.name()));
         };
     }
 

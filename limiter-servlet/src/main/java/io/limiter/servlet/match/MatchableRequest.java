@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What a request says to the rules: its method, those that it claims, and its paths. Used by the thread that has it. */
-public final class MatchableRequest {
+public class MatchableRequest {
     /**
      * Fields of requests with a body, with credentials or for another protocol. The CORS-preflight fetch of the Fetch
      * standard sets none of them, and no browser adds one. TE is not listed, because Firefox sends it over HTTP/2.
@@ -30,6 +30,9 @@ public final class MatchableRequest {
     private final List<String> paths;
     private @Nullable Set<String> claimed;
 
+    private @Nullable String matchedPath;
+    private @Nullable PathPattern matchedBy;
+
     /**
      * Reads the request.
      *
@@ -43,9 +46,24 @@ public final class MatchableRequest {
         this.paths = paths.of(request);
     }
 
-    /** All paths that the request could mean, see {@link RequestPaths#of}. */
-    public List<String> paths() {
+    /** The request itself. */
+    public final HttpServletRequest request() {
+        return request;
+    }
+
+    /** All paths that the request could mean, at least one; see {@link RequestPaths#of}. */
+    public final List<String> paths() {
         return paths;
+    }
+
+    void matched(String path, PathPattern pattern) {
+        matchedPath = path;
+        matchedBy = pattern;
+    }
+
+    /** What a variable stands for in the path that the last rule has matched; null if there is none of that name. */
+    public final @Nullable String variable(String name) {
+        return matchedPath == null || matchedBy == null ? null : matchedBy.variable(matchedPath, name);
     }
 
     /** Whether a rule for these methods, or for all if there are none, is for this request. */
@@ -72,9 +90,11 @@ public final class MatchableRequest {
      * field, so one without {@code Content-Length} and {@code Content-Type} is not seen.
      */
     private boolean isPreflight() {
+        if (!request.getMethod().equals("OPTIONS")) {
+            return false;
+        }
         String length = request.getHeader("Content-Length");
-        return request.getMethod().equals("OPTIONS")
-                && Stream.of("Origin", "Access-Control-Request-Method")
+        return Stream.of("Origin", "Access-Control-Request-Method")
                         .map(request::getHeader)
                         .noneMatch(text -> text == null || text.isBlank())
                 && (length == null || length.equals("0"))

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  * matches less can be walked around. Immutable.
  */
 final class PathPattern {
-    private final List<Segment> segments;
+    private final Segment[] segments;
     private final boolean andBelow;
     private final boolean ignoreTrailingSlash;
     private final boolean trailingSlash;
 
     /** One segment of the pattern: fixed text, or a variable. */
-    private record Segment(String text, boolean variable, boolean ignoreCase) {
+    record Segment(String text, boolean variable, boolean ignoreCase) {
         boolean matches(String path, int from, int to) {
             return variable
                     || (to - from == text.length() && path.regionMatches(ignoreCase, from, text, 0, text.length()));
@@ -25,7 +25,7 @@ final class PathPattern {
     }
 
     private PathPattern(List<Segment> segments, boolean andBelow, boolean ignoreTrailingSlash, boolean trailingSlash) {
-        this.segments = List.copyOf(segments);
+        this.segments = segments.toArray(Segment[]::new);
         this.andBelow = andBelow;
         this.ignoreTrailingSlash = ignoreTrailingSlash;
         this.trailingSlash = trailingSlash;
@@ -47,6 +47,14 @@ final class PathPattern {
         return new PathPattern(segments, andBelow, settings.ignoreTrailingSlash(), pattern.endsWith("/"));
     }
 
+    Segment[] segments() {
+        return segments;
+    }
+
+    boolean andBelow() {
+        return andBelow;
+    }
+
     boolean matches(String path) {
         int start = segmentStart(path, 0);
         for (Segment segment : segments) {
@@ -61,7 +69,7 @@ final class PathPattern {
 
     /** The root has no trailing slash to leave out. */
     private boolean isTrailingSlashRight(String path) {
-        return ignoreTrailingSlash || segments.isEmpty() || path.endsWith("/") == trailingSlash;
+        return ignoreTrailingSlash || segments.length == 0 || path.endsWith("/") == trailingSlash;
     }
 
     /** What a variable stands for in a path that matches; null when the pattern has no such variable. */
@@ -78,7 +86,7 @@ final class PathPattern {
         return null;
     }
 
-    private static int segmentStart(String path, int from) {
+    static int segmentStart(String path, int from) {
         int i = from;
         while (i < path.length() && path.charAt(i) == '/') {
             i++;
@@ -86,7 +94,7 @@ final class PathPattern {
         return i;
     }
 
-    private static int segmentEnd(String path, int start) {
+    static int segmentEnd(String path, int start) {
         int slash = path.indexOf('/', start);
         return slash < 0 ? path.length() : slash;
     }

@@ -40,8 +40,9 @@ public final class RequestPaths {
         String prefix = Objects.requireNonNullElse(request.getContextPath(), "");
         String routed;
         try {
-            routed = Objects.requireNonNullElse(request.getServletPath(), "")
-                    + Objects.requireNonNullElse(request.getPathInfo(), "");
+            String info = Objects.requireNonNullElse(request.getPathInfo(), "");
+            routed = Objects.requireNonNullElse(request.getServletPath(), "");
+            routed = routed.isEmpty() ? info : routed.concat(info);
         } catch (IllegalArgumentException ambiguous) {
             // Jetty, told to let ambiguous paths in, will not say what such a one is.
             if (refusedLog.tryPass()) {
@@ -85,18 +86,13 @@ public final class RequestPaths {
 
     /** Whether what was sent is, letter by letter, what the container routes by, and can be read in one way only. */
     private static boolean isPlain(String raw, String prefix, String routed) {
-        if (raw.length() != prefix.length() + routed.length()
-                || !raw.startsWith(prefix)
-                || !raw.startsWith(routed, prefix.length())) {
-            return false;
-        }
-        for (int i = 0; i < raw.length(); i++) {
-            char c = raw.charAt(i);
-            if (c == '%' || c == ';' || c == '\\' || (c == '.' && i > 0 && raw.charAt(i - 1) == '/')) {
-                return false;
-            }
-        }
-        return true;
+        return raw.length() == prefix.length() + routed.length()
+                && raw.startsWith(prefix)
+                && raw.startsWith(routed, prefix.length())
+                && raw.indexOf('%') < 0
+                && raw.indexOf(';') < 0
+                && raw.indexOf('\\') < 0
+                && !raw.contains("/.");
     }
 
     /** Adds the part of a path that lies inside the application, if it does. */

@@ -5,15 +5,10 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +16,21 @@ import org.jspecify.annotations.Nullable;
  * way to another path. Used by the one thread that has the request.
  */
 public final class LimitsInAnswer {
-    private static final Comparator<LimitOutcome> CLOSEST_FIRST = Comparator.comparing(LimitOutcome::allowed)
-            .thenComparingLong(LimitOutcome::remaining)
-            .thenComparing(Comparator.comparingLong(LimitOutcome::nextMicros).reversed());
+    static final String NUMBERS = "RateLimit";
+    static final String POLICIES = "RateLimit-Policy";
 
-    private final Map<String, Policy> policies = new LinkedHashMap<>();
-    private final Map<String, LimitOutcome> outcomes = new LinkedHashMap<>();
-    private final Map<String, String> lines = new HashMap<>();
+    /** For each limit the outcome that is closest to its end. */
+    private List<LimitOutcome> outcomes = List.of();
+
+    /** Of which there are no exact numbers. */
+    private List<Charge> uncounted = List.of();
+
+    /** What list fields got. */
+    private @Nullable String numbers;
+
+    private @Nullable String policies;
+    private @Nullable String exposed;
+
     private long leastRemaining = Long.MAX_VALUE;
 
     /** What no decision was added to yet. */
@@ -35,23 +38,47 @@ public final class LimitsInAnswer {
 
     /** Adds the policies of a decision, and its numbers if they are exact: a share, or a guess, is not what a client has left. */
     void add(Decision decision) {
-        for (Charge charge : decision.charges()) {
-            policies.put(charge.policy().name(), charge.policy());
+        if (!decision.source().isExact()) {
+            uncounted = new ArrayList<>(uncounted);
+            uncounted.addAll(decision.charges());
+            return;
         }
-        if (decision.source().isExact()) {
-            for (LimitOutcome outcome : decision.outcomes()) {
-                // One policy can be charged for several keys, or by two filters.
-                outcomes.merge(
-                        outcome.charge().policy().name() + "/" + outcome.limit().name(),
-                        outcome,
-                        BinaryOperator.minBy(CLOSEST_FIRST));
-            }
+        List<LimitOutcome> exact = decision.outcomes();
+        int last = exact.size() - 1;
+        if (outcomes.isEmpty()
+                && last >= 0
+                && exact.get(0).charge() == exact.get(last).charge()) {
+            // Nearly always there is one charge. The limits of one policy have different names.
+            outcomes = exact;
+        } else {
+            outcomes = new ArrayList<>(outcomes);
+            exact.forEach(this::addClosest);
         }
     }
 
+    /** One policy can be charged for several keys, or by two filters. */
+    private void addClosest(LimitOutcome outcome) {
+        for (int i = 0; i < outcomes.size(); i++) {
+            LimitOutcome other = outcomes.get(i);
+            if (other.charge().policy().name().equals(outcome.charge().policy().name())
+                    && String.valueOf(other.limit().name())
+                            .equals(outcome.limit().name())) {
+                outcomes.set(i, isCloser(outcome, other) ? outcome : other);
+                return;
+            }
+        }
+        outcomes.add(outcome);
+    }
+
+    private static boolean isCloser(LimitOutcome one, LimitOutcome than) {
+        int order = Boolean.compare(one.allowed(), than.allowed());
+        order = order != 0 ? order : Long.compare(one.remaining(), than.remaining());
+        return order != 0 ? order < 0 : one.nextMicros() > than.nextMicros();
+    }
+
     /** For each limit the outcome that is closest to its end. */
-    Collection<LimitOutcome> outcomes() {
-        return outcomes.values();
+    List<LimitOutcome> outcomes() {
+        return outcomes;
     }
 
     /** Takes the outcome if it is closer to its end than the one that was taken before; false if it is not. */
@@ -61,9 +88,20 @@ public final class LimitsInAnswer {
         return closer;
     }
 
-    /** Notes the line that a list field gets; returns the one that it replaces, null if there is none. */
+    /** Notes the line that a list field gets: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
     public @Nullable String replaceLine(String field, String line) {
-        return lines.put(field, line);
+        String former;
+        if (field.equals(NUMBERS)) {
+            former = numbers;
+            numbers = line;
+        } else if (field.equals(POLICIES)) {
+            former = policies;
+            policies = line;
+        } else {
+            former = exposed;
+            exposed = line;
+        }
+        return former;
     }
 
     /**
@@ -72,13 +110,22 @@ public final class LimitsInAnswer {
      */
     String name(Policy policy, Limit limit) {
         String name = String.valueOf(limit.name());
-        for (Policy other : policies.values()) {
-            if (!other.name().equals(policy.name())
-                    && other.limits().stream().anyMatch(one -> name.equals(one.name()))) {
+        for (LimitOutcome outcome : outcomes) {
+            if (hasToo(outcome.charge().policy(), policy, name)) {
+                return policy.name() + "/" + name;
+            }
+        }
+        for (Charge charge : uncounted) {
+            if (hasToo(charge.policy(), policy, name)) {
                 return policy.name() + "/" + name;
             }
         }
         return name;
+    }
+
+    private static boolean hasToo(Policy other, Policy policy, String name) {
+        return !other.name().equals(policy.name())
+                && other.limits().stream().anyMatch(limit -> name.equals(limit.name()));
     }
 
     /** Of a denial that was added: the limits that deny, or the policies if nobody counted and none is sure to deny; each once. */

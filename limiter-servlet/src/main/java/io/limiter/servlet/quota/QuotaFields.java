@@ -2,6 +2,8 @@ package io.limiter.servlet.quota;
 
 import static io.limiter.servlet.quota.FieldNumbers.clamped;
 import static io.limiter.servlet.quota.FieldNumbers.seconds;
+import static io.limiter.servlet.quota.LimitsInAnswer.NUMBERS;
+import static io.limiter.servlet.quota.LimitsInAnswer.POLICIES;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -15,6 +17,9 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.StringJoiner;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The response fields that give a client its quota, in the configured form. Immutable.
@@ -29,34 +34,35 @@ import java.util.Set;
  * of them is sent, and of {@code X-RateLimit-*} all but the reset.
  */
 public final class QuotaFields {
-    private static final String EVERY_LIMIT = "RateLimit";
-    private static final String POLICY = "RateLimit-Policy";
-
     private final Headers headers;
     private final Reset reset;
-    private final boolean exposed;
+    private final String exposed;
     private final Clock clock;
 
     /** The form that the settings select. */
     public QuotaFields(HttpSettings settings, Clock clock) {
         this.headers = settings.headers();
         this.reset = settings.reset();
-        this.exposed = settings.exposeHeaders();
+        this.exposed =
+                !settings.exposeHeaders() ? "" : headers == Headers.NONE ? "Retry-After" : names() + ", Retry-After";
         this.clock = clock;
     }
 
     /**
      * Adds a decision to an answer.
      *
-     * @return the fields that the answer gets, or gets anew, by name; empty if nothing changes
+     * @param fields gets name and value of each field that the answer gets, or gets anew
      */
-    public Map<String, String> add(Decision decision, LimitsInAnswer answer) {
+    public void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         answer.add(decision);
         boolean exact = decision.source().isExact();
-        if (headers == Headers.DRAFT_10) {
-            return exact || !decision.allowed() ? everyLimit(decision, answer) : Map.of();
+        if (headers != Headers.DRAFT_10) {
+            if (exact && headers != Headers.NONE) {
+                closestLimit(decision, answer, fields);
+            }
+        } else if (exact || !decision.allowed()) {
+            everyLimit(decision, answer, fields);
         }
-        return exact && headers != Headers.NONE ? closestLimit(decision, answer) : Map.of();
     }
 
     /** Whether the fields are lists, to which other filters may add lines; else each has one line. */
@@ -66,7 +72,7 @@ public final class QuotaFields {
 
     /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
     public String exposed() {
-        return !exposed ? "" : headers == Headers.NONE ? "Retry-After" : names() + ", Retry-After";
+        return exposed;
     }
 
     /** The fields that contain a time and are not written anew by a later denial: one that is final removes them. */
@@ -80,37 +86,29 @@ public final class QuotaFields {
 
     private String names() {
         return switch (headers) {
-            case DRAFT_10, DRAFT_7 -> EVERY_LIMIT + ", " + POLICY;
-            case DRAFT_6 -> "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " + POLICY;
+            case DRAFT_10, DRAFT_7 -> NUMBERS + ", " + POLICIES;
+            case DRAFT_6 -> "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " + POLICIES;
             case X_RATELIMIT -> "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
             case NONE -> "";
         };
     }
 
-    private static Map<String, String> everyLimit(Decision decision, LimitsInAnswer answer) {
-        StringBuilder policies = new StringBuilder(128);
-        StringBuilder values = new StringBuilder(64);
+    private static void everyLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
+        StringBuilder values = new StringBuilder(32);
+        LimitText text = null;
         for (LimitOutcome outcome : answer.outcomes()) {
             Limit limit = outcome.limit();
-            String separator = values.isEmpty() ? "\"" : ", \"";
-            String name = answer.name(outcome.charge().policy(), limit);
-            policies.append(separator).append(name).append("\";q=").append(clamped(limit.capacity()));
-            long window = clamped(limit.algorithm().windowSeconds(limit));
-            if (window > 0) {
-                policies.append(";w=").append(window);
-            }
-            values.append(separator).append(name).append("\";r=").append(clamped(outcome.remaining()));
+            text = LimitText.of(text, answer.name(outcome.charge().policy(), limit), limit);
+            values.append(text.start()).append(clamped(outcome.remaining()));
             long seconds = seconds(outcome.nextMicros());
             if (seconds > 0 && !isAfterRetry(decision, seconds)) {
                 values.append(";t=").append(seconds);
             }
         }
-        Map<String, String> fields = new LinkedHashMap<>();
-        if (!values.isEmpty()) {
-            fields.put(POLICY, policies.toString());
-            fields.put(EVERY_LIMIT, values.toString());
+        if (text != null) {
+            fields.accept(POLICIES, text.policies());
+            fields.accept(NUMBERS, values.toString());
         }
-        return fields;
     }
 
     /**
@@ -124,32 +122,31 @@ public final class QuotaFields {
                         || seconds > seconds(decision.retryAfterMicros()));
     }
 
-    private Map<String, String> closestLimit(Decision decision, LimitsInAnswer answer) {
+    private void closestLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         LimitOutcome binding = decision.binding().orElse(null);
         boolean never = decision.retryAfterMicros() == LimitOutcome.NEVER;
         if (binding == null || !answer.replaceClosest(binding) || (never && headers != Headers.X_RATELIMIT)) {
-            return Map.of();
+            return;
         }
         long limit = clamped(binding.limit().capacity());
         long remaining = clamped(binding.remaining());
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = seconds(resetMicros);
-        Map<String, String> fields = new LinkedHashMap<>();
         if (headers == Headers.DRAFT_7) {
-            fields.put(EVERY_LIMIT, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
+            fields.accept(NUMBERS, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
         } else {
             String prefix = headers == Headers.DRAFT_6 ? "RateLimit-" : "X-RateLimit-";
             boolean epoch = headers == Headers.X_RATELIMIT && reset == Reset.EPOCH;
-            fields.put(prefix + "Limit", Long.toString(limit));
-            fields.put(prefix + "Remaining", Long.toString(remaining));
+            fields.accept(prefix + "Limit", Long.toString(limit));
+            fields.accept(prefix + "Remaining", Long.toString(remaining));
             if (!never) {
-                fields.put(prefix + "Reset", Long.toString(epoch ? epochSeconds(resetMicros) : seconds));
+                fields.accept(prefix + "Reset", Long.toString(epoch ? epochSeconds(resetMicros) : seconds));
             }
         }
-        if (headers != Headers.X_RATELIMIT) {
-            addPolicies(decision, fields);
+        String policies = headers == Headers.X_RATELIMIT ? null : policies(decision);
+        if (policies != null) {
+            fields.accept(POLICIES, policies);
         }
-        return fields;
     }
 
     private long epochSeconds(long laterMicros) {
@@ -158,8 +155,11 @@ public final class QuotaFields {
         return clamped(now.getEpochSecond() + seconds(microsOfSecond + laterMicros));
     }
 
-    /** In these drafts a policy must have a window, and no two the same quota: of such, the longer binds in the long run. */
-    private static void addPolicies(Decision decision, Map<String, String> fields) {
+    /**
+     * In these drafts a policy must have a window, and no two the same quota: of such, the longer binds in the long run. Null
+     * when there is none.
+     */
+    private static @Nullable String policies(Decision decision) {
         Map<Long, Long> windowByQuota = new LinkedHashMap<>();
         for (Charge charge : decision.charges()) {
             for (Limit limit : charge.policy().limits()) {
@@ -169,7 +169,8 @@ public final class QuotaFields {
                 }
             }
         }
-        windowByQuota.forEach(
-                (quota, window) -> fields.merge(POLICY, quota + ";w=" + window, (before, one) -> before + ", " + one));
+        StringJoiner policies = new StringJoiner(", ");
+        windowByQuota.forEach((quota, window) -> policies.add(quota + ";w=" + window));
+        return windowByQuota.isEmpty() ? null : policies.toString();
     }
 }

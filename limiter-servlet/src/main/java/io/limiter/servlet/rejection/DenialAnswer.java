@@ -48,7 +48,8 @@ public class DenialAnswer {
         check(denial);
         QuotaFields quota = new QuotaFields(config.http(), Clock.systemUTC());
         LimitsInAnswer limits = new LimitsInAnswer();
-        Map<String, String> fields = quota.add(denial, limits);
+        Map<String, String> fields = new LinkedHashMap<>();
+        quota.add(denial, limits, fields::put);
         return new DenialAnswer(denial, limits, fields, quota.exposed());
     }
 

@@ -114,7 +114,7 @@ public final class Rejections {
             return;
         }
         LimitsInAnswer limits = limitsInAnswer(request);
-        quota.add(decision, limits).forEach((field, line) -> {
+        quota.add(decision, limits, (field, line) -> {
             if (quota.areLists()) {
                 replaceLine(field, limits.replaceLine(field, line), line, response);
             } else {
@@ -182,8 +182,8 @@ public final class Rejections {
 
     /** Puts a line in place of our former one. The lines of others, who may have put their own, stay. */
     private static void replaceLine(String field, @Nullable String former, String line, HttpServletResponse response) {
-        List<String> all = new ArrayList<>(former == null ? List.of() : response.getHeaders(field));
-        int at = all.indexOf(former);
+        List<String> all = former == null ? List.of() : new ArrayList<>(response.getHeaders(field));
+        int at = former == null ? -1 : all.indexOf(former);
         if (at < 0) {
             // The first one, or somebody has reset the response.
             response.addHeader(field, line);

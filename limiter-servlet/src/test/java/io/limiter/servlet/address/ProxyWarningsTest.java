@@ -72,6 +72,19 @@ class ProxyWarningsTest {
     }
 
     @Test
+    void behindTheFirstThousandOneRequestInASecondIsLookedAt() {
+        ClientAddressResolver direct = resolver(ClientIpSettings.DEFAULT);
+        for (int i = 0; i < 1_001; i++) {
+            asked(direct, "192.0.2.1");
+        }
+        asked(direct, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold();
+        time.advance(Duration.ofSeconds(1));
+        asked(direct, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold("RL-301 ");
+    }
+
+    @Test
     void everyPrivateNeighbourLooksLikeAProxy() {
         for (String peer : List.of(
                 "10.1.1.1",

@@ -1,9 +1,6 @@
 package io.limiter.servlet.address;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import io.limiter.kit.Vectors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,17 +14,7 @@ final class Rows {
 
     /** The rows of a file beside this class, cut into columns at bars. */
     static List<String[]> of(String resource) {
-        List<String[]> rows = new ArrayList<>();
-        try (InputStream stream = Rows.class.getResourceAsStream(resource)) {
-            for (String line : new String(stream.readAllBytes(), StandardCharsets.UTF_8).split("\n", -1)) {
-                if (!line.isBlank() && !line.startsWith("#")) {
-                    rows.add(line.split(" \\| ", -1));
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return rows;
+        return Vectors.rows(Rows.class, resource);
     }
 
     /** A resolver of words such as {@code net 10.0.0.0/8 Forwarded}. */

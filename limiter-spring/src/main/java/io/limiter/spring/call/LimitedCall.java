@@ -28,7 +28,6 @@ public final class LimitedCall {
     /** How many of them can deny; the others, which come last, are only counted. */
     private final int enforced;
 
-    private final boolean refundable;
     /** What was taken: once the call may be made. */
     private @Nullable Decision taken;
 
@@ -48,16 +47,13 @@ public final class LimitedCall {
 
     private LimitedCall(Terms terms, MethodCall call, List<Charged> charged) {
         int first = 0;
-        boolean refunds = false;
-        for (Charged one : charged) {
-            first += one.rule().isShadow() ? 0 : 1;
-            refunds |= one.rule().refunds();
+        while (first < charged.size() && !charged.get(first).rule().isShadow()) {
+            first++;
         }
         this.terms = terms;
         this.call = call;
         this.charged = charged;
         this.enforced = first;
-        this.refundable = refunds;
     }
 
     /** A call under the present rules; null when none of them is for it. */
@@ -79,7 +75,11 @@ public final class LimitedCall {
     }
 
     Decision decide() {
-        return terms.limiter.tryAcquire(charges());
+        if (enforced > 1) {
+            return terms.limiter.tryAcquire(charges());
+        }
+        Charged only = charged.get(0);
+        return terms.limiter.tryAcquire(only.rule().policy(), only.key(), only.permits());
     }
 
     CompletionStage<Decision> decideAsync() {
@@ -102,13 +102,16 @@ public final class LimitedCall {
      */
     @Nullable
     Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
-        taken = decision;
         if (enforced < charged.size()) {
             counted = charged.stream()
                     .skip(enforced)
                     .map(one -> terms.shadow.count(one.charge(), terms.scope))
                     .toList();
         }
+        if (!isRefundable()) {
+            return call.proceed();
+        }
+        taken = decision;
         try {
             return call.proceed();
         } catch (Throwable failure) {
@@ -128,7 +131,12 @@ public final class LimitedCall {
 
     /** Whether a failure may have to be refunded. */
     boolean isRefundable() {
-        return refundable;
+        for (int i = 0; i < charged.size(); i++) {
+            if (charged.get(i).rule().refunds()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Gives back what the failure says, if anything. Never throws: the failure goes on. */

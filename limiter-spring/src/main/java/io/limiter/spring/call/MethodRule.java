@@ -1,9 +1,9 @@
 package io.limiter.spring.call;
 
-import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.spring.RateLimited;
+import io.limiter.spring.call.MethodRules.Charged;
 import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.CallExpression;
 import io.limiter.spring.expression.MethodCall;
@@ -86,12 +86,12 @@ public final class MethodRule {
     public record UnderPolicy(MethodRule rule, Policy policy) {
         /** What a call costs; null when the rule is not for it. */
         @Nullable
-        Charge charge(MethodCall call) {
+        Charged charge(MethodCall call) {
             if (rule.shadow == null) {
-                return rule.charge(call, policy);
+                return rule.charge(call, this);
             }
             try {
-                return rule.charge(call, policy);
+                return rule.charge(call, this);
             } catch (RuntimeException wrong) {
                 // Who tries a policy out must not be denied by it, nor by a mistake in it.
                 rule.shadow.reportNotCounted(policy.name(), rule.scope, wrong);
@@ -121,12 +121,12 @@ public final class MethodRule {
         }
     }
 
-    private @Nullable Charge charge(MethodCall call, Policy policy) {
+    private @Nullable Charged charge(MethodCall call, UnderPolicy present) {
         if (condition != null && !isFor(condition.value(call), condition)) {
             return null;
         }
-        return new Charge(
-                policy, key.of(call), permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf));
+        return new Charged(
+                present, key.of(call), permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf));
     }
 
     /** Whether a call that failed so takes nothing: by what was thrown, or what the wrappers of asynchronous code hold. */

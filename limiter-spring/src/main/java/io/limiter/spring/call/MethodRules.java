@@ -1,6 +1,7 @@
 package io.limiter.spring.call;
 
 import io.limiter.Charge;
+import io.limiter.PartitionKey;
 import io.limiter.spring.call.MethodRule.UnderPolicy;
 import io.limiter.spring.expression.MethodCall;
 import java.util.ArrayList;
@@ -22,10 +23,13 @@ public final class MethodRules {
     }
 
     /** What one annotation charges for a call. */
-    record Charged(UnderPolicy rule, Charge charge) {
+    record Charged(UnderPolicy rule, PartitionKey key, long permits) {
+        Charge charge() {
+            return new Charge(rule.policy(), key, permits);
+        }
+
         boolean isToSame(Charge other) {
-            return charge.policy().name().equals(other.policy().name())
-                    && charge.key().equals(other.key());
+            return rule.policy().name().equals(other.policy().name()) && key.equals(other.key());
         }
     }
 
@@ -39,11 +43,15 @@ public final class MethodRules {
      * alone; one that is enforced counts for both.
      */
     List<Charged> charge(MethodCall call) {
+        if (ordered.size() == 1) {
+            Charged only = ordered.get(0).charge(call);
+            return only == null ? List.of() : List.of(only);
+        }
         List<Charged> all = new ArrayList<>(ordered.size());
         for (UnderPolicy rule : ordered) {
-            Charge charge = rule.charge(call);
-            if (charge != null) {
-                add(new Charged(rule, charge), all);
+            Charged charged = rule.charge(call);
+            if (charged != null) {
+                add(charged, all);
             }
         }
         return all;
@@ -52,8 +60,8 @@ public final class MethodRules {
     private static void add(Charged one, List<Charged> all) {
         for (int i = 0; i < all.size(); i++) {
             Charged known = all.get(i);
-            if (known.isToSame(one.charge)) {
-                if (one.charge.permits() > known.charge.permits() && known.rule.isShadow() == one.rule.isShadow()) {
+            if (known.isToSame(one.charge())) {
+                if (one.permits > known.permits && known.rule.isShadow() == one.rule.isShadow()) {
                     all.set(i, one);
                 }
                 return;
@@ -62,13 +70,13 @@ public final class MethodRules {
         all.add(one);
     }
 
-    /** A charge of an earlier snapshot under the policy that has its name now. */
+    /** A charge of an earlier snapshot under the policy of now. */
     Charged renewed(Charged earlier) {
-        Charge charge = earlier.charge;
-        return rules.stream()
-                .filter(rule -> rule.policy().name().equals(charge.policy().name()))
-                .findFirst()
-                .map(rule -> new Charged(earlier.rule, new Charge(rule.policy(), charge.key(), charge.permits())))
-                .orElse(earlier);
+        for (UnderPolicy now : rules) {
+            if (now.rule() == earlier.rule.rule()) {
+                return new Charged(now, earlier.key, earlier.permits);
+            }
+        }
+        return earlier;
     }
 }

@@ -61,8 +61,8 @@ public final class CallExpression {
     private final String text;
     private final SpelNode root;
     private final SpelExpression expression;
-    /** Where the parameter stands that is all of the expression; -1 when it is something else. */
-    private final int parameter;
+    /** Null where only the interpreter can give the value. */
+    private final @Nullable DirectValue direct;
 
     private CallExpression(MethodScope scope, String attribute, String text, SpelExpression expression) {
         this.scope = scope;
@@ -70,10 +70,8 @@ public final class CallExpression {
         this.text = text;
         this.root = expression.getAST();
         this.expression = expression;
-        Integer position = root instanceof VariableReference
-                ? scope.position(root.toStringAST().substring(1))
-                : null;
-        this.parameter = position == null ? -1 : position;
+        check(root, true);
+        this.direct = DirectValue.find(root, scope);
     }
 
     /**
@@ -92,9 +90,7 @@ public final class CallExpression {
                     attribute + " = \"" + text + "\" is no expression (" + broken.getMessage() + "); " + instead(text),
                     broken);
         }
-        CallExpression expression = new CallExpression(scope, attribute, text, parsed);
-        expression.check(expression.root, true);
-        return expression;
+        return new CallExpression(scope, attribute, text, parsed);
     }
 
     /** What to write. In quotes a part of a rule's key would be one client, and all would share its quota. */
@@ -132,13 +128,16 @@ public final class CallExpression {
      * a type that rules that out.
      */
     boolean mayBeKeyOrList() {
-        if (parameter < 0) {
+        Integer position = root instanceof VariableReference
+                ? scope.position(root.toStringAST().substring(1))
+                : null;
+        if (position == null) {
             return !(root instanceof Literal
                     || root instanceof Operator
                     || root instanceof OperatorNot
                     || isWord(root));
         }
-        Class<?> type = scope.method().getParameterTypes()[parameter];
+        Class<?> type = scope.method().getParameterTypes()[position];
         return type == Object.class
                 || type == PartitionKey.class
                 || Collection.class.isAssignableFrom(type)
@@ -162,7 +161,8 @@ public final class CallExpression {
 
     /** What it is for this call. */
     public @Nullable Object value(MethodCall call) {
-        return parameter >= 0 ? call.arguments()[parameter] : value(new CallVariables(scope, call));
+        Object value = direct == null ? DirectValue.UNKNOWN : direct.of(call.arguments());
+        return value == DirectValue.UNKNOWN ? value(new CallVariables(scope, call)) : value;
     }
 
     private @Nullable Object value(@Nullable CallVariables variables) {

@@ -3,6 +3,7 @@ package io.limiter.spring.expression;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.springframework.expression.AccessException;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -31,6 +32,11 @@ final class CallVariables extends StandardEvaluationContext {
         setTypeLocator(FENCE.getTypeLocator());
         setBeanResolver(
                 (variables, name) -> Objects.requireNonNull(scope.beans()).get().apply(name));
+    }
+
+    /** Whether it sees a property of a value. */
+    static boolean canRead(Object target, String property) throws AccessException {
+        return FENCE.getPropertyAccessors().get(0).canRead(FENCE, target, property);
     }
 
     @Override

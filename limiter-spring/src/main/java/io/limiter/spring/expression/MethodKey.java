@@ -16,7 +16,8 @@ public final class MethodKey {
     private static final int MOST_PARTS = 32;
 
     private final MethodScope scope;
-    private final boolean global;
+    /** The key of all calls; null where each has its own. */
+    private final @Nullable PartitionKey only;
     /** Null where the key is the client's address, or global. */
     private final @Nullable CallExpression expression;
 
@@ -33,15 +34,21 @@ public final class MethodKey {
             throw scope.noRequest("the key is the client's address");
         }
         this.scope = scope;
-        this.global = word.equals("global");
+        boolean global = word.equals("global");
         boolean client = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
         this.expression = global || client ? null : CallExpression.parse(scope, "key", text);
         this.words = expression == null ? List.of("ip") : expression.words();
+        Object constant = expression == null ? null : expression.constant();
+        if (expression == null || constant == null || constant.equals("")) {
+            this.only = global ? PartitionKey.global() : null;
+        } else {
+            this.only = of(constant, expression);
+        }
     }
 
     /** How the keys of all calls look. */
     public KeyForm form() {
-        if (global) {
+        if (only != null && only.equals(PartitionKey.global())) {
             return KeyForm.global();
         }
         if (expression != null && !expression.isListOfParts() && expression.mayBeKeyOrList()) {
@@ -64,8 +71,8 @@ public final class MethodKey {
      * @throws IllegalStateException if there is none: outside of a request, or what the expression gives is no text
      */
     public PartitionKey of(MethodCall call) {
-        if (global) {
-            return PartitionKey.global();
+        if (only != null) {
+            return only;
         }
         if (expression == null) {
             Caller caller = scope.caller();
@@ -74,7 +81,10 @@ public final class MethodKey {
             }
             return PartitionKey.of(caller.address());
         }
-        Object value = expression.value(call);
+        return of(expression.value(call), expression);
+    }
+
+    private PartitionKey of(@Nullable Object value, CallExpression expression) {
         if (value instanceof PartitionKey key) {
             return key;
         }

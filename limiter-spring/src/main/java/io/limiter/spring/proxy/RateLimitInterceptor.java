@@ -4,15 +4,28 @@ import io.limiter.spring.aop.DecidedCall;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.method.LimitedMethod;
 import io.limiter.spring.method.LimitedMethods;
+import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.TargetClassAware;
 import org.springframework.aop.support.AopUtils;
 
-/** Limits the methods of a bean where its proxy is called. */
-record RateLimitInterceptor(Supplier<LimitedMethods> methods) implements MethodInterceptor {
+/** Limits the methods of a bean where its proxy is called. Thread-safe. */
+final class RateLimitInterceptor implements MethodInterceptor {
+    private final Supplier<LimitedMethods> methods;
+    /** Looked up last: always the same one, if each method of a proxy has an interceptor of its own. */
+    private @Nullable Known last;
+
+    private record Known(
+            Method called, Class<?> target, @Nullable LimitedMethod limited) {}
+
+    RateLimitInterceptor(Supplier<LimitedMethods> methods) {
+        this.methods = methods;
+    }
+
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         LimitedMethod method = limited(invocation);
@@ -33,8 +46,18 @@ record RateLimitInterceptor(Supplier<LimitedMethods> methods) implements MethodI
 
     private @Nullable LimitedMethod limited(MethodInvocation invocation) {
         Object target = invocation.getThis();
-        Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        return methods.get().of(invocation.getMethod(), type);
+        Method called = invocation.getMethod();
+        Class<?> type = target == null ? called.getDeclaringClass() : target.getClass();
+        Known known = last;
+        if (known != null && known.called == called && known.target == type) {
+            return known.limited;
+        }
+        LimitedMethod limited = methods.get().of(called, target == null ? type : AopUtils.getTargetClass(target));
+        if (!(target instanceof TargetClassAware)) {
+            // The class of a proxy says nothing of what is behind it.
+            last = new Known(called, type, limited);
+        }
+        return limited;
     }
 
     private record ProxiedCall(MethodInvocation invocation) implements MethodCall {

@@ -18,6 +18,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
+import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
@@ -69,11 +71,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // Before those that keep a bean as they find it; they come last of all that have an order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
         BiPredicate<Method, Class<?>> hasLimits = this::isLimited;
-        RateLimitInterceptor interceptor = new RateLimitInterceptor(this::methods);
-        this.advisor = advisor(hasLimits, interceptor);
+        this.advisor = advisor(hasLimits, this::interceptor);
         this.arrival = advisor(
                 hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
-                interceptor::arrive);
+                () -> interceptor()::arrive);
     }
 
     /** While an application is built ahead of time there is no limiter, and the annotations say it. */
@@ -82,15 +83,24 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null;
     }
 
-    private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, MethodInterceptor advice) {
-        return new DefaultPointcutAdvisor(
-                new StaticMethodMatcherPointcut() {
-                    @Override
-                    public boolean matches(Method method, Class<?> targetClass) {
-                        return matcher.test(method, targetClass);
-                    }
-                },
-                advice);
+    private RateLimitInterceptor interceptor() {
+        return new RateLimitInterceptor(this::methods);
+    }
+
+    /** A proxy asks for the advice once for each of its methods. */
+    private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
+        StaticMethodMatcherPointcut methods = new StaticMethodMatcherPointcut() {
+            @Override
+            public boolean matches(Method method, Class<?> targetClass) {
+                return matcher.test(method, targetClass);
+            }
+        };
+        return new DefaultPointcutAdvisor(methods, advice.get()) {
+            @Override
+            public Advice getAdvice() {
+                return advice.get();
+            }
+        };
     }
 
     @Override

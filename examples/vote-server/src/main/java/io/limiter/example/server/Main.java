@@ -4,7 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the web application until the process is told to end. */
+/** Runs the web application until the process is terminated. */
 public final class Main {
     private static final int DEFAULT_PORT = 8080;
 
@@ -26,7 +26,7 @@ public final class Main {
         server.await();
     }
 
-    /** The port that the text says; 0 is any that is free. */
+    /** The port in this text; 0 selects any free port. */
     static int port(@Nullable String text) {
         if (text == null || text.isBlank()) {
             return DEFAULT_PORT;

@@ -20,7 +20,7 @@ import org.apache.catalina.startup.Tomcat;
 
 /** An embedded Tomcat with one web application. */
 public final class VoteServer implements AutoCloseable {
-    /** Held, because a logger that nobody holds forgets its level. */
+    /** A strong reference, because a logger that is garbage-collected loses its level. */
     private static final Logger TOMCAT_LOG = Logger.getLogger("org.apache");
 
     private final Tomcat tomcat;
@@ -96,7 +96,7 @@ public final class VoteServer implements AutoCloseable {
         }
     }
 
-    /** Tomcat would load its JSP servlet at the start; there are no JSP pages here, and no JSP library. */
+    /** Tomcat would load its JSP servlet at startup; there are no JSP pages here, and no JSP library. */
     static void withoutJsp(LifecycleEvent event) {
         if (event.getType().equals(Lifecycle.BEFORE_START_EVENT) && event.getLifecycle() instanceof Context context) {
             context.removeServletMapping("*.jsp");

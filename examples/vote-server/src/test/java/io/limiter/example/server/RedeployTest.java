@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.catalina.Context;
@@ -29,6 +30,8 @@ import redis.embedded.RedisServer;
 class RedeployTest {
     /** -Dlimiter.redeploys=20 */
     private static final int TIMES = Integer.getInteger("limiter.redeploys", 3);
+
+    private static final Duration LONG = Duration.ofSeconds(30);
 
     @TempDir
     Path directory;
@@ -68,6 +71,7 @@ class RedeployTest {
                 limiter.backend = redis
                 limiter.redis.address = redis://127.0.0.1:%d
                 limiter.redis.deadline = 5s
+                limiter.redis.startup-wait = 30s
                 limiter.rules.vote.path = /api/votes
                 limiter.rules.vote.limits = 3/1h
                 limiter.rules.vote.on-failure = allow
@@ -102,8 +106,12 @@ class RedeployTest {
                                                 tomcat.getConnector().getLocalPort()))
                                 .size());
                 context.stop();
-                awaitNoThreads();
-                awaitNoConnections();
+                Await.until(
+                        LONG,
+                        () -> "no threads but " + threads(),
+                        () -> threads().isEmpty());
+                // The one that remains is the one that asks.
+                Await.until(LONG, () -> "one connection to Redis", () -> connections() == 1);
                 if (i < TIMES - 1) {
                     context.start();
                 }
@@ -112,29 +120,18 @@ class RedeployTest {
             // type.
             List<WeakReference<ClassLoader>> gathered = new ArrayList<>(loaders.subList(1, TIMES - 1));
             context.start();
-            for (int i = 0; i < 100 && !gathered.isEmpty(); i++) {
+            Await.until(LONG, () -> "class loaders of stopped applications are gone: " + gathered, () -> {
                 // Tomcat renews a request thread, and what Netty left in it, when that has its next request.
                 Caller.burst(
                         30, "POST", "/api/votes?for=tea", tomcat.getConnector().getLocalPort());
                 System.gc();
-                Thread.sleep(100);
                 gathered.removeIf(loader -> loader.get() == null);
-            }
-            assertEquals(List.of(), gathered, "class loaders of stopped applications");
+                return gathered.isEmpty();
+            });
         } finally {
             tomcat.stop();
             tomcat.destroy();
         }
-    }
-
-    /** All but the one that asks. */
-    private void awaitNoConnections() throws IOException, InterruptedException {
-        int connections = connections();
-        for (int i = 0; i < 100 && connections > 1; i++) {
-            Thread.sleep(50);
-            connections = connections();
-        }
-        assertEquals(1, connections);
     }
 
     private int connections() throws IOException {
@@ -143,16 +140,6 @@ class RedeployTest {
             String reply = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
             return (int) reply.lines().filter(line -> line.contains("addr=")).count();
         }
-    }
-
-    /** Told to end, they need a moment to do it. */
-    private static void awaitNoThreads() throws InterruptedException {
-        List<String> names = threads();
-        for (int i = 0; i < 100 && !names.isEmpty(); i++) {
-            Thread.sleep(50);
-            names = threads();
-        }
-        assertEquals(List.of(), names);
     }
 
     private static List<String> threads() {

@@ -36,9 +36,11 @@ class TwoServersTest {
                 "redis",
                 "LIMITER_REDIS_ADDRESS",
                 "redis://127.0.0.1:" + redisPort,
-                // Of a busy machine, which may take longer than usual: until then each would grant its own share.
+                // A busy machine may take longer than usual, and then each would grant its own share.
                 "LIMITER_REDIS_STARTUP_WAIT",
-                "60s");
+                "60s",
+                "LIMITER_REDIS_DEADLINE",
+                "30s");
         try (ServerProcess one = ServerProcess.start(environment);
                 ServerProcess other = ServerProcess.start(environment)) {
             List<Answer> answers = Caller.burst(300, "POST", "/api/votes?for=tea", one.port(), other.port());

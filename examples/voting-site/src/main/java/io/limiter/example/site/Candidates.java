@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Who can be voted for, and the votes that this instance has counted. Thread-safe. */
+/** The candidates, and the votes that this instance has counted. Thread-safe. */
 @Component
 class Candidates {
     /** A candidate and its votes. */

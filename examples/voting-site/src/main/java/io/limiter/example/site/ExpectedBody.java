@@ -6,11 +6,11 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** What the body of a call has to be, beside the method that takes it: who sends something else is told this. */
+/** The expected body of a call, declared at the method that reads it; sent to clients that send something else. */
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface ExpectedBody {
-    /** Ends the sentence "send ...": a JSON object of a shape, with an example that is taken as it stands. */
+    /** Ends the sentence "send ...": the shape of a JSON object, with a valid example. */
     String value();
 }

@@ -10,7 +10,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/** What every answer says to the browser: load nothing from elsewhere, run no script but ours, show the page in no frame. */
+/** Header fields of every response: load nothing from elsewhere, run no script but ours, show the page in no frame. */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class SecurityHeaders extends OncePerRequestFilter {

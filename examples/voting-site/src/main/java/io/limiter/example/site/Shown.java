@@ -2,7 +2,7 @@ package io.limiter.example.site;
 
 import org.jspecify.annotations.Nullable;
 
-/** How a value that somebody sent stands in a message: short, so that nobody gets a megabyte back. */
+/** A value of a request as it is shown in a message: shortened, so that no response has a megabyte. */
 public final class Shown {
     private static final int LONGEST = 40;
 

@@ -11,8 +11,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Refuses what is far larger than anything that the page sends: a list of millions of items would be made before anybody looks at
- * it. A body says its length, or is not read at all.
+ * Refuses bodies that are far larger than anything that the page sends: otherwise a list of millions of items would be created
+ * before it is checked. A body without a length is refused, too.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 1)

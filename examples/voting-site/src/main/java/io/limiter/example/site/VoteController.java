@@ -18,10 +18,10 @@ public class VoteController {
     /** A vote. JSON and not a form, so that no page of another site can send it in somebody's name. */
     record Ballot(@Nullable String candidate) {}
 
-    /** How it stands, who counted it, and how often one may vote. */
+    /** The standings, which instance counted them, and how often a client may vote. */
     record Results(List<Candidates.Standing> candidates, String countedBy, String backend, Rule rule) {}
 
-    /** So many votes in a period. */
+    /** A number of votes in a period. */
     record Rule(long votes, long periodMillis) {}
 
     private final Candidates candidates;
@@ -43,7 +43,7 @@ public class VoteController {
         return results();
     }
 
-    /** Tells how it stands. */
+    /** Returns the standings. */
     @GetMapping("/results")
     public Results results() {
         return new Results(

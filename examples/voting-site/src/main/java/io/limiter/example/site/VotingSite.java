@@ -8,7 +8,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 @SpringBootApplication
 public class VotingSite {
     /**
-     * Starts it, says where it is, and leaves it running; ends the JVM with status 1 if it can't be started. Every property of
+     * Starts the site, prints its address, and leaves it running; ends the JVM with status 1 if it can't be started. Every property of
      * Spring Boot and of the limiter can be given as {@code --name=value}.
      */
     public static void main(String[] args) {
@@ -16,7 +16,8 @@ public class VotingSite {
         try {
             site = SpringApplication.run(VotingSite.class, args);
         } catch (RuntimeException reported) {
-            // Spring Boot has said why. Thrown on, Maven would say it a second time, with pages of stack trace.
+            // Spring Boot has logged the reason. If it were thrown, Maven would print it again, with pages of stack
+            // trace.
             System.exit(1);
             return;
         }

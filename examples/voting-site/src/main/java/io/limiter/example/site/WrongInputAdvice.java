@@ -28,12 +28,12 @@ class WrongInputAdvice {
     @ExceptionHandler
     ProblemDetail unreadable(
             HttpMessageNotReadableException unreadable, HandlerMethod called, HttpServletRequest request) {
-        // SmallBodies lets no body in that does not say its length.
+        // SmallBodies admits only bodies with a length.
         String wrong = request.getContentLengthLong() > 0 ? "the body can't be read" : "the body is missing";
         return problem(HttpStatus.BAD_REQUEST, wrong + "; send " + expectedBy(called));
     }
 
-    /** A body that does not say that it is JSON, which is what curl -d and forms send. */
+    /** A body that is not declared as JSON, as curl -d and forms send it. */
     @ExceptionHandler
     ResponseEntity<ProblemDetail> noJson(HttpMediaTypeNotSupportedException unsupported, HandlerMethod called) {
         HttpStatus status = HttpStatus.UNSUPPORTED_MEDIA_TYPE;

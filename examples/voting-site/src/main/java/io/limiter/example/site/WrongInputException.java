@@ -1,6 +1,6 @@
 package io.limiter.example.site;
 
-/** What a request says can't be done. Its message says what was wrong, the value, and what to send instead. */
+/** A request can't be executed. The message states what was wrong, the value, and what to send instead. */
 public final class WrongInputException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -1,4 +1,4 @@
-/** A vote with Spring Boot: the application, its candidates, and what every answer says to the browser. */
+/** A vote with Spring Boot: the application, its candidates, and the header fields of every response. */
 @NullMarked
 package io.limiter.example.site;
 

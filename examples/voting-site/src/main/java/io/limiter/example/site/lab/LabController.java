@@ -18,8 +18,8 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * The laboratory over HTTP. It is limited itself: how often one may ask by {@code limiter.rules} in application.yml, how much
- * traffic one may start by the annotation below.
+ * The laboratory over HTTP. It is limited itself: requests by {@code limiter.rules} in application.yml, started
+ * traffic by the annotation below.
  */
 @RestController
 @RequestMapping("/api/lab")
@@ -80,7 +80,7 @@ public class LabController {
         return view(visitor, 0, 0);
     }
 
-    /** Starts afresh: nothing used, nothing drawn. */
+    /** Resets the laboratory: nothing used, nothing drawn. */
     @PostMapping("/clear")
     public LabView clear(HttpServletRequest request, HttpServletResponse response) {
         Visitor visitor = visitor(request, response);

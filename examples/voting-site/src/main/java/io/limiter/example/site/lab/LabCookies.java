@@ -14,7 +14,7 @@ import org.springframework.http.ResponseCookie;
 import org.springframework.web.util.WebUtils;
 
 /**
- * What the browser carries from one instance to another: who the visitor is, a random number and nothing else, and the
+ * Cookies that the browser sends to every instance: a random number that identifies the visitor, and the
  * limits that the visitor has set.
  */
 final class LabCookies {

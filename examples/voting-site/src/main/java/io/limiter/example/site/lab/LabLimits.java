@@ -52,7 +52,7 @@ record LabLimits(long permits, long periodMillis, long burst) {
         return value;
     }
 
-    /** Four policies of one limit each, in the order of the lanes. When Redis is away they answer from this JVM. */
+    /** Four policies of one limit each, in the order of the lanes. While Redis is unreachable, this JVM decides. */
     List<Policy> policies() {
         List<Policy> policies = new ArrayList<>();
         for (Algorithm algorithm : LANES) {
@@ -63,7 +63,7 @@ record LabLimits(long permits, long periodMillis, long burst) {
         return List.copyOf(policies);
     }
 
-    /** As it stands in a cookie and in keys. */
+    /** The text in a cookie and in keys. */
     String text() {
         return permits + "-" + periodMillis + "-" + burst;
     }

@@ -63,7 +63,7 @@ class Laboratory implements AutoCloseable {
                         round, at, decisions.stream().map(Verdict::of).toList()));
     }
 
-    /** What each of the four has left, also after the calls that other instances have let pass. */
+    /** What each of the four has left, including the calls that other instances have admitted. */
     List<Decision> look(Visitor visitor) {
         PartitionKey key = visitor.key();
         List<CompletableFuture<Decision>> asked = new ArrayList<>();
@@ -76,7 +76,7 @@ class Laboratory implements AutoCloseable {
     /**
      * Stops the traffic, and forgets what the visitor has used, here and on all instances, and what has been drawn.
      *
-     * @throws io.limiter.BackendException if Redis is away
+     * @throws io.limiter.BackendException if Redis is unreachable
      */
     void afresh(Visitor visitor) {
         visitor.replaceRun(null);

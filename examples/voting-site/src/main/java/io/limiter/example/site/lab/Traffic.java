@@ -16,15 +16,15 @@ record Traffic(
     private static final int MOST_STEPS = 8;
     private static final long LATEST_MILLIS = 180_000;
 
-    /** So many calls from a moment on: all at once when {@code overMillis} is 0. */
+    /** Calls from a moment on: all at once when {@code overMillis} is 0. */
     record Step(
             @Nullable Long atMillis,
             @Nullable Long calls,
             @Nullable Long overMillis) {}
 
     /**
-     * How many calls in all: what it costs to ask for it. At least 1, so that nothing is for free; what can't be started, because
-     * it is too much or nothing, costs no more than the most that can.
+     * The number of calls, which is the cost of the request. At least 1, so that no request is free; traffic that is refused as
+     * too much or empty costs at most as much as the largest that is accepted.
      */
     public long calls() {
         long calls = 0;
@@ -38,7 +38,7 @@ record Traffic(
     /**
      * When each call arrives, in microseconds from the start, in order.
      *
-     * @throws WrongInputException if that is too much, too late, or not said
+     * @throws WrongInputException if that is too much, too late, or missing
      */
     long[] offsetsMicros() {
         if (steps == null || steps.isEmpty() || steps.size() > MOST_STEPS) {

@@ -8,7 +8,7 @@ import io.limiter.LimitOutcome;
  *
  * @param retryAfter time until the call would have passed; -1 never
  * @param reset time until all is back: of a fixed window, when it ends
- * @param source who decided, as {@link Decision.Source} calls it
+ * @param source what decided, as named by {@link Decision.Source}
  */
 record Verdict(boolean allowed, long remaining, double retryAfter, double reset, Decision.Source source) {
     static Verdict of(Decision decision) {

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * What this instance remembers of one visitor: the last calls, the totals, and the traffic that is on its way. Bounded.
  * Thread-safe.
  *
- * <p>A <i>round</i> lasts until the visitor sets other limits or starts afresh; each has keys of its own, so nothing of the
- * one before counts.
+ * <p>A <i>round</i> lasts until the visitor sets other limits or resets the laboratory; each has keys of its own, so nothing of
+ * the previous round counts.
  */
 final class Visitor {
-    /** So many calls are kept to be drawn. */
+    /** The number of calls that are kept for drawing. */
     static final int MOST_ARRIVALS = 1_000;
 
     private final String id;

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.stereotype.Component;
 
-/** The visitors that this instance remembers: the last two thousand. Whoever is forgotten loses a drawing, and no limit. Thread-safe. */
+/** The visitors that this instance remembers: the last two thousand. A visitor that is removed loses a drawing, but no limit. Thread-safe. */
 @Component
 class Visitors {
     static final int MOST = 2_000;
@@ -34,7 +34,7 @@ class Visitors {
 
     private void forgetOneBut(String id) {
         if (byId.size() > MOST) {
-            // One who has made no call goes first: a flood of newcomers must not end what others are watching.
+            // Visitors without calls are removed first: a flood of newcomers must not end what others are watching.
             Map.Entry<String, Visitor> oldest = byId.entrySet().stream()
                     .filter(entry ->
                             !entry.getKey().equals(id) && entry.getValue().isIdle())

@@ -10,8 +10,8 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Each vote of a visitor who has the laboratory open is put to the four as well, whether it is counted or denied. So many of
- * them at most that a flood of votes costs no more than one decision each.
+ * Each vote of a visitor with an open laboratory also goes to the four policies, whether it is counted or denied. Their number
+ * is limited, so a flood of votes costs no more than one decision each.
  */
 @Configuration(proxyBeanMethods = false)
 class VotesAreArrivals implements WebMvcConfigurer, HandlerInterceptor {

@@ -1,4 +1,4 @@
-package io.limiter.benchmark.redis;
+package io.limiter.benchmark;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -7,7 +7,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Times and answers of one window. Each thread writes into a part of its own, so counting costs the callers no lock; they
  * are read when the window is over.
  */
-final class Samples {
+public final class Samples {
+    /** How many different answers are counted. They are made of flags. */
+    public static final int ANSWERS = 8;
+
     /** Each power of two of nanoseconds in 32 steps: times are known to 3 %. */
     private static final int STEP_BITS = 5;
 
@@ -15,7 +18,7 @@ final class Samples {
 
     private static final class Part {
         private final long[] times = new long[BUCKETS];
-        private final long[] answers = new long[Contender.ANSWERS];
+        private final long[] answers = new long[ANSWERS];
     }
 
     private final Queue<Part> parts = new ConcurrentLinkedQueue<>();
@@ -25,18 +28,20 @@ final class Samples {
         return part;
     });
 
-    void add(long nanos, int answer) {
+    /** Counts a call that took so long. */
+    public void add(long nanos, int answer) {
         Part part = ofThread.get();
         part.times[bucket(Math.max(0, nanos))]++;
         part.answers[answer]++;
     }
 
-    long count() {
+    /** How many calls there were. */
+    public long count() {
         return count(0);
     }
 
     /** How many answers have these flags. */
-    long count(int flags) {
+    public long count(int flags) {
         long count = 0;
         for (Part part : parts) {
             for (int answer = 0; answer < part.answers.length; answer++) {
@@ -47,7 +52,7 @@ final class Samples {
     }
 
     /** The time, in microseconds, that this share of the calls stayed within. */
-    double micros(double share) {
+    public double micros(double share) {
         long left = (long) Math.ceil(count() * share);
         for (int bucket = 0; bucket < BUCKETS; bucket++) {
             for (Part part : parts) {

@@ -1,0 +1,92 @@
+package io.limiter.benchmark.http;
+
+import io.limiter.Limiter;
+import io.limiter.benchmark.Ours;
+import io.limiter.benchmark.redis.Contender;
+import io.limiter.benchmark.redis.Workload;
+import io.limiter.servlet.RateLimitFilter;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** What stands before the servlet. A client says who it is by a number in a header. */
+final class Filters {
+    /** The header with the number of the client. */
+    static final String CLIENT = "X-Client";
+
+    private Filters() {}
+
+    /**
+     * The filter of that name: {@code none}, {@code constants}, {@code limiter} in this JVM, {@code limiter-redis}, or a
+     * contender on Redis in a filter of a few lines.
+     *
+     * @param address of Redis
+     * @return null for none
+     */
+    static @Nullable Filter of(String name, Workload workload, int rules, String headers, String address) {
+        return switch (name) {
+            case "none" -> null;
+            case "constants" -> new Plain(null, headers);
+            case "limiter" -> limiter(workload, rules, headers);
+            case "limiter-redis" -> limiter(workload, rules, headers, Ours.onRedis(address, "1s"));
+            default -> new Plain(Contender.of(name, new Contender.Task(address, "1s", workload)), headers);
+        };
+    }
+
+    /** So many rules, of which the last one in the text is for the requests. */
+    private static Filter limiter(Workload workload, int rules, String headers, String... lines) {
+        String others = IntStream.range(1, rules)
+                .mapToObj(i -> "limiter.rules.other-" + i + ".path = /other-" + i + "/*\nlimiter.rules.other-" + i
+                        + ".limits = 10/1s\n")
+                .collect(Collectors.joining());
+        Limiter limiter = Ours.start(others
+                + "limiter.rules.api.path = /api/*\nlimiter.rules.api.key = header:" + CLIENT
+                + "\nlimiter.rules.api.limits = " + workload.permits() + "/" + workload.periodMicros() + "us fixed\n"
+                + "limiter.http.headers = " + headers + "\nlimiter.in-process.max-entries = 1000000\n"
+                + String.join("\n", lines) + "\n");
+        return new RateLimitFilter(limiter);
+    }
+
+    /** Writes the same fields as our filter does, with constant values; asks before if it has somebody to ask. */
+    private static final class Plain implements Filter {
+        private final @Nullable Contender asked;
+        private final boolean three;
+
+        Plain(@Nullable Contender asked, String headers) {
+            this.asked = asked;
+            this.three = headers.equals("x-ratelimit");
+        }
+
+        @Override
+        public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+                throws IOException, ServletException {
+            HttpServletResponse answer = (HttpServletResponse) response;
+            if (three) {
+                answer.setHeader("X-RateLimit-Limit", "1000");
+                answer.setHeader("X-RateLimit-Remaining", "999");
+                answer.setHeader("X-RateLimit-Reset", "1795249270");
+            } else {
+                answer.setHeader("RateLimit-Policy", "\"api\";q=1000;w=60");
+                answer.setHeader("RateLimit", "\"api\";r=999;t=60");
+            }
+            if (asked != null) {
+                int client = Integer.parseInt(((HttpServletRequest) request).getHeader(CLIENT));
+                if ((asked.ask(client) & Contender.ALLOWED) == 0) {
+                    answer.setStatus(429);
+                    answer.setHeader("Retry-After", "60");
+                    answer.setContentLength(0);
+                    return;
+                }
+            }
+            chain.doFilter(request, response);
+        }
+    }
+}

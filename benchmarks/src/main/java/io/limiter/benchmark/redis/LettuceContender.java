@@ -1,0 +1,171 @@
+package io.limiter.benchmark.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.IntegerListOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import io.limiter.benchmark.Ours;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/** One command on one shared connection of Lettuce: no deadline, no failure mode, nothing besides. */
+final class LettuceContender implements Contender {
+    /** Asks for a key by its number. */
+    private interface Call {
+        RedisFuture<? extends List<?>> start(int key);
+    }
+
+    private final RedisClient client;
+    private final StatefulRedisConnection<String, String> connection;
+    private final Call call;
+    private final Function<List<?>, Object> allowed;
+
+    /** @param allowed where the 1 of an allowed call stands in the reply */
+    private LettuceContender(
+            String address,
+            Function<StatefulRedisConnection<String, String>, Call> call,
+            Function<List<?>, Object> allowed) {
+        this.client = RedisClient.create(address);
+        this.connection = client.connect();
+        this.call = call.apply(connection);
+        this.allowed = allowed;
+    }
+
+    static Contender ofOurScripts(String what, Task task) {
+        return of(Ours.script(file(what)), what, task, false);
+    }
+
+    /** Our scripts as they were on 22 November 2026, so that later ones can be compared with them. */
+    static Contender ofFrozenScripts(String what, Task task) {
+        return of(FrozenScripts.text(file(what)), what, task, true);
+    }
+
+    private static String file(String what) {
+        return switch (what) {
+            case "fixed" -> "fixed_window";
+            case "bucket" -> "token_bucket";
+            case "list", "zset" -> "sliding_" + what;
+            case "two" -> "batch";
+            default -> throw new IllegalArgumentException("no contender is called lettuce-" + what);
+        };
+    }
+
+    private static Contender of(String script, String what, Task task, boolean frozen) {
+        String most = Long.toString(task.permits());
+        String period = Long.toString(task.periodMicros());
+        if (!what.equals("two")) {
+            return scripted(script, task, List.of("a"), reply -> reply.get(0), "1", most, period, most, "", "", "");
+        }
+        Task second = task.second();
+        String more = Long.toString(second.permits());
+        String longer = Long.toString(second.periodMicros());
+        // The frozen batch script wants a request id and a mode of each limit, and replies a list of requests.
+        String[] two = frozen
+                ? new String[] {
+                    "", "2", "fixed", "1", most, period, most, "", "", "fixed", "1", more, longer, more, "", ""
+                }
+                : new String[] {"", "1", "2", "fixed", "1", most, period, most, "fixed", "1", more, longer, more};
+        return scripted(
+                script, task, List.of("a", "b"), reply -> frozen ? ((List<?>) reply.get(0)).get(0) : reply.get(0), two);
+    }
+
+    static Contender ofGcra(Task task) {
+        String permit = Double.toString((double) task.periodMicros() / task.permits());
+        return scripted(
+                FrozenScripts.resource("gcra.lua"),
+                task,
+                List.of("g"),
+                reply -> reply.get(0),
+                permit,
+                Long.toString(task.periodMicros()));
+    }
+
+    /** @param states the names of a client's states */
+    private static Contender scripted(
+            String script, Task task, List<String> states, Function<List<?>, Object> allowed, String... arguments) {
+        return new LettuceContender(
+                task.address(),
+                connection -> {
+                    String sha = connection.sync().scriptLoad(script);
+                    return key -> connection
+                            .async()
+                            .<List<Object>>evalsha(
+                                    sha,
+                                    ScriptOutputType.MULTI,
+                                    states.stream()
+                                            .map(state -> "lettuce:{client-" + key + "}:" + state)
+                                            .toArray(String[]::new),
+                                    arguments);
+                },
+                allowed);
+    }
+
+    /** A fixed window by one native command, where the server has it. It answers nothing of the time that is left. */
+    static Contender ofIncrex(Task task) {
+        ProtocolKeyword increx = new ProtocolKeyword() {
+            @Override
+            public byte[] getBytes() {
+                return name().getBytes(StandardCharsets.US_ASCII);
+            }
+
+            @Override
+            public String name() {
+                return "INCREX";
+            }
+        };
+        return new LettuceContender(
+                task.address(),
+                connection -> {
+                    if (connection.sync().commandInfo(increx.name()).get(0) == null) {
+                        throw new UnavailableException("this server has no command INCREX");
+                    }
+                    return key -> connection
+                            .async()
+                            .dispatch(
+                                    increx,
+                                    new IntegerListOutput<>(StringCodec.UTF8),
+                                    new CommandArgs<>(StringCodec.UTF8)
+                                            .addKey("increx:client-" + key)
+                                            .add("BYINT")
+                                            .add(1)
+                                            .add("UBOUND")
+                                            .add(task.permits())
+                                            .add("PX")
+                                            .add(Math.max(1, task.periodMicros() / 1_000))
+                                            .add("ENX"));
+                },
+                reply -> reply.get(1));
+    }
+
+    @Override
+    public int ask(int key) {
+        try {
+            return flags(call.start(key).get(10, TimeUnit.SECONDS));
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public CompletionStage<Integer> askAsync(int key) {
+        return call.start(key).thenApply(this::flags);
+    }
+
+    private int flags(List<?> reply) {
+        return Contender.byRedis(Long.valueOf(1).equals(allowed.apply(reply)));
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    }
+}

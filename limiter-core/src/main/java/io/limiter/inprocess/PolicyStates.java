@@ -1,0 +1,141 @@
+package io.limiter.inprocess;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides calls to one policy. Where its states are is found once; a call for a key that has them, which nearly all calls are,
+ * is decided here, and {@link Transaction} decides the others by the same arithmetic. Thread-safe.
+ */
+final class PolicyStates implements Backend.PolicyDecider {
+    /** So many bits a long has, without the last. */
+    private static final int MOST_LIMITS = 63;
+
+    private final InProcessBackend backend;
+    private final StateTable table;
+    private final StateIndex index;
+    private final Policy policy;
+    private final int hash;
+    private final Limit[] limits;
+    /** The only limit. */
+    private final @Nullable Limit single;
+
+    /**
+     * Each limit in the table; null until they are found, and where one grants nothing. A limit that lost its last state has
+     * none for ever, so that an old value here does no harm.
+     */
+    private LimitStates @Nullable [] states;
+
+    /** The first of them. */
+    private @Nullable LimitStates first;
+
+    PolicyStates(InProcessBackend backend, StateTable table, Policy policy) {
+        this.backend = backend;
+        this.table = table;
+        this.index = table.index();
+        this.policy = policy;
+        this.hash = StateIndex.hash(policy.name());
+        this.limits = policy.limits().toArray(new Limit[0]);
+        this.single = limits.length == 1 ? limits[0] : null;
+    }
+
+    @Override
+    public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
+        long now = backend.openNow();
+        boolean take = mode == Backend.Mode.TAKE;
+        LimitStates known = first;
+        if (known != null) {
+            int ofKey = StateIndex.hash(hash, key);
+            State state = index.find(known, key, ofKey);
+            // A charge of its own for each way: then none is made where nobody keeps it.
+            Decision decision = state == null
+                    ? null
+                    : single != null
+                            ? state.decide(new Charge(policy, key, permits), single, now, take)
+                            : decideAll(key, permits, state, ofKey, now, take);
+            if (decision != null) {
+                return decision;
+            }
+        }
+        return decideUnknown(new Charge(policy, key, permits), now, take);
+    }
+
+    private Decision decideUnknown(Charge charge, long now, boolean take) {
+        Decision decision = backend.transact(List.of(charge), now, take);
+        if (limits.length <= MOST_LIMITS) {
+            findStates(charge);
+        }
+        return decision;
+    }
+
+    private void findStates(Charge charge) {
+        LimitStates[] found = new LimitStates[limits.length];
+        for (int i = 0; i < found.length; i++) {
+            LimitStates one = limits[i].permits() == 0 ? null : table.statesOf(charge, limits[i]);
+            if (one == null) {
+                return;
+            }
+            found[i] = one;
+        }
+        states = found;
+        first = found[0];
+    }
+
+    /** Decides several limits; null where one has no state, or that was dropped meanwhile or has no memory left. */
+    private @Nullable Decision decideAll(
+            PartitionKey key, long permits, State state, int ofKey, long now, boolean take) {
+        State[] mine = allOf(state, key, ofKey);
+        if (mine == null) {
+            return null;
+        }
+        Charge charge = new Charge(policy, key, permits);
+        State[] inOrder = State.inLockOrder(mine);
+        State.lockAll(inOrder);
+        try {
+            long allowed = 0;
+            for (int i = 0; i < mine.length; i++) {
+                if (mine[i].isDropped()) {
+                    return null;
+                }
+                allowed |= mine[i].allows(charge, limits[i], permits, now, take) ? 1L << i : 0;
+                if (mine[i].lacksMemory()) {
+                    return null;
+                }
+            }
+            boolean granted = allowed == (1L << mine.length) - 1;
+            LimitOutcome[] outcomes = new LimitOutcome[mine.length];
+            for (int i = 0; i < mine.length; i++) {
+                boolean own = (allowed & 1L << i) != 0;
+                outcomes[i] = mine[i].answer(charge, limits[i], permits, now, own, granted, take);
+            }
+            return Decision.ofOneCharge(Decision.Source.IN_PROCESS, outcomes);
+        } finally {
+            State.unlockAll(inOrder);
+        }
+    }
+
+    /** The states of all limits for the key; null where one has none. */
+    private State @Nullable [] allOf(State state, PartitionKey key, int ofKey) {
+        LimitStates[] known = states;
+        if (known == null) {
+            return null;
+        }
+        State[] mine = new State[limits.length];
+        mine[0] = state;
+        for (int i = 1; i < mine.length; i++) {
+            State next = index.find(known[i], key, ofKey);
+            if (next == null) {
+                return null;
+            }
+            mine[i] = next;
+        }
+        return mine;
+    }
+}

@@ -1,0 +1,234 @@
+package io.limiter.servlet.match;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.config.HttpSettings;
+import io.limiter.config.HttpSettings.MethodOverride;
+import io.limiter.config.RuleDefinition;
+import io.limiter.servlet.FakeExchange;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The index names every rule that a request matches, and few others. All rules, asked one by one, are the measure. */
+class PathIndexTest {
+    private static final Policy POLICY = Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1)));
+
+    /** Some are equal to others if case is ignored, among them the Kelvin sign, the long s, and pairs of surrogates. */
+    private static final List<String> SEGMENTS = List.of(
+            "a",
+            "A",
+            "api",
+            "k",
+            "\u212A",
+            "s",
+            "\u017F",
+            "i",
+            "\u0130",
+            "\u0131",
+            "\u00DF",
+            "\u00E9t\u00E9",
+            "\u00C9T\u00C9",
+            "\u00B5",
+            "\u039C",
+            "\u03C3",
+            "\u03C2",
+            "\uD801\uDC00",
+            "\uD801\uDC28",
+            "a@",
+            "a`",
+            "a b",
+            "Aa",
+            "BB",
+            "...",
+            "index.html");
+
+    private static final List<String> METHODS = List.of("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "get", "X");
+
+    /** What a client may write between or into segments. */
+    private static final List<String> ODD = List.of(
+            "/",
+            "//",
+            "/./",
+            "/../",
+            "/%2e%2e/",
+            "%2F",
+            "%2f",
+            "%5C",
+            "\\",
+            ";x=1",
+            ";/..",
+            "%",
+            "%25",
+            "%2525",
+            "%61",
+            "%C3%89",
+            "%E2%84%AA",
+            "%ED%A0%81",
+            "%00",
+            "%20",
+            "\u0000",
+            " ",
+            "?");
+
+    private final HttpSettings usual = HttpSettings.DEFAULT;
+    private final HttpSettings exact =
+            new HttpSettings(usual.headers(), usual.reset(), false, false, false, usual.methodOverride(), null);
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void namesEveryRuleThatIsForARequest(long seed) {
+        Random random = new Random(seed);
+        int matched = 0;
+        for (int i = 0; i < 200; i++) {
+            HttpSettings settings = random.nextBoolean() ? usual : exact;
+            List<RuleDefinition> rules = rules(random, 1 + random.nextInt(40));
+            List<RequestMatcher> matchers = rules.stream()
+                    .map(rule -> new RequestMatcher(rule, settings))
+                    .toList();
+            int more = random.nextInt(3);
+            Function<MatchableRequest, int[]> candidates = RequestMatcher.candidates(matchers, more);
+            for (int j = 0; j < 100; j++) {
+                MatchableRequest request = request(random, rules);
+                int[] asked = candidates.apply(request);
+                int[] found = IntStream.of(asked)
+                        .filter(rule ->
+                                rule >= matchers.size() || matchers.get(rule).matches(request))
+                        .toArray();
+                int[] expected = IntStream.range(0, matchers.size() + more)
+                        .filter(rule -> rule >= matchers.size() || matchesOneByOne(rules.get(rule), settings, request))
+                        .toArray();
+                assertArrayEquals(expected, found, () -> rules + " of " + request.paths());
+                assertArrayEquals(IntStream.of(asked).sorted().distinct().toArray(), asked);
+                matched += expected.length - more;
+            }
+        }
+        assertTrue(matched > 10_000, matched + " matches");
+    }
+
+    /** The meaning of a rule, without the index. */
+    private static boolean matchesOneByOne(RuleDefinition rule, HttpSettings settings, MatchableRequest request) {
+        return request.isOneOf(rule.methods())
+                && request.paths().stream()
+                        .anyMatch(path -> rule.paths().stream()
+                                .anyMatch(pattern ->
+                                        PathPattern.of(pattern, settings).matches(path)));
+    }
+
+    private static List<RuleDefinition> rules(Random random, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> {
+                    String[] paths = IntStream.rangeClosed(0, random.nextInt(3))
+                            .mapToObj(n -> pattern(random))
+                            .distinct()
+                            .toArray(String[]::new);
+                    RuleDefinition rule = RuleDefinition.of("r" + i, POLICY, paths);
+                    return random.nextInt(3) > 0
+                            ? rule
+                            : rule.withMethods(METHODS.get(random.nextInt(6)), METHODS.get(6 + random.nextInt(2)));
+                })
+                .toList();
+    }
+
+    private static String pattern(Random random) {
+        StringBuilder pattern = new StringBuilder();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            pattern.append('/').append(random.nextInt(4) == 0 ? "{v" + i + "}" : one(SEGMENTS, random));
+        }
+        return pattern.isEmpty() || random.nextBoolean()
+                ? pattern.append(random.nextBoolean() ? "/*" : "/").toString()
+                : pattern.toString();
+    }
+
+    /** On the way of one of the rules, more or less. */
+    private static MatchableRequest request(Random random, List<RuleDefinition> rules) {
+        String pattern = one(one(rules, random).paths(), random);
+        StringBuilder sent = new StringBuilder();
+        for (String segment : pattern.split("/", -1)) {
+            String text = segment.startsWith("{") || random.nextInt(8) == 0 ? one(SEGMENTS, random) : segment;
+            sent.append(sent.isEmpty() && text.isEmpty() ? "" : "/")
+                    .append(text.equals("*") ? one(SEGMENTS, random) + "/x" : otherCase(text, random));
+        }
+        for (int i = random.nextInt(3); i > 0; i--) {
+            sent.insert(random.nextInt(sent.length() + 1), one(ODD, random));
+        }
+        FakeExchange exchange = new FakeExchange();
+        exchange.method = one(METHODS, random);
+        exchange.requestUri = sent.toString();
+        exchange.path = random.nextInt(4) > 0 ? sent.toString() : pattern;
+        exchange.query = random.nextInt(4) > 0 ? null : "_method=" + one(METHODS, random);
+        exchange.characterEncoding = random.nextInt(8) > 0 ? null : one(List.of("UTF-16", "UTF-7", "no"), random);
+        if (random.nextInt(4) == 0) {
+            exchange.header("X-HTTP-Method-Override", one(METHODS, random));
+        }
+        return new MatchableRequest(exchange.request(), new RequestPaths(), one(MethodOverride.values(), random));
+    }
+
+    private static String otherCase(String text, Random random) {
+        int kind = random.nextInt(4);
+        return kind == 0 ? text.toUpperCase() : kind == 1 ? text.toLowerCase() : text;
+    }
+
+    private static <T> T one(List<T> all, Random random) {
+        return all.get(random.nextInt(all.size()));
+    }
+
+    private static MethodOverride one(MethodOverride[] all, Random random) {
+        return all[random.nextInt(all.length)];
+    }
+
+    @Test
+    void hasOneHashForAllSpellingsOfASegment() {
+        List<String> withCase = new ArrayList<>();
+        for (int c = 0; c <= Character.MAX_VALUE; c++) {
+            if (Character.toUpperCase(c) != c || Character.toLowerCase(c) != c) {
+                withCase.add(Character.toString(c));
+            }
+        }
+        int equal = 0;
+        for (String one : withCase) {
+            for (String other : withCase) {
+                if (one.regionMatches(true, 0, other, 0, 1)) {
+                    assertEquals(PathIndex.hash(one, 0, 1), PathIndex.hash(other, 0, 1), one + " " + other);
+                    equal++;
+                }
+            }
+        }
+        assertTrue(equal > 2 * withCase.size(), equal + " pairs of " + withCase.size());
+    }
+
+    /** However many there are: each request is compared with a few of them. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/r%d", "/r%d/*", "/api/v1/r%d/{id}", "/{tenant}/r%d", "/{tenant}/r%d/{id}/x"})
+    void asksFewOfManyRules(String pattern) {
+        List<RequestMatcher> matchers = IntStream.range(0, 1_000)
+                .mapToObj(i -> new RequestMatcher(RuleDefinition.of("r", POLICY, pattern.formatted(i)), usual))
+                .toList();
+        Function<MatchableRequest, int[]> candidates = RequestMatcher.candidates(matchers, 0);
+        for (int i = 0; i < 1_000; i++) {
+            FakeExchange exchange = new FakeExchange();
+            exchange.path = pattern.formatted(i).replace("{tenant}", "t").replace("{id}", "7");
+            exchange.requestUri = exchange.path;
+            int[] asked = candidates.apply(
+                    new MatchableRequest(exchange.request(), new RequestPaths(), MethodOverride.DECLARED));
+            assertArrayEquals(new int[] {i}, asked, exchange.path);
+        }
+    }
+
+    @Test
+    void joinsWhatTwoReadingsMean() {
+        assertArrayEquals(new int[] {1, 2, 3, 7, 9}, PathIndex.union(new int[] {1, 3, 9}, new int[] {2, 3, 7}));
+        assertArrayEquals(new int[] {1, 2}, PathIndex.union(new int[] {1, 2}, new int[] {1, 2}));
+        assertArrayEquals(new int[] {4}, PathIndex.union(new int[0], new int[] {4}));
+    }
+}

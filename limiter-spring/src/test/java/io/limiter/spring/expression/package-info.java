@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.expression;
+
+import org.jspecify.annotations.NullMarked;
