@@ -9,6 +9,7 @@ import io.limiter.benchmark.memory.RedisMemory;
 import io.limiter.benchmark.plot.Plot;
 import io.limiter.benchmark.redis.DelayedWire;
 import io.limiter.benchmark.redis.Load;
+import io.limiter.benchmark.redis.ScriptCost;
 import java.util.Arrays;
 
 /** The entry of the runnable build: a command and its arguments; {@code benchmarks/README.md} has all of them. */
@@ -24,6 +25,7 @@ public final class Main {
             case "memory" -> JvmMemory.run(rest, System.out);
             case "redis-memory" -> RedisMemory.run(rest, System.out);
             case "redis" -> Load.run(rest, System.out);
+            case "scripts" -> ScriptCost.run(rest, System.out);
             case "http" -> HttpBenchmarks.run(rest, System.out);
             case "http-start" -> HttpBenchmarks.start(rest, System.out);
             case "plot" -> Plot.run(rest);
@@ -33,7 +35,7 @@ public final class Main {
             case "http-server" -> HttpServer.child(rest);
             default -> {
                 System.err.println(
-                        "usage: jvm | jvm-rounds | memory | redis | redis-memory | http | http-start | plot, and arguments: see benchmarks/README.md");
+                        "usage: jvm | jvm-rounds | memory | redis | redis-memory | scripts | http | http-start | plot, and arguments: see benchmarks/README.md");
                 System.exit(2);
             }
         }

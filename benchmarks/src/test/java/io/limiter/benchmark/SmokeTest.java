@@ -10,6 +10,7 @@ import io.limiter.benchmark.memory.JvmMemory;
 import io.limiter.benchmark.memory.RedisMemory;
 import io.limiter.benchmark.plot.Plot;
 import io.limiter.benchmark.redis.Load;
+import io.limiter.benchmark.redis.ScriptCost;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -80,6 +81,13 @@ class SmokeTest {
     void theAnnotatedMethodsRun() throws Exception {
         run("AnnotatedMethod");
         assertEquals(7, rows().size());
+    }
+
+    @Test
+    void theCostOfScriptsIsMeasured() throws Exception {
+        ScriptCost.run(new String[] {"1", "200", "fixed_window,sliding_list"}, out);
+        // 4 and 8 cases; our script, two limits, the minimal script and the lean one.
+        assertEquals((4 + 8) * 4, rows().size());
     }
 
     @ParameterizedTest

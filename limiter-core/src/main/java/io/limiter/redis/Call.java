@@ -32,10 +32,11 @@ final class Call {
     static final String SEE = "see";
     /** As {@link #SEE}, as the beginning of a take. Batch script only. */
     static final String ASK = "ask";
-    /** Forget the states. */
+    /** Forget the states. Batch script only. */
     static final String RESET = "reset";
 
-    private static final int NUMBERS = 6;
+    /** So many numbers of each state are in a reply. */
+    static final int NUMBERS = 6;
 
     /** Where a call is on its way. */
     enum State {
@@ -59,6 +60,9 @@ final class Call {
     private final @Nullable CompletableFuture<List<LimitOutcome>> future;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
     private @Nullable Consumer<List<LimitOutcome>> ifLate;
+    /** In which it is sent; null while it waits. */
+    private Flights.@Nullable Flight flight;
+
     private volatile long sinceMicros;
     private volatile boolean replied;
     /** The reply, or the exception; null until there is one. */
@@ -145,8 +149,9 @@ final class Call {
     }
 
     /** It leaves the queue to be sent. Returns false when nobody waits any more. */
-    boolean trySend(long nowMicros) {
+    boolean trySend(long nowMicros, Flights.Flight with) {
         sinceMicros = nowMicros;
+        flight = with;
         return state.compareAndSet(State.WAITING, State.SENT);
     }
 
@@ -159,6 +164,13 @@ final class Call {
     void tryFail(State before, BackendException failure) {
         if (tryEnd(before)) {
             tell(failure);
+        }
+    }
+
+    /** It was sent and is late: its flight keeps no other waiting any more. */
+    void endFlight() {
+        if (flight != null) {
+            flight.end();
         }
     }
 
@@ -185,9 +197,9 @@ final class Call {
         }
     }
 
-    /** The reply came when its caller had gone. */
-    void tellLate(List<?> reply) {
-        if (ifLate != null) {
+    /** The reply, or the exception, came when its caller had gone. */
+    void tellLate(Object replyOrFailure) {
+        if (ifLate != null && replyOrFailure instanceof List<?> reply) {
             List<LimitOutcome> outcomes = read(reply);
             if (outcomes.stream().allMatch(LimitOutcome::allowed)) {
                 ifLate.accept(outcomes);

@@ -1,24 +1,35 @@
 package io.limiter.redis;
 
+import io.limiter.Algorithm;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 
 /**
- * One command to Redis: a script, its keys and its arguments. Several calls can share one, as requests of the batch script.
- * A lone limit takes the script of its algorithm; both speak of a limit in the same six numbers.
+ * One command to Redis: a script, its keys and its arguments. Several calls can share one, as requests of the batch script;
+ * equal calls on one key, with no other on it in between, are one request that is asked several times. A lone limit takes
+ * the script of its algorithm; both speak of a limit in the same six numbers.
  *
  * @param longest how long anybody waits for it
  * @param isWanted whether anybody waits still
+ * @param requests the calls of each request
  */
-record Command(Script script, List<Object> keys, List<Object> arguments, Duration longest, BooleanSupplier isWanted) {
+record Command(
+        Script script,
+        List<Object> keys,
+        List<Object> arguments,
+        Duration longest,
+        BooleanSupplier isWanted,
+        List<List<Call>> requests) {
     /** Who gets the reply, or why there is none. */
     interface Receiver {
         void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
@@ -26,76 +37,200 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
 
     /** For somebody who waits for it, whatever happens. */
     Command(Script script, List<Object> keys, List<Object> arguments, Duration longest) {
-        this(script, keys, arguments, longest, () -> true);
+        this(script, keys, arguments, longest, () -> true, List.of());
     }
 
     /**
-     * The command of some calls.
+     * The command of some calls, in the order in which they came.
      *
      * @param time where the time is read; null for the server's
      */
     static Command of(List<Call> calls, @Nullable TimeSource time) {
+        List<List<Call>> requests = calls.size() == 1 ? List.of(calls) : requests(calls);
         List<Object> keys = new ArrayList<>();
-        calls.forEach(call -> call.parts.forEach(part -> keys.add(part.key())));
-        Script script = script(calls);
-        List<Object> arguments = new ArrayList<>();
+        requests.forEach(request -> request.get(0).parts.forEach(part -> keys.add(part.key())));
         String now = time == null ? "" : Long.toString(time.nowMicros());
+        List<Object> arguments = new ArrayList<>();
+        Script script = script(calls);
         if (script == Script.BATCH) {
             arguments.add(now);
-            for (Call call : calls) {
-                arguments.add(Integer.toString(call.parts.size()));
-                for (Call.Part part : call.parts) {
-                    arguments.add(part.limit().algorithm().text());
-                    add(arguments, part);
-                }
+            addRequests(arguments, requests);
+        } else {
+            Call.Part part = calls.get(0).parts.get(0);
+            addNumbers(arguments, part);
+            if (time != null || !isPlain(part)) {
+                arguments.addAll(List.of(now, id(part), part.mode()));
             }
-        } else if (script != Script.RESET) {
-            add(arguments, calls.get(0).parts.get(0), now);
         }
         BooleanSupplier isWanted = () -> calls.stream().anyMatch(call -> !call.isDone());
-        return new Command(script, keys, arguments, calls.get(0).longest, isWanted);
-    }
-
-    /** What is whose of the reply: a list of numbers for each call, or the error that kept that call from a decision. */
-    List<?> replies(@Nullable List<Object> reply, int calls) {
-        if (reply == null || (script == Script.BATCH && reply.size() != calls)) {
-            return Collections.nCopies(calls, RedisFailure.misread("a script did not reply to each request"));
+        Duration longest = calls.get(0).longest;
+        for (Call call : calls) {
+            longest = call.longest.compareTo(longest) > 0 ? call.longest : longest;
         }
-        return script == Script.BATCH
-                ? reply.stream().map(Command::withoutError).toList()
-                : List.of(reply);
+        return new Command(script, keys, arguments, longest, isWanted, requests);
     }
 
-    /** The batch script replies the error of a request as its text. */
-    private static Object withoutError(Object request) {
+    /** About how long a call keeps Redis, in microseconds. */
+    static long workMicros(Call call) {
+        long micros = 0;
+        for (Call.Part part : call.parts) {
+            Algorithm algorithm = part.limit().algorithm();
+            long permits = part.charge().permits();
+            micros += algorithm == Algorithm.SLIDING_ZSET
+                    ? 12 + permits
+                    : algorithm == Algorithm.SLIDING_LIST ? 8 + permits / 8 : 6;
+        }
+        return micros;
+    }
+
+    /** Its calls, in the order of their requests. */
+    List<Call> calls() {
+        return requests.size() == 1
+                ? requests.get(0)
+                : requests.stream().flatMap(List::stream).toList();
+    }
+
+    /** What is whose of the reply, in the order of the calls: its numbers, or the error that kept it from a decision. */
+    List<Object> replies(@Nullable List<Object> reply) {
+        if (isLone(requests) && reply != null) {
+            return List.of(reply);
+        }
+        if (reply == null || reply.size() != requests.size()) {
+            return Collections.nCopies(calls().size(), RedisFailure.misread("a script did not reply to each request"));
+        }
+        List<Object> replies = new ArrayList<>();
+        for (int i = 0; i < reply.size(); i++) {
+            List<Call> request = requests.get(i);
+            for (int time = 0; time < request.size(); time++) {
+                replies.add(ofTime(
+                        reply.get(i), time, Call.NUMBERS * request.get(0).parts.size()));
+            }
+        }
+        return replies;
+    }
+
+    /** The numbers of a time that the request was asked: those of its denial, where it had been denied before. */
+    private static Object ofTime(Object request, int time, int size) {
         if (!(request instanceof List<?> list)) {
             return RedisFailure.misread("the batch script's reply is not that of its requests");
         }
-        return list.size() == 1 && list.get(0) instanceof String error
-                ? new RedisException(RedisFailure.code(error).isEmpty() ? "ERR " + error : error)
-                : list;
-    }
-
-    /** The script of one algorithm is enough for a lone limit. It does not know how to see without taking. */
-    private static Script script(List<Call> calls) {
-        List<Call.Part> parts = calls.get(0).parts;
-        String mode = parts.get(0).mode();
-        if (mode.equals(Call.RESET)) {
-            return Script.RESET;
+        if (list.size() == 1 && list.get(0) instanceof String error) {
+            // The batch script replies the error of a request as its text.
+            return new RedisException(RedisFailure.code(error).isEmpty() ? "ERR " + error : error);
         }
-        boolean alone = calls.size() == 1 && parts.size() == 1 && !mode.equals(Call.SEE) && !mode.equals(Call.ASK);
-        return alone ? Script.alone(parts.get(0).limit().algorithm()) : Script.BATCH;
+        int from = Math.min(time, list.size() / size - 1) * size;
+        return from < 0 || list.size() % size != 0 ? list : list.subList(from, from + size);
     }
 
-    /** The numbers of a part, what stands between, the request id and the mode. */
-    private static void add(List<Object> arguments, Call.Part part, String... between) {
+    /** Calls become one request where they have one form and one key, and nobody asked that key for something else between. */
+    private static List<List<Call>> requests(List<Call> calls) {
+        List<List<Call>> requests = new ArrayList<>();
+        Map<String, List<Call>> latest = new HashMap<>();
+        for (Call call : calls) {
+            List<Call> request = latest.get(call.parts.get(0).key());
+            if (request == null || !isAgain(request, call, latest)) {
+                request = new ArrayList<>(1);
+                requests.add(request);
+                for (Call.Part part : call.parts) {
+                    latest.put(part.key(), request);
+                }
+            }
+            request.add(call);
+        }
+        return requests;
+    }
+
+    private static boolean isAgain(List<Call> request, Call call, Map<String, List<Call>> latest) {
+        Call first = request.get(0);
+        if (!haveOneForm(first, call)) {
+            return false;
+        }
+        for (int i = 0; i < call.parts.size(); i++) {
+            String key = call.parts.get(i).key();
+            if (!key.equals(first.parts.get(i).key()) || latest.get(key) != request) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether nothing but keys tells them apart. */
+    private static boolean haveOneForm(Call one, Call other) {
+        boolean equal = one.parts.size() == other.parts.size();
+        for (int i = 0; equal && i < one.parts.size(); i++) {
+            Call.Part part = one.parts.get(i);
+            Call.Part otherPart = other.parts.get(i);
+            equal = isPlain(part)
+                    && isPlain(otherPart)
+                    && part.charge().permits() == otherPart.charge().permits()
+                    && part.limit().equals(otherPart.limit());
+        }
+        return equal;
+    }
+
+    private static boolean isLone(List<List<Call>> requests) {
+        return requests.isEmpty() || (requests.size() == 1 && requests.get(0).size() == 1);
+    }
+
+    private static void addRequests(List<Object> arguments, List<List<Call>> requests) {
+        List<Call> forms = new ArrayList<>();
+        List<Object> pairs = new ArrayList<>();
+        int count = arguments.size();
+        for (List<Call> request : requests) {
+            Call call = request.get(0);
+            int form = 0;
+            while (form < forms.size() && !haveOneForm(forms.get(form), call)) {
+                form++;
+            }
+            if (form == forms.size()) {
+                forms.add(call);
+                addForm(arguments, call);
+            }
+            pairs.add(Integer.toString(form + 1));
+            pairs.add(Integer.toString(request.size()));
+        }
+        arguments.add(count, Integer.toString(forms.size()));
+        if (forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1)) {
+            arguments.addAll(pairs);
+        }
+    }
+
+    /** A number of limits below 0 says that each has a request id and a mode too. */
+    private static void addForm(List<Object> arguments, Call call) {
+        boolean plain = call.parts.stream().allMatch(Command::isPlain);
+        arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
+        for (Call.Part part : call.parts) {
+            arguments.add(part.limit().algorithm().text());
+            addNumbers(arguments, part);
+            if (!plain) {
+                arguments.addAll(List.of(id(part), part.mode()));
+            }
+        }
+    }
+
+    /** The script of one algorithm is enough for a lone limit. It does not know how to see without taking, nor to forget. */
+    private static Script script(List<Call> calls) {
+        Call.Part first = calls.get(0).parts.get(0);
+        boolean alone = calls.size() == 1
+                && calls.get(0).parts.size() == 1
+                && !List.of(Call.SEE, Call.ASK, Call.RESET).contains(first.mode());
+        return alone ? Script.alone(first.limit().algorithm()) : Script.BATCH;
+    }
+
+    /** Whether it is a take without a request id, of which nothing but the numbers need be said. */
+    private static boolean isPlain(Call.Part part) {
+        return part.mode().equals(Call.TAKE) && part.charge().requestId() == null;
+    }
+
+    private static void addNumbers(List<Object> arguments, Call.Part part) {
         Limit limit = part.limit();
         for (long number : new long[] {part.charge().permits(), limit.permits(), limit.periodMicros(), limit.burst()}) {
             arguments.add(Long.toString(number));
         }
-        arguments.addAll(List.of(between));
+    }
+
+    private static String id(Call.Part part) {
         String id = part.charge().requestId();
-        arguments.add(id == null ? "" : PartitionKey.of(id).canonical());
-        arguments.add(part.mode());
+        return id == null ? "" : PartitionKey.of(id).canonical();
     }
 }

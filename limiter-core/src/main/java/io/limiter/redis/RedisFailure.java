@@ -163,6 +163,11 @@ final class RedisFailure {
         return new BackendException(Kind.FAULT, "RL-228 " + what + "; is something between this JVM and Redis?", null);
     }
 
+    /** Whether nothing ran because the keys of a command are on two masters for now. */
+    static boolean isTryAgain(Throwable failure) {
+        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("TRYAGAIN"));
+    }
+
     static boolean isNoScript(Throwable failure) {
         return Arrays.stream(causes(failure)).anyMatch(RedisNoScriptException.class::isInstance);
     }

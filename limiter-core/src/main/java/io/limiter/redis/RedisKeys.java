@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.Algorithm;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -12,8 +13,10 @@ import java.util.regex.Pattern;
  * and no brace comes from anywhere else: Redisson and Redis find the same slot.
  */
 record RedisKeys(String prefix) {
-    /** Of the layout of all states. It changes when a script reads or writes a state otherwise than before. */
-    private static final String VERSION = "1";
+    /** Of the layouts of logs. It changes when a script reads or writes a state otherwise than before. */
+    private static final String LOG_VERSION = "1";
+    /** Of the layouts of the other states. */
+    private static final String VERSION = "2";
 
     private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
 
@@ -25,7 +28,8 @@ record RedisKeys(String prefix) {
     }
 
     String of(Policy policy, PartitionKey key, Limit limit) {
+        boolean isLog = limit.algorithm() == Algorithm.SLIDING_LIST || limit.algorithm() == Algorithm.SLIDING_ZSET;
         return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + limit.identity() + ":"
-                + limit.algorithm().text() + VERSION;
+                + limit.algorithm().text() + (isLog ? LOG_VERSION : VERSION);
     }
 }

@@ -21,31 +21,30 @@ import java.util.stream.Stream;
 record Script(String name, String text, String sha) {
     private static final String BEGIN = "-- [algorithm]\n";
     private static final String END = "-- [/algorithm]\n";
+    private static final String MADE = "return look, charge, write, settle, back, answer\n";
 
     private static final Map<Algorithm, Script> ALONE = new EnumMap<>(Algorithm.class);
 
     /** Decides a list of requests, each with several limits. */
     static final Script BATCH;
 
-    /** Forgets states. */
-    static final Script RESET = of("reset", resource("reset"));
-
     /** Tells what a master is. */
     static final Script SELF_TEST = of("self_test", resource("self_test"));
 
     static {
-        StringBuilder batch = new StringBuilder("local algorithms = {}\n");
+        StringBuilder batch = new StringBuilder("local function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
             String text = resource(file);
             ALONE.put(algorithm, of(file, text));
-            batch.append("do\n")
-                    .append(section(file, text))
-                    .append("algorithms['")
+            batch.append("if name == '")
                     .append(algorithm.text())
-                    .append("'] = algorithm\nend\n");
+                    .append("' then\n")
+                    .append(section(file, text))
+                    .append(MADE)
+                    .append("end\n");
         }
-        BATCH = of("batch", batch + resource("batch"));
+        BATCH = of("batch", batch + "end\n" + resource("batch"));
     }
 
     /** The script that decides one limit for one call. */
@@ -55,7 +54,7 @@ record Script(String name, String text, String sha) {
 
     /** All scripts. */
     static List<Script> all() {
-        return Stream.concat(ALONE.values().stream(), Stream.of(BATCH, RESET, SELF_TEST))
+        return Stream.concat(ALONE.values().stream(), Stream.of(BATCH, SELF_TEST))
                 .toList();
     }
 

@@ -69,10 +69,9 @@ record SelfTest(Masters masters, RedisKeys keys) {
             Object answer = ask(command(keys, policy, nobody, Call.TAKE, PATIENCE), found);
             refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
         }
-        List<Object> names = command(keys, policy(Algorithm.FIXED_WINDOW), nobody, Call.TAKE, PATIENCE)
-                .keys();
-        ask(new Command(Script.RESET, names, List.of(), PATIENCE), found);
-        if (ask(new Command(Script.SELF_TEST, names, List.of(), PATIENCE), found) instanceof List<?> reply
+        Command reset = command(keys, policy(Algorithm.FIXED_WINDOW), nobody, Call.RESET, PATIENCE);
+        ask(reset, found);
+        if (ask(new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE), found) instanceof List<?> reply
                 && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, Clock.systemUTC(), masters.areCluster()));
         }
@@ -157,8 +156,8 @@ record SelfTest(Masters masters, RedisKeys keys) {
         CompletableFuture<Object> answer = new CompletableFuture<>();
         masters.run(
                 command,
-                (reply, failure) -> answer.complete(
-                        failure == null ? command.replies(reply, 1).get(0) : failure));
+                (reply, failure) ->
+                        answer.complete(failure == null ? command.replies(reply).get(0) : failure));
         Object said;
         try {
             said = answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);

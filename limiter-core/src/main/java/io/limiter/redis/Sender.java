@@ -5,18 +5,15 @@ import io.limiter.BackendException.Kind;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends calls to one master. Only so many are in flight ({@link Window}); the rest waits here, so that who waits too long
+ * Sends calls to one master: at once when nothing is on its way there; who comes meanwhile joins the next command, which the
+ * reply sends. Only so many calls are in flight ({@link Window}); the rest waits here, so that who waits too long
  * leaves without having been sent, and so that waiting here (this JVM asks too much) can be told from waiting for Redis (an
  * outage). Thread-safe, without a lock that callers share.
  */
@@ -31,18 +28,12 @@ final class Sender {
 
     private final String name;
     private final TimeSource time;
-    private final @Nullable TimeSource decisionTime;
     private final long deadlineMicros;
-    private final BiConsumer<Command, Command.Receiver> transport;
     private final Timer timer;
     final Breaker breaker;
     private final Window window;
+    private final Outbox outbox;
     private final Deadlines deadlines;
-    private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger waitingCount = new AtomicInteger();
-    private final AtomicInteger inFlight = new AtomicInteger();
-    /** How many times the queue is to be looked at by the thread that does so now. */
-    private final AtomicInteger looks = new AtomicInteger();
     /** In time or late. */
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
@@ -57,6 +48,7 @@ final class Sender {
      * @param time a monotonic clock
      * @param decisionTime where scripts read the time; null for the server's
      * @param deadline within which a master that is well answers
+     * @param bySlot whether the keys of a command must share a slot
      * @param transport sends a command on the master that has its first key; the receiver may be called on any thread
      * @param listener is told how the master is
      */
@@ -65,29 +57,36 @@ final class Sender {
             TimeSource time,
             @Nullable TimeSource decisionTime,
             Duration deadline,
+            boolean bySlot,
             BiConsumer<Command, Command.Receiver> transport,
             Timer timer,
             Consumer<Breaker.Event> listener) {
         this.name = name;
         this.time = time;
-        this.decisionTime = decisionTime;
         this.deadlineMicros = deadline.toNanos() / 1_000;
-        this.transport = transport;
         this.timer = timer;
         this.breaker = new Breaker(name, time, listener);
         this.window = new Window(deadlineMicros);
+        this.outbox = new Outbox(
+                time,
+                window,
+                new Flights(deadlineMicros),
+                bySlot,
+                calls -> Command.of(calls, decisionTime),
+                transport,
+                this::ended);
         this.deadlines = new Deadlines(time, timer, this::expire);
     }
 
     /** Whether no call is on its way or waits. */
     boolean isIdle() {
-        return inFlight.get() == 0 && waiting.isEmpty();
+        return outbox.isIdle();
     }
 
     /** Sends a call, now or in its turn. Fails it at once when the master is not asked, or too many wait. */
     void send(Call call) {
         BackendException refusal = breaker.whyNotAsked(call.longestMicros);
-        if (refusal == null && waitingCount.get() >= LONGEST_QUEUE) {
+        if (refusal == null && outbox.waiting() >= LONGEST_QUEUE) {
             refusal = RedisFailure.overloaded(LONGEST_QUEUE + " calls wait already to be sent to " + name);
         }
         if (refusal != null) {
@@ -97,15 +96,7 @@ final class Sender {
         if (call.longestMicros > longestMicros) {
             longestMicros = call.longestMicros;
         }
-        if (waiting.isEmpty() && tryTakePlace()) {
-            transmit(call);
-            // Its place may be free already, and somebody may have begun to wait for it.
-            sendWaiting();
-        } else {
-            waitingCount.incrementAndGet();
-            waiting.add(call);
-            sendWaiting();
-        }
+        outbox.add(call);
         if (!call.isBlocking() && !call.isDone()) {
             deadlines.add(call);
         }
@@ -139,10 +130,7 @@ final class Sender {
 
     /** Fails all that wait to be sent. */
     void failWaiting(BackendException failure) {
-        for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
-            waitingCount.decrementAndGet();
-            call.tryFail(Call.State.WAITING, failure);
-        }
+        outbox.removeAll(call -> call.tryFail(Call.State.WAITING, failure));
     }
 
     /** Fails all futures: nobody will end them any more. */
@@ -157,98 +145,30 @@ final class Sender {
         call.tryFail(Call.State.SENT, failure);
     }
 
-    private boolean tryTakePlace() {
-        // Who gets none looks at the queue once more afterwards, so nobody is forgotten for a place taken for a moment.
-        if (inFlight.incrementAndGet() <= window.size()) {
-            return true;
-        }
-        inFlight.decrementAndGet();
-        return false;
-    }
-
-    /**
-     * The one place where calls leave the queue and become a command: one call a command. One thread at a time, so that calls
-     * which fail while they are being sent do not send one another.
-     */
-    private void sendWaiting() {
-        if (waiting.isEmpty() || looks.getAndIncrement() != 0) {
-            return;
-        }
-        int looked = 1;
-        do {
-            while (!waiting.isEmpty() && tryTakePlace()) {
-                Call call = waiting.poll();
-                if (call == null) {
-                    inFlight.decrementAndGet();
-                } else {
-                    waitingCount.decrementAndGet();
-                    transmit(call);
-                }
-            }
-            looked = looks.addAndGet(-looked);
-        } while (looked != 0);
-    }
-
-    /**
-     * Sends a call that has a place in flight, unless nobody waits for it any more, or it has used up half its time here: its
-     * answer would come too late, and so would that of everybody behind it.
-     */
-    private void transmit(Call call) {
-        long now = time.nowMicros();
-        if (now - call.sinceMicros() > call.longestMicros / 2) {
-            call.tryFail(Call.State.WAITING, RedisFailure.overloaded("a call was not sent in time"));
-        }
-        if (!call.trySend(now)) {
-            inFlight.decrementAndGet();
-            return;
-        }
-        List<Call> calls = List.of(call);
-        try {
-            Command command = Command.of(calls, decisionTime);
-            transport.accept(command, (reply, failure) -> received(calls, command, reply, failure));
-        } catch (Throwable e) {
-            // Also an Error: its place in flight must be free again.
-            end(call, e);
-        }
-    }
-
-    private void received(
-            List<Call> calls, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
-        List<?> replies =
-                failure == null ? command.replies(reply, calls.size()) : Collections.nCopies(calls.size(), failure);
-        for (int i = 0; i < calls.size(); i++) {
-            end(calls.get(i), replies.get(i));
-        }
-        sendWaiting();
-    }
-
-    /** A call that was sent has its reply, or never will. */
-    private void end(Call call, Object replyOrFailure) {
+    /** A call that was sent has its reply, or never will. Returns what is to be done for who waits for it. */
+    private Runnable ended(Call call, Object replyOrFailure) {
         call.noteReply();
         boolean waitedFor = call.tryEnd(Call.State.SENT);
         if (waitedFor) {
-            inFlight.decrementAndGet();
+            outbox.noteEnd();
         }
         long tookMicros = time.nowMicros() - call.sinceMicros();
         // Who ends it at its deadline may be late too, when this JVM stands still.
         long lateMicros = tookMicros - call.longestMicros;
         Throwable failure = replyOrFailure instanceof Throwable thrown ? thrown : null;
-        Object answer = failure == null ? replyOrFailure : RedisFailure.of(failure);
+        Object said = failure == null ? replyOrFailure : RedisFailure.of(failure);
         if (failure == null || RedisFailure.isAnswer(failure)) {
             answered(tookMicros, waitedFor && lateMicros <= 0);
-            if (answer instanceof BackendException error) {
+            if (said instanceof BackendException error) {
                 breaker.noteError(error);
             }
         } else if (waitedFor && lateMicros > STALL_MICROS) {
-            answer = RedisFailure.overloaded("this JVM stood still");
+            said = RedisFailure.overloaded("this JVM stood still");
         } else if (waitedFor) {
             failWaitingIf(breaker.noteSilence());
         }
-        if (waitedFor) {
-            call.tell(answer);
-        } else if (answer instanceof List<?> reply) {
-            call.tellLate(reply);
-        }
+        Object answer = said;
+        return waitedFor ? () -> call.tell(answer) : () -> call.tellLate(answer);
     }
 
     private void answered(long tookMicros, boolean inTime) {
@@ -266,7 +186,7 @@ final class Sender {
                 window.reset();
             }
         }
-        window.answered(nowMicros, tookMicros, !waiting.isEmpty());
+        window.answered(nowMicros, tookMicros, outbox.waiting() > 0);
     }
 
     /**
@@ -276,19 +196,17 @@ final class Sender {
     private boolean expire(Call call) {
         boolean unsent = call.tryEnd(Call.State.WAITING);
         if (unsent) {
-            // They come in order and leave about in order, so it is near the front.
-            if (waiting.remove(call)) {
-                waitingCount.decrementAndGet();
-            }
+            outbox.remove(call);
         } else if (call.tryEnd(Call.State.SENT)) {
-            inFlight.decrementAndGet();
+            outbox.noteEnd();
+            call.endFlight();
         } else {
             return false;
         }
         boolean stalled = time.nowMicros() - call.dueMicros > STALL_MICROS;
         Kind kind = stalled ? Kind.OVERLOADED : missed(call, unsent);
         call.tell(RedisFailure.late(kind, call.longest.toMillis()));
-        sendWaiting();
+        outbox.send();
         return true;
     }
 

@@ -160,7 +160,8 @@ final class Senders {
             String name = Masters.name(master);
             this.master = master;
             this.log = new MasterLog(name, monotonic);
-            this.sender = new Sender(name, monotonic, decisionTime, deadline, masters::run, timer, this::on);
+            this.sender = new Sender(
+                    name, monotonic, decisionTime, deadline, masters.areCluster(), masters::run, timer, this::on);
         }
 
         private void on(Breaker.Event event) {

@@ -17,7 +17,13 @@ final class Window {
     private static final long REMEMBERED_MICROS = 10_000_000;
 
     private final long deadlineMicros;
+    /** What a call may wait for the next flight while one is on its way that takes longer than Redis works. */
+    private static final long BETWEEN_FLIGHTS_MICROS = 250;
+
+    private static final int LEAST_FLIGHTS = 2;
+
     private volatile double size = FIRST;
+    private volatile int flights = LEAST_FLIGHTS;
     private long nextShrinkMicros = Long.MIN_VALUE;
     private long quickestMicros = Long.MAX_VALUE;
     private long quickestBeforeMicros = Long.MAX_VALUE;
@@ -34,6 +40,11 @@ final class Window {
 
     int size() {
         return (int) size;
+    }
+
+    /** In how many flights at a time: one lands while another is on its way, and more where the way is long. */
+    int flights() {
+        return flights;
     }
 
     /** Forgets what it learned from a master that did not answer at all. */
@@ -59,7 +70,9 @@ final class Window {
             quickestMicros = Long.MAX_VALUE;
         }
         quickestMicros = Math.min(quickestMicros, tookMicros);
-        long queuedMicros = tookMicros - Math.min(quickestMicros, quickestBeforeMicros);
+        long wayMicros = Math.min(quickestMicros, quickestBeforeMicros);
+        flights = (int) Math.max(LEAST_FLIGHTS, Math.min(Flights.MOST, wayMicros / BETWEEN_FLIGHTS_MICROS));
+        long queuedMicros = tookMicros - wayMicros;
         if (queuedMicros > deadlineMicros / 2) {
             late(nowMicros);
         } else if (full && queuedMicros <= deadlineMicros / 4) {

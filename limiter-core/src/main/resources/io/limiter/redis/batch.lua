@@ -1,71 +1,151 @@
--- batch: decides a list of requests, each a list of charges on limits: all limits of a request are looked at once, then
--- all are charged, or none. Assembled when its class loads: before these lines stand, for each algorithm file, the part
--- between its [algorithm] marks and a line that puts it into algorithms under its name.
+-- batch: decides a list of requests, each a list of charges on limits: all limits of a request are looked at first, then
+-- all are charged, or none. Assembled when its class loads: before these lines stands a function algorithm, which makes the
+-- functions of the algorithm of a name. They are the parts of the algorithm files between their [algorithm] marks.
 --
 -- KEYS     the limits' states, request by request
--- ARGV     1 now_us ('' = server TIME), then for each request: the number of its limits, and for each limit 7 values:
---          algorithm (as in Algorithm.text()), then permits, limit, period_us, burst, request id and mode as in the
---          algorithm files. The mode of a request's first limit is that of the request; there are two more: 'see' says
---          whether it is allowed, with the numbers of a call that takes nothing, and 'ask' the same as the beginning of
---          a take. A refund ('back:<stamp_us>') stands for itself at each limit
--- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files; or {text} with the error
---          that kept this request, and no other, from a decision
+-- ARGV     1 now_us ('' = server TIME), 2 number of forms, then each form: the number of its limits, and for each limit 5
+--          values: algorithm (as in Algorithm.text()), then permits, limit, period_us and burst as in the algorithm files.
+--          A number below 0 says that each limit has 7 values: also request id and mode. The mode of a form's first limit
+--          is that of the form; there are three more: 'see' says whether it is allowed, with the numbers of a call that
+--          takes nothing, 'ask' the same as the beginning of a take, and 'reset' forgets the states. A refund
+--          ('back:<stamp_us>') stands for itself at each limit. Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
+--          none, where all are of one form and asked once
+-- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
+--          until it was denied, because each later time is the same; or {text} with the error that kept this request,
+--          and no other, from a decision. For one request that is asked once: its integers, or the error
 -- EXPIRES  as in the algorithm files
-local now = tonumber(ARGV[1])
+local number = tonumber
+local now = number(ARGV[1])
 if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
+local made = {}
 
-local function look(s)
-  if s.limit == 0 then
-    s.allowed = s.n == 0
-  else
-    s.algorithm.look(s)
+local function functions_of(name)
+  local functions = made[name]
+  if not functions then
+    functions = {algorithm(name)}
+    made[name] = functions
   end
-  return s.allowed
+  return functions
 end
 
-local function decide(states, mode)
-  local allowed = true
-  for _, s in ipairs(states) do
-    if not look(s) then allowed = false end
-  end
-  for _, s in ipairs(states) do
-    s.refund = tonumber(string.match(s.mode, '^back:(%d+)$') or '')
-    if s.refund then
-      s.allowed = s.limit > 0 and s.n > 0 and s.algorithm.back(s, s.refund)
-    elseif allowed and s.n > 0 and mode ~= 'see' and mode ~= 'ask' then
-      s.algorithm.charge(s)
-      if mode == '' then s.algorithm.write(s) end
-    elseif (mode == '' or mode == 'ask') and s.limit > 0 and s.n > 0 then
-      s.algorithm.settle(s)
+-- Looks at one limit, then at those after it, and charges it when all allow. Its values stand from at on, those of
+-- the last end at last; allowed is whether those before it allow. Returns whether all do.
+local function decide(at, last, width, mode, key, reply, base, allowed)
+  local functions = functions_of(ARGV[at])
+  local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
+  local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
+  local name, id = KEYS[key], width == 7 and ARGV[at + 5] or ''
+  local allows, a, b, c, d, e, f = n == 0
+  local g, h, i, j, k, l
+  if mode == 'reset' then
+    redis.call('DEL', name)
+  elseif limit > 0 then
+    a, b, c, d, e, f = look(name, now, n, limit, period, burst, id)
+    if n > 0 then
+      g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+      allows = g ~= nil
     end
   end
-  local reply, size = {}, 0
-  for _, s in ipairs(states) do
-    local retry, remaining, next_us, reset, stamp = -1, 0, 0, 0, now
-    if s.limit > 0 then retry, remaining, next_us, reset, stamp = s.algorithm.state(s) end
-    reply[size + 1], reply[size + 2] = s.allowed and 1 or 0, remaining
-    reply[size + 3] = (s.allowed or s.refund) and 0 or retry
-    reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, stamp
-    size = size + 6
+  local all = allowed and allows
+  if at + width <= last then all = decide(at + width, last, width, mode, key + 1, reply, base + 6, all) end
+  local stamp = mode == 'back' and number(string.sub(ARGV[at + 6], 6))
+  if stamp then allows = false end
+  if a and n > 0 then
+    if stamp then
+      allows, a, b, c, d, e, f = functions[5](name, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f)
+    elseif all and mode == '' then
+      a, b, c, d, e, f = write(name, now, n, limit, period, burst, id, g, h, i, j, k, l)
+    elseif all and mode == 'look' then
+      a, b, c, d, e, f = g, h, i, j, k, l
+    elseif mode == '' or mode == 'ask' then
+      a, b, c, d, e, f = settle(name, now, n, limit, period, burst, id, a, b, c, d, e, f)
+    end
   end
+  local retry, remaining, next_us, reset, used = -1, 0, 0, 0, now
+  if a then
+    retry, remaining, next_us, reset, used = functions[6](name, now, n, limit, period, burst, allows, a, b, c, d, e, f)
+  end
+  reply[base + 1], reply[base + 2], reply[base + 3] = allows and 1 or 0, remaining, (allows or stamp) and 0 or retry
+  reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
+  return all
+end
+
+local function ask(at, key, times)
+  local count = number(ARGV[at])
+  local width, mode = 5, ''
+  if count < 0 then
+    count, width, mode = -count, 7, ARGV[at + 7]
+    if string.sub(mode, 1, 5) == 'back:' then mode = 'back' end
+  end
+  local reply, base, last = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, at + width * count
+  if count == 1 then reply = {0, 0, 0, 0, 0, 0} end
+  repeat
+    -- Its numbers are written from the last limit to the first; without these they would not make an array.
+    for i = #reply + 1, base + 6 * count do reply[i] = 0 end
+    times, base = times - 1, base + 6 * count
+  until not decide(at + 1, last, width, mode, key, reply, base - 6 * count, true) or times == 0
   return reply
 end
 
-local replies, key, arg = {}, 0, 2
-while ARGV[arg] do
-  local states = {}
-  for i = 1, tonumber(ARGV[arg]) do
-    local at = arg + i * 7 - 6
-    key = key + 1
-    states[i] = {algorithm = algorithms[ARGV[at]], key = KEYS[key], now = now, n = tonumber(ARGV[at + 1]),
-      limit = tonumber(ARGV[at + 2]), period = tonumber(ARGV[at + 3]), burst = tonumber(ARGV[at + 4]),
-      id = ARGV[at + 5], mode = ARGV[at + 6]}
+if #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 7 or 5) == #ARGV then return ask(3, 1, 1) end
+
+-- What most requests are: a take of one limit. Its state is read once and written once, however often it is asked.
+local function take(one, name, times)
+  local n, limit, period, burst, functions = one.n, one.limit, one.period, one.burst, one.functions
+  local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '')
+  local charge, answer, granted, reply = functions[2], functions[6], 0, {0, 0, 0, 0, 0, 0}
+  local retry, remaining, next_us, reset, used
+  while granted < times do
+    local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+    if not g then break end
+    a, b, c, d, e, f, granted = g, h, i, j, k, l, granted + 1
+    if granted < times then
+      retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, true, a, b, c, d, e, f)
+      local base = 6 * granted - 6
+      reply[base + 1], reply[base + 2], reply[base + 3] = 1, remaining, 0
+      reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
+    end
   end
-  arg = arg + 1 + 7 * #states
-  local ok, reply = pcall(decide, states, states[1].mode)
+  if granted > 0 then
+    a, b, c, d, e, f = functions[3](name, now, n, limit, period, burst, '', a, b, c, d, e, f)
+  else
+    a, b, c, d, e, f = functions[4](name, now, n, limit, period, burst, '', a, b, c, d, e, f)
+  end
+  local allowed, base = granted == times, 6 * math.min(granted, times - 1)
+  retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+  reply[base + 1], reply[base + 2], reply[base + 3] = allowed and 1 or 0, remaining, allowed and 0 or retry
+  reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
+  return reply
+end
+
+local forms, at = {}, 3
+for i = 1, number(ARGV[2]) do
+  local count = number(ARGV[at])
+  local form = {at = at, count = math.abs(count)}
+  if count == 1 and number(ARGV[at + 2]) > 0 and number(ARGV[at + 3]) > 0 then
+    form.one = {functions = functions_of(ARGV[at + 1]), n = number(ARGV[at + 2]), limit = number(ARGV[at + 3]),
+      period = number(ARGV[at + 4]), burst = number(ARGV[at + 5])}
+  end
+  forms[i], at = form, at + 1 + (count < 0 and -7 or 5) * count
+end
+local replies, key = {}, 1
+local function request(form, times)
+  local ok, reply
+  if form.one then
+    ok, reply = pcall(take, form.one, KEYS[key], times)
+  else
+    ok, reply = pcall(ask, form.at, key, times)
+  end
+  key = key + form.count
   replies[#replies + 1] = ok and reply or {type(reply) == 'table' and reply.err or tostring(reply)}
+end
+if at > #ARGV then
+  while KEYS[key] do request(forms[1], 1) end
+end
+for i = at, #ARGV, 2 do
+  request(forms[number(ARGV[i])], number(ARGV[i + 1]))
 end
 return replies

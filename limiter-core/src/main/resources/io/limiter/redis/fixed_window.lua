@@ -1,104 +1,113 @@
 -- fixed_window: a counter that starts with the first admitted call and ends one period later.
 --
--- KEYS[1]  the state: a string "<count>:<window's end, us>"
+-- KEYS[1]  the state: a string of 17 bytes, a byte 1 and two little-endian doubles: count, window's end in us
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund
+--          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
+--          5 to 7 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us,
 --          stamp_us (the window's end, 0 when none stands)}; of a refund allowed = something was given back
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/FixedWindowState.java
 --
 -- [algorithm]
-local algorithm = {}
-
-function algorithm.look(s)
-  s.count, s.ends = 0, 0
-  local raw = redis.call('GET', s.key)
-  if raw then
-    local count, ends = string.match(raw, '^(%d+):(%d+)$')
-    if not count then
-      error('LIMITERSTATE the value of ' .. s.key .. ' is no fixed window; delete it or use another prefix')
-    end
-    ends = tonumber(ends)
-    if ends > s.now then s.count, s.ends = tonumber(count), ends end
+-- The state: what was counted, the window's end, and the end that is stored.
+local function look(key, now)
+  local raw = redis.call('GET', key)
+  if not raw then return 0, 0 end
+  local kind, count, ends
+  if #raw == 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
+  if kind ~= 1 then
+    error('LIMITERSTATE the value of ' .. key .. ' is no fixed window; delete it or use another prefix')
   end
-  s.allowed = s.n == 0 or s.count + s.n <= s.limit
-end
-
-function algorithm.charge(s)
-  s.ends = math.min(s.count > 0 and s.ends or math.huge, s.now + s.period)
-  s.count = s.count + s.n
-end
-
-function algorithm.write(s)
-  redis.call('SET', s.key, string.format('%.0f:%.0f', s.count, s.ends),
-    'PX', string.format('%.0f', math.max(1, math.ceil((s.ends - s.now) / 1000))))
+  if ends > now then return count, ends, ends end
+  return 0, 0
 end
 
 -- A clock that stepped back, or a shorter period, cuts the window.
-function algorithm.settle(s)
-  if s.ends > s.now + s.period then
-    s.ends = s.now + s.period
-    algorithm.write(s)
-  end
+local function cut(now, period, count, ends)
+  if count == 0 or ends > now + period then return now + period end
+  return ends
 end
 
-function algorithm.back(s, stamp)
-  if s.count == 0 or s.ends ~= stamp then return false end
-  s.count = math.max(0, s.count - s.n)
-  if s.count == 0 then
-    s.ends = 0
-    redis.call('DEL', s.key)
+local function charge(now, n, limit, period, _, count, ends, stored)
+  if count + n > limit then return nil end
+  return count + n, cut(now, period, count, ends), stored
+end
+
+local function write(key, now, _, _, _, _, _, count, ends, stored)
+  local state = struct.pack('<Bdd', 1, count, ends)
+  if ends == stored then
+    redis.call('SET', key, state, 'KEEPTTL')
   else
-    s.ends = math.min(s.ends, s.now + s.period)
-    algorithm.write(s)
+    redis.call('SET', key, state, 'PX', math.ceil((ends - now) / 1000))
   end
-  return true
+  return count, ends, ends
 end
 
-function algorithm.state(s)
-  local left = s.count > 0 and s.ends - s.now or 0
-  return s.n > s.limit and -1 or left, math.max(0, s.limit - s.count), left, left, s.ends
+local function settle(key, now, _, _, period, _, _, count, ends, stored)
+  if ends <= now + period then return count, ends, stored end
+  return write(key, now, 0, 0, 0, 0, '', count, now + period, stored)
+end
+
+local function back(key, now, n, _, period, _, _, stamp, count, ends, stored)
+  if count == 0 or ends ~= stamp then return false, count, ends, stored end
+  if count <= n then
+    redis.call('DEL', key)
+    return true, 0, 0
+  end
+  return true, write(key, now, 0, 0, 0, 0, '', count - n, cut(now, period, count, ends), stored)
+end
+
+local function answer(_, now, n, limit, _, _, _, count, ends)
+  local left = count > 0 and ends - now or 0
+  return n > limit and -1 or left, count < limit and limit - count or 0, left, left, ends
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV.
-local s = {key = KEYS[1], n = tonumber(ARGV[1]), limit = tonumber(ARGV[2]), period = tonumber(ARGV[3]),
-  burst = tonumber(ARGV[4]), id = ARGV[6] or ''}
-local mode = ARGV[7] or ''
+-- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
+-- finds; each algorithm has its own names for them.
+local number = tonumber
+local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991
-local function whole(v) return v and v >= 0 and v <= max and v % 1 == 0 end
-if not (s.key and whole(s.n) and whole(s.limit) and whole(s.period) and s.period > 0 and whole(s.burst)) then
+if not (key and n and limit and period and burst and n >= 0 and n <= max and limit >= 0 and limit <= max and period > 0
+    and period <= max and burst >= 0 and burst <= max and n % 1 + limit % 1 + period % 1 + burst % 1 == 0) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if ARGV[5] and ARGV[5] ~= '' then
-  s.now = tonumber(ARGV[5])
-  if not whole(s.now) then
+local now, id, mode = ARGV[5] or '', ARGV[6] or '', ARGV[7] or ''
+if now == '' then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+else
+  now = number(now)
+  if not (now and now >= 0 and now <= max and now % 1 == 0) then
     return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us")
   end
-else
-  local time = redis.call('TIME')
-  s.now = time[1] * 1000000 + time[2]
 end
-local stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
-if not stamp and mode ~= '' and mode ~= 'look' then
-  return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'")
+local take, stamp = mode == '', nil
+if not take and mode ~= 'look' then
+  stamp = number(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
 end
-if s.limit == 0 then
-  return {s.n == 0 and not stamp and 1 or 0, 0, (s.n == 0 or stamp) and 0 or -1, 0, 0, s.now}
+if limit == 0 then
+  return {n == 0 and not stamp and 1 or 0, 0, (n == 0 or stamp) and 0 or -1, 0, 0, now}
 end
-algorithm.look(s)
+local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id)
+local allowed = n == 0
 if stamp then
-  s.allowed = s.n > 0 and algorithm.back(s, stamp)
-elseif s.allowed and s.n > 0 then
-  algorithm.charge(s)
-  if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.n > 0 then
-  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
-  -- applies from now on.
-  algorithm.settle(s)
+  allowed = false
+  if n > 0 then allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f) end
+elseif n > 0 then
+  local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+  if g then
+    allowed, a, b, c, d, e, f = true, g, h, i, j, k, l
+    if take then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f) end
+  elseif take then
+    -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+    -- applies from now on.
+    a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f)
+  end
 end
-local retry, remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

@@ -3,152 +3,159 @@
 -- KEYS[1]  the state: a list of stamps in microseconds, oldest first
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund
+--          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
+--          5 to 7 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used)}; of a refund allowed = something was given back
 -- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]
-local algorithm = {}
-
 local function stamp_at(key, i)
   return tonumber(redis.call('LINDEX', key, i))
 end
 
--- The first index from low on whose stamp is later than a time; size when there is none. Stamps ascend.
+-- The first index from low on whose stamp is later than a time, and that stamp; size when there is none. Stamps ascend, and it is
+-- looked for near low first.
 local function first_later(key, low, size, time)
-  local high = size
+  local high, step, found = size, 1, nil
   while low < high do
-    local middle = math.floor((low + high) / 2)
-    if stamp_at(key, middle) > time then high = middle else low = middle + 1 end
-  end
-  return low
-end
-
--- The i-th live stamp (from 0). Once a call is written, a stamp later than now, left by a clock that stepped back, is now.
-local function live(s, i)
-  if i >= s.logged then return s.now end
-  local stamp = i == 0 and s.head or stamp_at(s.key, s.first + i)
-  return s.written and math.min(stamp, s.now) or stamp
-end
-
-function algorithm.look(s)
-  local size, cut = redis.call('LLEN', s.key), s.now - s.period
-  s.first = 0
-  if size > 0 then
-    s.head, s.tail = stamp_at(s.key, 0), stamp_at(s.key, -1)
-    if s.tail <= cut then
-      s.first = size
-    elseif s.head <= cut then
-      s.first, s.head = first_later(s.key, 1, size, cut), nil
+    local middle = math.min(low + step - 1, math.floor((low + high) / 2))
+    local stamp = stamp_at(key, middle)
+    if stamp > time then
+      high, found = middle, stamp
+    else
+      low, step = middle + 1, step * 2
     end
   end
-  s.logged, s.written = size - s.first, false
-  s.len = s.logged
-  s.allowed = s.n == 0 or s.len + s.n <= s.limit
+  return low, found
 end
 
-function algorithm.charge(s)
-  s.len, s.written = s.len + s.n, true
+-- The state: the length of the log with what was charged, the index of its first live stamp, how many are stored from there on,
+-- the first and the last of those, and whether a call is written. Once it is, a stamp later than now, left by a clock that
+-- stepped back, is now.
+local function look(key, now, _, _, period)
+  local size, cut = redis.call('LLEN', key), now - period
+  if size == 0 then return 0, 0, 0 end
+  local head = stamp_at(key, 0)
+  local tail = size == 1 and head or stamp_at(key, -1)
+  if head > cut then return size, 0, size, head, tail, false end
+  if tail <= cut then return 0, size, 0 end
+  local first, stamp = first_later(key, 1, size, cut)
+  return size - first, first, size - first, stamp, tail, false
 end
 
--- Adds so many stamps; drops those that have expired, and moves those that are later than now.
-local function rewrite(s, add)
-  local keep = s.first + s.logged
-  if s.logged > 0 and s.tail > s.now then
-    local later = first_later(s.key, s.first, keep, s.now)
+-- The i-th live stamp (from 0).
+local function live(key, now, i, first, logged, head, written)
+  if i >= logged then return now end
+  local stamp = i == 0 and head or stamp_at(key, first + i)
+  return written and stamp > now and now or stamp
+end
+
+local function charge(_, n, limit, _, _, len, first, logged, head, tail)
+  if len + n > limit then return nil end
+  return len + n, first, logged, head, tail, true
+end
+
+-- Adds what was charged; drops the stamps that have expired, and moves those that are later than now.
+local function write(key, now, _, _, period, _, _, len, first, logged, head, tail)
+  local keep, add = first + logged, len - logged
+  if logged > 0 and tail > now then
+    local later = first_later(key, first, keep, now)
     keep, add = later, add + keep - later
   end
-  if keep == s.first then
-    redis.call('DEL', s.key)
-  elseif s.first > 0 or keep < s.first + s.logged then
-    redis.call('LTRIM', s.key, string.format('%.0f', s.first), string.format('%.0f', keep - 1))
+  if keep == first then
+    if keep > 0 or logged > 0 then redis.call('DEL', key) end
+  elseif first > 0 or keep < first + logged then
+    redis.call('LTRIM', key, first, keep - 1)
   end
-  s.first = 0
-  local stamps = {}
-  for i = 1, math.min(add, 1000) do stamps[i] = string.format('%.0f', s.now) end
-  while add > 0 do
-    local size = math.min(add, 1000)
-    redis.call('RPUSH', s.key, unpack(stamps, 1, size))
-    add = add - size
+  if add == 1 then
+    redis.call('RPUSH', key, now)
+  elseif add > 0 then
+    local stamps, text = {}, string.format('%.0f', now)
+    for i = 1, math.min(add, 1000) do stamps[i] = text end
+    while add > 0 do
+      local size = math.min(add, 1000)
+      redis.call('RPUSH', key, unpack(stamps, 1, size))
+      add = add - size
+    end
   end
-  redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil(s.period / 1000))))
+  redis.call('PEXPIRE', key, math.ceil(period / 1000))
+  return len, 0, logged, head, tail, true
 end
 
-function algorithm.write(s)
-  rewrite(s, s.n)
-end
-
-function algorithm.settle(s)
-  if s.logged == 0 then return end
-  if s.tail > s.now then
-    rewrite(s, 0)
-    s.written = true
-    return
-  end
+local function settle(key, now, n, limit, period, burst, id, len, first, logged, head, tail)
+  if logged == 0 then return len, first, logged end
+  if tail > now then return write(key, now, n, limit, period, burst, id, len, first, logged, head, tail) end
   -- A longer period: the log must live as long as its newest stamp counts now.
-  local left = math.floor((s.tail + s.period - 1) / 1000) - math.floor(s.now / 1000)
-  local lives = redis.pcall('PTTL', s.key)
+  local left = math.floor((tail + period - 1) / 1000) - math.floor(now / 1000)
+  local lives = redis.pcall('PTTL', key)
   -- No number: a user who may not ask, as documented for earlier versions.
-  if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', s.key, string.format('%.0f', left)) end
+  if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', key, left) end
+  return len, first, logged, head, tail, false
 end
 
-function algorithm.back(s, stamp)
-  if stamp <= s.now - s.period then return false end
-  local gone = redis.call('LREM', s.key, string.format('%.0f', s.n), string.format('%.0f', stamp))
-  if gone == 0 then return false end
-  s.head, s.tail = nil, nil
-  algorithm.look(s)
-  return true
+local function back(key, now, n, limit, period, burst, id, stamp, len, first, logged, head, tail)
+  if stamp <= now - period or redis.call('LREM', key, n, stamp) == 0 then
+    return false, len, first, logged, head, tail, false
+  end
+  return true, look(key, now, n, limit, period)
 end
 
-function algorithm.state(s)
-  if s.len == 0 then return -1, s.limit, 0, 0, s.now end
-  local from = s.period - s.now
-  local over = s.len + s.n - s.limit
-  local retry = s.n > s.limit and -1 or not s.allowed and over > 0 and live(s, over - 1) + from
-  local newest = s.len > s.logged and s.now or s.written and math.min(s.tail, s.now) or s.tail
-  return retry, math.max(0, s.limit - s.len), live(s, math.max(0, s.len - s.limit)) + from, newest + from, s.now
+local function answer(key, now, n, limit, period, _, allowed, len, first, logged, head, tail, written)
+  if len == 0 then return -1, limit, 0, 0, now end
+  local from, over = period - now, len + n - limit
+  local retry = n > limit and -1
+    or not allowed and over > 0 and live(key, now, over - 1, first, logged, head, written) + from
+  local newest = (len > logged or written and tail > now) and now or tail
+  return retry, len < limit and limit - len or 0,
+    live(key, now, len > limit and len - limit or 0, first, logged, head, written) + from, newest + from, now
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV.
-local s = {key = KEYS[1], n = tonumber(ARGV[1]), limit = tonumber(ARGV[2]), period = tonumber(ARGV[3]),
-  burst = tonumber(ARGV[4]), id = ARGV[6] or ''}
-local mode = ARGV[7] or ''
+-- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
+-- finds; each algorithm has its own names for them.
+local number = tonumber
+local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991
-local function whole(v) return v and v >= 0 and v <= max and v % 1 == 0 end
-if not (s.key and whole(s.n) and whole(s.limit) and whole(s.period) and s.period > 0 and whole(s.burst)) then
+if not (key and n and limit and period and burst and n >= 0 and n <= max and limit >= 0 and limit <= max and period > 0
+    and period <= max and burst >= 0 and burst <= max and n % 1 + limit % 1 + period % 1 + burst % 1 == 0) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if ARGV[5] and ARGV[5] ~= '' then
-  s.now = tonumber(ARGV[5])
-  if not whole(s.now) then
+local now, id, mode = ARGV[5] or '', ARGV[6] or '', ARGV[7] or ''
+if now == '' then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+else
+  now = number(now)
+  if not (now and now >= 0 and now <= max and now % 1 == 0) then
     return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us")
   end
-else
-  local time = redis.call('TIME')
-  s.now = time[1] * 1000000 + time[2]
 end
-local stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
-if not stamp and mode ~= '' and mode ~= 'look' then
-  return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'")
+local take, stamp = mode == '', nil
+if not take and mode ~= 'look' then
+  stamp = number(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
 end
-if s.limit == 0 then
-  return {s.n == 0 and not stamp and 1 or 0, 0, (s.n == 0 or stamp) and 0 or -1, 0, 0, s.now}
+if limit == 0 then
+  return {n == 0 and not stamp and 1 or 0, 0, (n == 0 or stamp) and 0 or -1, 0, 0, now}
 end
-algorithm.look(s)
+local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id)
+local allowed = n == 0
 if stamp then
-  s.allowed = s.n > 0 and algorithm.back(s, stamp)
-elseif s.allowed and s.n > 0 then
-  algorithm.charge(s)
-  if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.n > 0 then
-  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
-  -- applies from now on.
-  algorithm.settle(s)
+  allowed = false
+  if n > 0 then allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f) end
+elseif n > 0 then
+  local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+  if g then
+    allowed, a, b, c, d, e, f = true, g, h, i, j, k, l
+    if take then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f) end
+  elseif take then
+    -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+    -- applies from now on.
+    a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f)
+  end
 end
-local retry, remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

@@ -5,44 +5,46 @@
 --          "<request id>:<i>", or ":<stamp>-<i>" for a call without an id (no id makes such a name)
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 request id ('' = none)  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund
+--          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
+--          5 to 7 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used; of a repeated call the time of the first)}; of a refund allowed = something was given back
 -- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]
-local algorithm = {}
-
 local CHUNK = 1000
 
 local function stamp_at(key, i)
   return tonumber(redis.call('ZRANGE', key, i, i, 'WITHSCORES')[2])
 end
 
--- The i-th live stamp (from 0). Once a call is written, a stamp later than now, left by a clock that stepped back, is now.
-local function live(s, i)
-  if i >= s.logged then return s.now end
-  local stamp = stamp_at(s.key, s.first + i)
-  return s.written and math.min(stamp, s.now) or stamp
-end
-
-function algorithm.look(s)
-  local size = redis.call('ZCARD', s.key)
-  s.logged = size > 0 and redis.call('ZCOUNT', s.key, string.format('(%.0f', s.now - s.period), '+inf') or 0
-  s.first, s.len, s.stamp, s.repeated = size - s.logged, s.logged, s.now, false
-  s.allowed, s.written = s.n == 0 or s.len + s.n <= s.limit, false
-  if s.id ~= '' and s.n > 0 and s.n <= s.limit and s.logged > 0 then
-    local score = tonumber(redis.call('ZSCORE', s.key, s.id .. ':1') or '')
-    if score and score > s.now - s.period then
-      s.allowed, s.repeated, s.stamp = true, true, score
-    end
+-- The state: the length of the log with what was charged, the rank of its first live stamp, how many are stored from there on,
+-- the stamp of the call, whether it repeats one that was admitted, and whether a call is written. Once it is, a stamp
+-- later than now, left by a clock that stepped back, is now.
+local function look(key, now, n, limit, period, _, id)
+  local size = redis.call('ZCARD', key)
+  if size == 0 then return 0, 0, 0, now, false, false end
+  -- Scores are whole numbers, so this is later than now - period.
+  local logged = redis.call('ZCOUNT', key, now - period + 1, '+inf')
+  if id ~= '' and n > 0 and n <= limit and logged > 0 then
+    local score = tonumber(redis.call('ZSCORE', key, id .. ':1') or '')
+    if score and score > now - period then return logged, size - logged, logged, score, true, false end
   end
+  return logged, size - logged, logged, now, false, false
 end
 
-function algorithm.charge(s)
-  if not s.repeated then s.len = s.len + s.n end
-  s.written, s.stamp = true, math.min(s.stamp, s.now)
+-- The i-th live stamp (from 0).
+local function live(key, now, i, first, logged, written)
+  if i >= logged then return now end
+  local stamp = stamp_at(key, first + i)
+  return written and stamp > now and now or stamp
+end
+
+local function charge(now, n, limit, _, _, len, first, logged, stamp, repeated)
+  if repeated then return len, first, logged, stamp > now and now or stamp, true, true end
+  if len + n > limit then return nil end
+  return len + n, first, logged, now, false, true
 end
 
 -- Runs one command on so many arguments at a time that they fit Lua's stack; the sum of its replies.
@@ -55,123 +57,130 @@ local function in_chunks(args, command)
 end
 
 -- Adds so many stamps; drops those that have expired, and moves those that are later than now.
-local function rewrite(s, missing)
-  local now = string.format('%.0f', s.now)
+local function rewrite(key, now, period, id, first, logged, missing)
+  local text = string.format('%.0f', now)
   local function add(flag, args)
-    return in_chunks(args, function(...) return redis.call('ZADD', s.key, flag, ...) end)
+    return in_chunks(args, function(...) return redis.call('ZADD', key, flag, ...) end)
   end
-  if s.first > 0 then
-    redis.call('ZREMRANGEBYSCORE', s.key, '-inf', string.format('%.0f', s.now - s.period))
-    s.first = 0
-  end
-  local later = s.logged > 0 and redis.call('ZRANGEBYSCORE', s.key, '(' .. now, '+inf') or {}
+  if first > 0 then redis.call('ZREMRANGEBYSCORE', key, '-inf', now - period) end
+  local later = logged > 0 and redis.call('ZRANGEBYSCORE', key, now + 1, '+inf') or {}
   if #later > 0 then
     local restamped = {}
     for _, member in ipairs(later) do
-      restamped[#restamped + 1] = now
+      restamped[#restamped + 1] = text
       restamped[#restamped + 1] = member
     end
     add('XX', restamped)
   end
-  local prefix, used = s.id .. ':', 0
-  if s.id == '' then
-    prefix = ':' .. now .. '-'
-    used = s.logged > 0 and redis.call('ZCOUNT', s.key, now, now) or 0
+  local prefix, used = id == '' and ':' .. text .. '-' or id .. ':', 0
+  if missing == 1 and redis.call('ZADD', key, 'NX', text, prefix .. '1') == 1 then
+    missing = 0
+  elseif missing > 0 and id == '' then
+    used = logged > 0 and redis.call('ZCOUNT', key, text, text) or 0
   end
   while missing > 0 do
     -- A name that is taken (after a refund, or a clock that stepped) adds nothing; the next names make up for it.
     local members = {}
     for i = used + 1, used + missing do
-      members[#members + 1] = now
+      members[#members + 1] = text
       members[#members + 1] = prefix .. string.format('%.0f', i)
     end
     used = used + missing
     missing = missing - add('NX', members)
   end
-  redis.call('PEXPIRE', s.key, string.format('%.0f', math.max(1, math.ceil(s.period / 1000))))
+  redis.call('PEXPIRE', key, math.ceil(period / 1000))
 end
 
-function algorithm.settle(s)
-  if s.logged == 0 then return end
-  local newest = stamp_at(s.key, -1)
-  if newest > s.now then
-    rewrite(s, 0)
-    s.written, s.stamp = true, math.min(s.stamp, s.now)
-    return
+local function settle(key, now, _, _, period, _, id, len, first, logged, stamp, repeated, written)
+  if logged == 0 then return len, first, logged, stamp, repeated, written end
+  local newest = stamp_at(key, -1)
+  if newest > now then
+    rewrite(key, now, period, id, first, logged, 0)
+    return len, 0, logged, stamp > now and now or stamp, repeated, true
   end
   -- A longer period: the log must live as long as its newest stamp counts now.
-  local left = math.floor((newest + s.period - 1) / 1000) - math.floor(s.now / 1000)
-  local lives = redis.pcall('PTTL', s.key)
+  local left = math.floor((newest + period - 1) / 1000) - math.floor(now / 1000)
+  local lives = redis.pcall('PTTL', key)
   -- No number: a user who may not ask, as documented for earlier versions.
-  if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', s.key, string.format('%.0f', left)) end
+  if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', key, left) end
+  return len, first, logged, stamp, repeated, written
 end
 
-function algorithm.write(s)
-  if s.repeated then algorithm.settle(s) else rewrite(s, s.n) end
-end
-
-function algorithm.back(s, stamp)
-  if stamp <= s.now - s.period then return false end
-  local at, gone = string.format('%.0f', stamp), {}
-  if s.id == '' then
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', s.key, at, at)) do
-      if #gone < s.n and string.find(member, '^:%d+%-%d+$') then gone[#gone + 1] = member end
-    end
-  elseif tonumber(redis.call('ZSCORE', s.key, s.id .. ':1') or '') == stamp then
-    for i = 1, s.n do gone[i] = s.id .. ':' .. string.format('%.0f', i) end
+local function write(key, now, n, limit, period, burst, id, len, first, logged, stamp, repeated)
+  if repeated then
+    return settle(key, now, n, limit, period, burst, id, len, first, logged, stamp, repeated, true)
   end
-  local given = in_chunks(gone, function(...) return redis.call('ZREM', s.key, ...) end)
-  if given == 0 then return false end
-  algorithm.look(s)
-  return true
+  rewrite(key, now, period, id, first, logged, len - logged)
+  return len, 0, logged, stamp, repeated, true
 end
 
-function algorithm.state(s)
-  if s.len == 0 then return -1, s.limit, 0, 0, s.stamp end
-  local from = s.period - s.now
-  local over = s.len + s.n - s.limit
-  local retry = s.n > s.limit and -1 or not s.allowed and over > 0 and live(s, over - 1) + from
-  return retry, math.max(0, s.limit - s.len), live(s, math.max(0, s.len - s.limit)) + from, live(s, s.len - 1) + from,
-    s.stamp
+local function back(key, now, n, limit, period, burst, id, stamp, ...)
+  if stamp <= now - period then return false, ... end
+  local at, gone = string.format('%.0f', stamp), {}
+  if id == '' then
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, at, at)) do
+      if #gone < n and string.find(member, '^:%d+%-%d+$') then gone[#gone + 1] = member end
+    end
+  elseif tonumber(redis.call('ZSCORE', key, id .. ':1') or '') == stamp then
+    for i = 1, n do gone[i] = id .. ':' .. string.format('%.0f', i) end
+  end
+  if in_chunks(gone, function(...) return redis.call('ZREM', key, ...) end) == 0 then return false, ... end
+  return true, look(key, now, n, limit, period, burst, id)
+end
+
+local function answer(key, now, n, limit, period, _, allowed, len, first, logged, stamp, _, written)
+  if len == 0 then return -1, limit, 0, 0, stamp end
+  local from, over, excess = period - now, len + n - limit, len > limit and len - limit or 0
+  local next_us = live(key, now, excess, first, logged, written) + from
+  local retry = n > limit and -1
+    or not allowed and over > 0 and (over - 1 == excess and next_us or live(key, now, over - 1, first, logged, written) + from)
+  return retry, len < limit and limit - len or 0, next_us, live(key, now, len - 1, first, logged, written) + from, stamp
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV.
-local s = {key = KEYS[1], n = tonumber(ARGV[1]), limit = tonumber(ARGV[2]), period = tonumber(ARGV[3]),
-  burst = tonumber(ARGV[4]), id = ARGV[6] or ''}
-local mode = ARGV[7] or ''
+-- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
+-- finds; each algorithm has its own names for them.
+local number = tonumber
+local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991
-local function whole(v) return v and v >= 0 and v <= max and v % 1 == 0 end
-if not (s.key and whole(s.n) and whole(s.limit) and whole(s.period) and s.period > 0 and whole(s.burst)) then
+if not (key and n and limit and period and burst and n >= 0 and n <= max and limit >= 0 and limit <= max and period > 0
+    and period <= max and burst >= 0 and burst <= max and n % 1 + limit % 1 + period % 1 + burst % 1 == 0) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if ARGV[5] and ARGV[5] ~= '' then
-  s.now = tonumber(ARGV[5])
-  if not whole(s.now) then
+local now, id, mode = ARGV[5] or '', ARGV[6] or '', ARGV[7] or ''
+if now == '' then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+else
+  now = number(now)
+  if not (now and now >= 0 and now <= max and now % 1 == 0) then
     return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us")
   end
-else
-  local time = redis.call('TIME')
-  s.now = time[1] * 1000000 + time[2]
 end
-local stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
-if not stamp and mode ~= '' and mode ~= 'look' then
-  return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'")
+local take, stamp = mode == '', nil
+if not take and mode ~= 'look' then
+  stamp = number(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
 end
-if s.limit == 0 then
-  return {s.n == 0 and not stamp and 1 or 0, 0, (s.n == 0 or stamp) and 0 or -1, 0, 0, s.now}
+if limit == 0 then
+  return {n == 0 and not stamp and 1 or 0, 0, (n == 0 or stamp) and 0 or -1, 0, 0, now}
 end
-algorithm.look(s)
+local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id)
+local allowed = n == 0
 if stamp then
-  s.allowed = s.n > 0 and algorithm.back(s, stamp)
-elseif s.allowed and s.n > 0 then
-  algorithm.charge(s)
-  if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.n > 0 then
-  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
-  -- applies from now on.
-  algorithm.settle(s)
+  allowed = false
+  if n > 0 then allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f) end
+elseif n > 0 then
+  local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+  if g then
+    allowed, a, b, c, d, e, f = true, g, h, i, j, k, l
+    if take then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f) end
+  elseif take then
+    -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+    -- applies from now on.
+    a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f)
+  end
 end
-local retry, remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

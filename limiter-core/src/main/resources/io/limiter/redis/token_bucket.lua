@@ -1,10 +1,11 @@
 -- token_bucket: permits refill continuously, up to a burst. Exact: credit is counted in parts of a permit.
 --
--- KEYS[1]  the state: a string "<credit>:<from, us>:<parts a permit>:<rate>:<full at, us>": so much credit at a time,
---          and when it is full again; no key is a full bucket
+-- KEYS[1]  the state: a string of 41 bytes, a byte 2 and five little-endian doubles: so much credit in parts of a permit, at
+--          a time in us, the parts of a permit, the rate, and when it is full again in us; no key is a full bucket
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund
+--          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
+--          5 to 7 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time from
 --          which on it refills)}; of a refund allowed = something was given back
 -- EXPIRES  when full again; a stale key decides like an absent one
@@ -14,161 +15,166 @@
 -- is parts, a full bucket is burst * parts. The caller sees to it that a full bucket is at most 2^52.
 --
 -- [algorithm]
-local algorithm = {}
-
--- floor(a * b / c) and the rest, for a < c: exact, though the product may be above 2^53.
-local function scaled(a, b, c)
-  local quotient, rest, bit = 0, 0, 4503599627370496
-  while bit >= 1 do
-    quotient, rest = quotient * 2, rest * 2
-    if rest >= c then quotient, rest = quotient + 1, rest - c end
-    if b >= bit then
-      b, rest = b - bit, rest + a
+-- Another limit was in force until now, or a lower burst, and is pending until a call writes the present one. For that time
+-- counts the lesser of what both rates brought.
+local function changed(now, parts, rate, burst, credit, from, stored_parts, stored_rate, full_at)
+  -- floor(a * b / c) and the rest, for a < c: exact, though the product may be above 2^53.
+  local function scaled(a, b, c)
+    local quotient, rest, bit = 0, 0, 4503599627370496
+    while bit >= 1 do
+      quotient, rest = quotient * 2, rest * 2
       if rest >= c then quotient, rest = quotient + 1, rest - c end
+      if b >= bit then
+        b, rest = b - bit, rest + a
+        if rest >= c then quotient, rest = quotient + 1, rest - c end
+      end
+      bit = bit / 2
     end
-    bit = bit / 2
+    return quotient, rest
   end
-  return quotient, rest
-end
 
--- Credit in stored parts as credit in parts of the present limit, rounded down; a full bucket at most.
-local function converted(s, credit)
-  local whole = math.floor(credit / s.stored_parts)
-  if whole >= s.burst then return s.full end
-  return whole * s.parts + (scaled(credit - whole * s.stored_parts, s.parts, s.stored_parts))
-end
-
--- The credit that is there now. For the time before a changed limit was seen: the lesser of what both rates brought.
-local function refill(s)
-  local elapsed, most, credit = math.max(0, s.now - s.stored_from), s.full, s.stored_credit
-  s.pending = s.stored_parts ~= s.parts or s.stored_rate ~= s.rate
-  if s.pending then
-    most = converted(s, credit + elapsed * s.stored_rate)
-    credit = converted(s, credit)
+  -- Credit in stored parts as credit in parts of the present limit, rounded down; a full bucket at most.
+  local function converted(stored)
+    local whole = math.floor(stored / stored_parts)
+    if whole >= burst then return burst * parts end
+    return whole * parts + (scaled(stored - whole * stored_parts, parts, stored_parts))
   end
-  s.base = credit
-  local filled = math.ceil((s.full - credit) / s.rate)
+
+  local elapsed, full = math.max(0, now - from), burst * parts
+  local other = stored_parts ~= parts or stored_rate ~= rate
+  local most, base = full, credit
+  if other then most, base = converted(credit + elapsed * stored_rate), converted(credit) end
+  local filled = math.ceil((full - base) / rate)
   -- More credit than a lowered burst holds is a full bucket.
-  s.credit = elapsed < filled and math.min(most, credit + elapsed * s.rate) or most
-  -- A full bucket refills from now on, as a new one does.
-  if s.credit < s.full then s.from = math.max(s.stored_from, s.now) end
+  local level = elapsed < filled and math.min(most, base + elapsed * rate) or most
+  local pending = nil
   -- The state would be full, and expire, before a raised burst is.
-  s.pending = s.pending or s.full_at < s.stored_from + filled
-end
-
--- How long until there is so much credit. While a changed limit is pending: until both rates have brought it, or the
--- state expires.
-local function time(s, credit)
-  if credit <= s.credit then return 0 end
-  if not s.pending then return s.from - s.now + math.ceil((credit - s.credit) / s.rate) end
-  local whole = math.floor(credit / s.parts)
-  local part, rest = scaled(credit - whole * s.parts, s.stored_parts, s.parts)
-  local stored = whole * s.stored_parts + part + (rest > 0 and 1 or 0)
-  local wait = math.max(math.ceil((credit - s.base) / s.rate), math.ceil((stored - s.stored_credit) / s.stored_rate))
-  return math.min(s.stored_from + wait, s.full_at) - s.now
-end
-
-function algorithm.look(s)
-  local a, b = s.limit, s.period
-  while b > 0 do a, b = b, a % b end
-  s.rate, s.parts = s.limit / a, s.period / a
-  s.full = s.burst * s.parts
-  s.credit, s.from, s.pending = s.full, s.now, false
-  local raw = redis.call('GET', s.key)
-  if raw then
-    local credit, from, parts, rate, full_at = string.match(raw, '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
-    if not credit then
-      error('LIMITERSTATE the value of ' .. s.key .. ' is no token bucket; delete it or use another prefix')
+  if other or full_at < from + filled then
+    pending = {other = other}
+    -- How long until both rates have brought so much credit, or the state expires.
+    function pending.time(wanted)
+      local whole = math.floor(wanted / parts)
+      local part, rest = scaled(wanted - whole * parts, stored_parts, parts)
+      local stored = whole * stored_parts + part + (rest > 0 and 1 or 0)
+      local wait = math.max(math.ceil((wanted - base) / rate), math.ceil((stored - credit) / stored_rate))
+      return math.min(from + wait, full_at) - now
     end
-    s.stored_credit, s.stored_from, s.full_at = tonumber(credit), tonumber(from), tonumber(full_at)
-    s.stored_parts, s.stored_rate = tonumber(parts), tonumber(rate)
-    if s.now < s.full_at then refill(s) end
   end
-  s.allowed = s.n == 0 or s.n <= s.burst and s.credit >= s.n * s.parts
+  return level, level < full and math.max(from, now) or now, parts, rate, full_at, pending
+end
+
+-- The state: credit, from when on it refills, parts, rate; if stored when it is full, and what is pending.
+local function look(key, now, _, limit, period, burst)
+  local a, b = limit, period
+  while b > 0 do a, b = b, a % b end
+  local parts, rate = period / a, limit / a
+  local full = burst * parts
+  local raw = redis.call('GET', key)
+  if not raw then return full, now, parts, rate end
+  local kind, credit, from, stored_parts, stored_rate, full_at
+  if #raw == 41 then kind, credit, from, stored_parts, stored_rate, full_at = struct.unpack('<Bddddd', raw) end
+  if kind ~= 2 then
+    error('LIMITERSTATE the value of ' .. key .. ' is no token bucket; delete it or use another prefix')
+  end
+  if now >= full_at then return full, now, parts, rate end
+  if stored_parts ~= parts or stored_rate ~= rate or full_at ~= from + math.ceil((full - credit) / rate) then
+    return changed(now, parts, rate, burst, credit, from, stored_parts, stored_rate, full_at)
+  end
+  if now <= from then return credit, from, parts, rate, full_at end
+  -- Below a full bucket, as it is not full yet.
+  return credit + (now - from) * rate, now, parts, rate, full_at
+end
+
+-- How long until there is so much credit.
+local function time(wanted, now, credit, from, rate, pending)
+  if wanted <= credit then return 0 end
+  return pending and pending.time(wanted) or from - now + math.ceil((wanted - credit) / rate)
 end
 
 -- From now on the present limit applies, and a clock that stepped back costs a period at most.
-local function renew(s)
-  s.from, s.pending = math.min(s.from, s.now + s.period), false
+local function charge(now, n, _, period, burst, credit, from, parts, rate)
+  if n > burst or credit < n * parts then return nil end
+  return credit - n * parts, from > now + period and now + period or from, parts, rate
 end
 
-function algorithm.charge(s)
-  renew(s)
-  s.credit = s.credit - s.n * s.parts
+local function write(key, now, _, _, _, burst, _, credit, from, parts, rate)
+  local full_at = from + math.ceil((burst * parts - credit) / rate)
+  redis.call('SET', key, struct.pack('<Bddddd', 2, credit, from, parts, rate, full_at),
+    'PX', math.ceil((full_at - now) / 1000))
+  return credit, from, parts, rate, full_at
 end
 
-local function value(s, full_at)
-  return string.format('%.0f:%.0f:%.0f:%.0f:%.0f', s.credit, s.from, s.parts, s.rate, full_at)
+local function settle(key, now, n, limit, period, burst, id, credit, from, parts, rate, full_at, pending)
+  if not pending and from <= now + period then return credit, from, parts, rate, full_at end
+  from = math.min(from, now + period)
+  if credit < burst * parts then return write(key, now, n, limit, period, burst, id, credit, from, parts, rate) end
+  redis.call('DEL', key)
+  return credit, from, parts, rate
 end
 
-function algorithm.write(s)
-  local left = time(s, s.full)
-  redis.call('SET', s.key, value(s, s.now + left), 'PX', string.format('%.0f', math.max(1, math.ceil(left / 1000))))
-end
-
-function algorithm.settle(s)
-  if s.pending or s.from > s.now + s.period then
-    renew(s)
-    if s.credit < s.full then algorithm.write(s) else redis.call('DEL', s.key) end
-  end
-end
-
-function algorithm.back(s, stamp)
+local function back(key, now, n, _, _, burst, _, stamp, credit, from, parts, rate, full_at, pending)
   -- What has refilled since the call was given back already. Under another limit than that of the call nobody knows.
-  local taken, elapsed = s.n * s.parts, math.max(0, s.now - stamp)
-  if s.n > s.burst or s.credit == s.full or s.stored_parts ~= s.parts or s.stored_rate ~= s.rate
-      or elapsed >= math.ceil(taken / s.rate) then
-    return false
+  local taken, elapsed, full = n * parts, math.max(0, now - stamp), burst * parts
+  if n > burst or credit == full or pending and pending.other or elapsed >= math.ceil(taken / rate) then
+    return false, credit, from, parts, rate, full_at, pending
   end
-  s.credit = math.min(s.full, s.credit + taken - elapsed * s.rate)
+  credit = math.min(full, credit + taken - elapsed * rate)
   -- The burst may have been raised since: the state lives on as long as it would have.
-  redis.call('SET', s.key, value(s, s.full_at), 'KEEPTTL')
-  return true
+  redis.call('SET', key, struct.pack('<Bddddd', 2, credit, from, parts, rate, full_at), 'KEEPTTL')
+  return true, credit, from, parts, rate, full_at, pending
 end
 
-function algorithm.state(s)
-  local whole = math.floor(s.credit / s.parts)
-  local retry = s.n > s.burst and -1 or not s.allowed and time(s, s.n * s.parts)
-  return retry, whole, time(s, math.min(s.full, (whole + 1) * s.parts)), time(s, s.full), s.from
+local function answer(_, now, n, _, _, burst, allowed, credit, from, parts, rate, _, pending)
+  local whole, full = math.floor(credit / parts), burst * parts
+  local one, reset = (whole + 1) * parts, time(full, now, credit, from, rate, pending)
+  return n > burst and -1 or not allowed and time(n * parts, now, credit, from, rate, pending), whole,
+    one < full and time(one, now, credit, from, rate, pending) or reset, reset, from
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV.
-local s = {key = KEYS[1], n = tonumber(ARGV[1]), limit = tonumber(ARGV[2]), period = tonumber(ARGV[3]),
-  burst = tonumber(ARGV[4]), id = ARGV[6] or ''}
-local mode = ARGV[7] or ''
+-- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
+-- finds; each algorithm has its own names for them.
+local number = tonumber
+local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991
-local function whole(v) return v and v >= 0 and v <= max and v % 1 == 0 end
-if not (s.key and whole(s.n) and whole(s.limit) and whole(s.period) and s.period > 0 and whole(s.burst)) then
+if not (key and n and limit and period and burst and n >= 0 and n <= max and limit >= 0 and limit <= max and period > 0
+    and period <= max and burst >= 0 and burst <= max and n % 1 + limit % 1 + period % 1 + burst % 1 == 0) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if ARGV[5] and ARGV[5] ~= '' then
-  s.now = tonumber(ARGV[5])
-  if not whole(s.now) then
+local now, id, mode = ARGV[5] or '', ARGV[6] or '', ARGV[7] or ''
+if now == '' then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+else
+  now = number(now)
+  if not (now and now >= 0 and now <= max and now % 1 == 0) then
     return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us")
   end
-else
-  local time = redis.call('TIME')
-  s.now = time[1] * 1000000 + time[2]
 end
-local stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
-if not stamp and mode ~= '' and mode ~= 'look' then
-  return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'")
+local take, stamp = mode == '', nil
+if not take and mode ~= 'look' then
+  stamp = number(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
 end
-if s.limit == 0 then
-  return {s.n == 0 and not stamp and 1 or 0, 0, (s.n == 0 or stamp) and 0 or -1, 0, 0, s.now}
+if limit == 0 then
+  return {n == 0 and not stamp and 1 or 0, 0, (n == 0 or stamp) and 0 or -1, 0, 0, now}
 end
-algorithm.look(s)
+local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id)
+local allowed = n == 0
 if stamp then
-  s.allowed = s.n > 0 and algorithm.back(s, stamp)
-elseif s.allowed and s.n > 0 then
-  algorithm.charge(s)
-  if mode == '' then algorithm.write(s) end
-elseif mode == '' and s.n > 0 then
-  -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
-  -- applies from now on.
-  algorithm.settle(s)
+  allowed = false
+  if n > 0 then allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f) end
+elseif n > 0 then
+  local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+  if g then
+    allowed, a, b, c, d, e, f = true, g, h, i, j, k, l
+    if take then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f) end
+  elseif take then
+    -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
+    -- applies from now on.
+    a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f)
+  end
 end
-local retry, remaining, next_us, reset, used = algorithm.state(s)
-return {s.allowed and 1 or 0, remaining, (s.allowed or stamp) and 0 or retry, next_us, reset, used}
+local retry, remaining, next_us, reset, used = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

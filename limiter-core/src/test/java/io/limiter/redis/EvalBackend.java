@@ -76,7 +76,7 @@ final class EvalBackend implements Backend {
         Object reply = redis.eval(change.apply(command.script().text()), names, arguments);
         @SuppressWarnings("unchecked") // the scripts' reply is a list
         List<Object> values = (List<Object>) reply;
-        Object answer = command.replies(values, 1).get(0);
+        Object answer = command.replies(values).get(0);
         call.tell(answer instanceof Throwable error ? RedisFailure.of(error) : answer);
         return call.outcomes();
     }

@@ -46,7 +46,7 @@ class FloodTest {
             RedisBackend backend =
                     Backends.connected(RedisBackend.builder().address("redis://127.0.0.1:" + wire.port()));
             wire.narrow(100_000);
-            flood(backend, 12_000, 20);
+            flood(backend, 24_000, 20);
         }
     }
 

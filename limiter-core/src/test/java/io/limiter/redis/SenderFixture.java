@@ -1,6 +1,5 @@
 package io.limiter.redis;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.BackendException;
@@ -26,6 +25,7 @@ abstract class SenderFixture {
     final ManualTime time = new ManualTime();
     final List<String> events = new ArrayList<>();
     final List<Command.Receiver> sent = new ArrayList<>();
+    final List<Command> commands = new ArrayList<>();
 
     @Nullable
     Throwable failing;
@@ -35,7 +35,8 @@ abstract class SenderFixture {
     final Sender sender = sender(time);
 
     Sender sender(TimeSource clock) {
-        return new Sender("Redis", clock, null, DEADLINE, this::transport, timer, event -> events.add(event.name()));
+        return new Sender(
+                "Redis", clock, null, DEADLINE, false, this::transport, timer, event -> events.add(event.name()));
     }
 
     record Later(long dueMicros, Runnable task) {}
@@ -49,7 +50,10 @@ abstract class SenderFixture {
         }
 
         Asker(Duration longest) {
-            Call call = call(time.nowMicros(), longest, false);
+            this(call(time.nowMicros(), longest, false));
+        }
+
+        Asker(Call call) {
             sender.send(call);
             this.answer = call.future();
         }
@@ -67,14 +71,22 @@ abstract class SenderFixture {
     }
 
     static Call call(long now, Duration longest, boolean blocking) {
-        Policy policy = Policy.of("p", Limit.fixedWindow(3, Duration.ofSeconds(10)));
-        List<Call.Part> parts =
-                Call.parts(new RedisKeys("p"), List.of(new Charge(policy, PartitionKey.of("k"), 1)), Call.TAKE);
+        return call(Limit.fixedWindow(3, Duration.ofSeconds(10)), 1, now, longest, blocking);
+    }
+
+    /** One that asks for so many permits of a log. */
+    Call logCall(long permits) {
+        return call(Limit.slidingList(permits, Duration.ofSeconds(10)), permits, time.nowMicros(), DEADLINE, false);
+    }
+
+    private static Call call(Limit limit, long permits, long now, Duration longest, boolean blocking) {
+        Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of("k"), permits);
+        List<Call.Part> parts = Call.parts(new RedisKeys("p"), List.of(charge), Call.TAKE);
         return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
     }
 
     private void transport(Command command, Command.Receiver then) {
-        assertEquals(List.of("p:{p:k}:10000000:fixed1"), command.keys());
+        commands.add(command);
         sent.add(then);
         if (failing instanceof Error error) {
             throw error;
@@ -83,8 +95,26 @@ abstract class SenderFixture {
         }
     }
 
+    /** Answers the calls of a command: each is allowed. */
     void answer(int i) {
-        sent.get(i).accept(List.of(1L, 2L, 0L, 0L, 0L, 0L), null);
+        List<Object> numbers = List.of(1L, 2L, 0L, 0L, 0L, 0L);
+        List<List<Call>> requests = commands.get(i).requests();
+        sent.get(i).accept(commands.get(i).calls().size() == 1 ? numbers : repeated(numbers, requests), null);
+    }
+
+    private static List<Object> repeated(List<Object> numbers, List<List<Call>> requests) {
+        List<Object> replies = new ArrayList<>();
+        for (List<Call> request : requests) {
+            List<Object> reply = new ArrayList<>();
+            request.forEach(call -> reply.addAll(numbers));
+            replies.add(reply);
+        }
+        return replies;
+    }
+
+    /** How many calls a command has. */
+    int calls(int i) {
+        return commands.get(i).calls().size();
     }
 
     void fail(int i, Throwable failure) {

@@ -19,48 +19,109 @@ class SenderQueueTest extends SenderFixture {
     private static final Duration HALF = Duration.ofMillis(25);
 
     @Test
+    void whoFindsNothingOnItsWayIsSentAtOnceAndWhoComesMeanwhileJoinsTheNext() {
+        List<Asker> askers = askers(40);
+        assertEquals(2, sent.size(), "one on its way, and one that lands meanwhile");
+        assertEquals(1, calls(0));
+        answer(0);
+        assertEquals(3, sent.size(), "the reply sends the next");
+        assertEquals(38, calls(2));
+        assertTrue(askers.get(0).answer.isDone());
+        assertFalse(askers.get(2).answer.isDone());
+        answer(2);
+        askers.subList(2, 40).forEach(asker -> assertTrue(asker.answer.isDone()));
+    }
+
+    @Test
+    void theNextIsSentBeforeAnybodyIsWoken() {
+        List<Asker> askers = askers(3);
+        List<Integer> sentWhenWoken = new ArrayList<>();
+        askers.get(0).answer.thenAccept(outcomes -> sentWhenWoken.add(sent.size()));
+        answer(0);
+        assertEquals(List.of(3), sentWhenWoken);
+    }
+
+    @Test
     void soManyAreInFlightAndTheRestWaitsInOrder() {
         List<Asker> askers = askers(70);
-        assertEquals(64, sent.size());
-        answer(3);
-        assertEquals(65, sent.size());
-        answer(64);
-        assertTrue(askers.get(64).answer.isDone(), "the first that waited");
+        answer(0);
+        assertEquals(63, calls(2), "64 are in flight");
+        answer(1);
+        assertEquals(1, calls(3));
         assertFalse(askers.get(65).answer.isDone());
+        answer(2);
+        assertEquals(4, calls(4));
+    }
+
+    @Test
+    void aFlightWhoseAnswerIsLostKeepsNobodyWaiting() {
+        Duration patient = Duration.ofSeconds(30);
+        new Asker(patient);
+        new Asker(patient);
+        Asker next = new Asker();
+        assertEquals(2, sent.size());
+        time.advance(DEADLINE.plusMillis(1));
+        runLater();
+        assertTrue(next.answer.isCompletedExceptionally(), "both were on their way all the time");
+        sender.breaker.noteAnswer();
+        Asker another = new Asker();
+        assertEquals(3, sent.size());
+        answer(2);
+        assertTrue(another.answer.isDone());
+    }
+
+    @Test
+    void aFarAwayMasterHasMoreFlights() {
+        for (int i = 0; i < 3; i++) {
+            new Asker();
+            time.advance(Duration.ofMillis(1));
+            answer(i);
+        }
+        askers(10);
+        assertEquals(3 + 4, sent.size(), "a call waits for a quarter of a millisecond at most");
+    }
+
+    @Test
+    void aCommandHasNoMoreWorkThanHalfAMillisecond() {
+        askers(2);
+        for (int i = 0; i < 60; i++) {
+            new Asker(logCall(1_000));
+        }
+        answer(0);
+        assertEquals(4, calls(2), "of 133 us each");
+        answer(2);
+        assertEquals(4, calls(3));
     }
 
     @Test
     void whoHasWaitedHalfItsTimeIsNotSentAnyMore() {
-        List<Asker> askers = askers(70);
+        List<Asker> askers = askers(3);
         time.advance(HALF.plusMillis(1));
         Asker fresh = new Asker();
-        // So late that the window has become half as large.
-        for (int i = 0; i < 33; i++) {
-            answer(i);
-        }
-        assertEquals(65, sent.size());
-        assertEquals(Kind.OVERLOADED, askers.get(64).failure());
-        assertEquals(Kind.OVERLOADED, askers.get(69).failure());
-        answer(64);
+        answer(0);
+        assertEquals(Kind.OVERLOADED, askers.get(2).failure());
+        assertEquals(3, sent.size());
+        answer(2);
         assertTrue(fresh.answer.isDone(), "the only one whose answer can be in time");
     }
 
     @Test
     void whoLeavesIsNotSent() {
-        askers(64);
+        askers(2);
         Asker hasty = new Asker(Duration.ofMillis(5));
         Asker next = new Asker();
         time.advance(Duration.ofMillis(5));
         hasty.giveUp();
         answer(0);
-        assertEquals(65, sent.size());
-        answer(64);
+        assertEquals(3, sent.size());
+        assertEquals(1, calls(2));
+        answer(2);
         assertTrue(next.answer.isDone());
     }
 
     @Test
     void tooManyWaitingAreTurnedAwayAtOnce() {
-        List<Asker> askers = askers(64 + Sender.LONGEST_QUEUE + 1);
+        List<Asker> askers = askers(2 + Sender.LONGEST_QUEUE + 1);
         assertEquals(Kind.OVERLOADED, askers.get(askers.size() - 1).failure());
         assertFalse(askers.get(askers.size() - 2).answer.isDone());
     }
@@ -68,20 +129,21 @@ class SenderQueueTest extends SenderFixture {
     @Test
     void whenItTurnsSuspectWhoWaitsIsToldAtOnce() {
         List<Asker> askers = askers(70);
+        answer(0);
         time.advance(DEADLINE);
         runLater();
-        for (Asker waiting : askers.subList(64, 70)) {
+        for (Asker waiting : askers.subList(65, 70)) {
             assertTrue(waiting.answer.isCompletedExceptionally());
         }
     }
 
     @Test
     void aCallThatFailsAtOnceMakesRoomForTheNextWithoutEnd() {
-        askers(64);
+        askers(2);
         List<Asker> rest = askers(Sender.LONGEST_QUEUE);
         // From here on each call fails while it is being sent, thousands of them within one another.
         failing = new RedisException("LOADING");
-        for (int i = 0; i < 64; i++) {
+        for (int i = 0; i < 2; i++) {
             fail(i, new RedisException("LOADING"));
         }
         rest.forEach(asker -> assertTrue(asker.answer.isDone()));
@@ -99,7 +161,7 @@ class SenderQueueTest extends SenderFixture {
         runLater();
         assertEquals(Kind.LATE, hasty.failure());
         assertFalse(patient.get(0).answer.isDone());
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 3; i++) {
             answer(i);
         }
         time.advance(Duration.ofMillis(100));

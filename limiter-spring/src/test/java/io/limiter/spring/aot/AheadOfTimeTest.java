@@ -200,8 +200,8 @@ class AheadOfTimeTest {
     @Test
     void whatANativeImageMustKeep() throws Exception {
         RuntimeHints hints = process(Application.class).generation().getRuntimeHints();
-        for (String script : List.of(
-                "batch", "fixed_window", "reset", "self_test", "sliding_list", "sliding_zset", "token_bucket")) {
+        for (String script :
+                List.of("batch", "fixed_window", "self_test", "sliding_list", "sliding_zset", "token_bucket")) {
             has(hints, "io/limiter/redis/" + script + ".lua");
         }
         has(hints, "io/limiter/spring/aot/limiter.properties");
