@@ -48,7 +48,8 @@ end
 -- The i-th live stamp (from 0).
 local function live(key, now, i, first, logged, head, written)
   if i >= logged then return now end
-  local stamp = i == 0 and head or stamp_at(key, first + i)
+  -- None where the key has just been written for a millisecond that was over at once.
+  local stamp = i == 0 and head or stamp_at(key, first + i) or now
   return written and stamp > now and now or stamp
 end
 

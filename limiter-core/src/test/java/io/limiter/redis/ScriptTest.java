@@ -28,11 +28,11 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "batch", "664ad67ff5aa407341dc2cb6ab6f4d158957c3d9",
+                "batch", "0262571d08c2997a9dc29f55691be88d8e339b7c",
                 "fixed_window", "649ebe2401d8275357e0674ada13a2be54e85bf6",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "c442b963c21a2b33b86366abc9a9744da32f29bf",
-                "sliding_zset", "1a4093c8921df1ae40120487be0b5243c329a04c",
+                "sliding_list", "4b60b0cf541a7437c7cced71a89bf7fab2e7d3b3",
+                "sliding_zset", "5b0bec88b3a7c60abaf3b900499d237f691ca520",
                 "token_bucket", "baec8696f56fbee0a209a5c1bd7f8667ab4a23b1");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
