@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -57,24 +58,27 @@ final class BackendRateLimiter implements RateLimiter {
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
         int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
-        Asked asked = lastAsked[slot];
-        if (asked == null || asked.policy != policy) {
-            asked = new Asked(policy, decider(policy), counters.row(policy.name(), Runnable::run));
-            lastAsked[slot] = asked;
-        }
+        Asked known = lastAsked[slot];
+        boolean isKnown = known != null && known.policy == policy;
+        Backend.Decider decider = isKnown ? known.decider : decider(policy);
         Decision decision;
         try {
-            decision = asked.decider.decideNow(key, permits, Backend.Mode.TAKE);
+            decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
             // Where the question was wrong, this throws too: then no failure mode answers.
             List<Charge> charges = List.of(new Charge(policy, key, permits));
             decision = BackendException.result(whenBackendFails(charges, Backend.Mode.TAKE, failure));
         }
-        asked.row.count(decision);
+        Counters.Row row = isKnown ? known.row : counters.row(policy.name(), Runnable::run);
+        if (!isKnown) {
+            lastAsked[slot] = new Asked(policy, decider, row);
+        }
+        row.count(decision);
         return decision;
     }
 
     private Backend.Decider decider(Policy policy) {
+        Objects.requireNonNull(policy, "policy");
         return backend instanceof Backend.PerPolicy finding
                 ? finding.decider(policy)
                 : (key, permits, mode) -> backend.decideNow(List.of(new Charge(policy, key, permits)), mode);

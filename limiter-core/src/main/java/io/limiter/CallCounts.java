@@ -2,6 +2,7 @@ package io.limiter;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
@@ -18,8 +19,15 @@ final class CallCounts {
     /** Longs between the numbers of two threads, so that they are in different cache lines. */
     private static final int PADDING = 8;
 
-    /** What one thread has counted; its id, because the thread itself would keep its class loader. */
-    private record Own(long threadId, long[] counts) {}
+    /** What one thread has counted. */
+    private static final class Own extends WeakReference<Thread> {
+        final long[] counts;
+
+        Own(Thread thread, long[] counts) {
+            super(thread);
+            this.counts = counts;
+        }
+    }
 
     private final AtomicReferenceArray<@Nullable Own> own = new AtomicReferenceArray<>(THREADS);
     private final LongAdder[] others;
@@ -29,20 +37,20 @@ final class CallCounts {
     }
 
     void increment(int number) {
-        long id = Thread.currentThread().getId();
-        int slot = (int) id & THREADS - 1;
+        Thread thread = Thread.currentThread();
+        int slot = (int) thread.getId() & THREADS - 1;
         Own mine = own.getAcquire(slot);
-        if (mine != null && mine.threadId == id) {
+        if (mine != null && mine.refersTo(thread)) {
             COUNT.setOpaque(mine.counts, number, mine.counts[number] + 1);
-        } else if (mine != null || !own.compareAndSet(slot, null, first(id, number))) {
+        } else if (mine != null || !own.compareAndSet(slot, null, first(thread, number))) {
             others[number].increment();
         }
     }
 
-    private Own first(long id, int number) {
+    private Own first(Thread thread, int number) {
         long[] counts = new long[others.length + PADDING];
         counts[number] = 1;
-        return new Own(id, counts);
+        return new Own(thread, counts);
     }
 
     long sum(int number) {

@@ -71,8 +71,13 @@ public final class Decision {
         return several(source, List.copyOf(charges), outcomes.toArray(new LimitOutcome[0]));
     }
 
-    /** A decision about one charge to a policy of several limits, with an outcome for each, in their order. */
+    /**
+     * A decision about one charge to a policy of several limits.
+     *
+     * @param outcomes one for each limit, in their order; kept, so not to be changed any more
+     */
     public static Decision ofOneCharge(Source source, LimitOutcome... outcomes) {
+        Objects.checkIndex(0, outcomes.length);
         return several(source, null, outcomes);
     }
 
@@ -88,7 +93,7 @@ public final class Decision {
 
     /** A decision about one charge to a policy of one limit. */
     public static Decision of(Source source, LimitOutcome outcome) {
-        return new Decision(source, outcome);
+        return new Decision(Objects.requireNonNull(source, "source"), Objects.requireNonNull(outcome, "outcome"));
     }
 
     /** What the failure mode says where nobody counted. */

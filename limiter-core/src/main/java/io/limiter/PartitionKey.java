@@ -120,13 +120,17 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         for (int i = 0; i < text.length(); i++) {
             word = word << 8 | text.charAt(i);
             if ((i & 7) == 7) {
-                hash = (hash ^ word) * FACTOR;
-                hash ^= hash >>> 32;
+                hash = mixed(hash ^ word);
                 word = 0;
             }
         }
-        hash = (hash ^ word) * FACTOR;
+        hash = mixed(hash ^ word);
         return (int) (hash ^ hash >>> 32);
+    }
+
+    /** Both halves of the product: in one of them a changed bit would change known bits only, which the next word could undo. */
+    private static long mixed(long value) {
+        return value * FACTOR ^ Math.multiplyHigh(value, FACTOR);
     }
 
     @Override

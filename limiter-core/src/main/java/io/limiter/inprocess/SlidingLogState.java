@@ -39,8 +39,8 @@ final class SlidingLogState extends State {
         this.stamps = stamps;
     }
 
-    @Override
-    long firstStamps(long permits, Limit limit) {
+    /** For how many timestamps a new one needs room. */
+    static long firstStamps(long permits, Limit limit) {
         return Math.max(permits, Math.min(FIRST_CAPACITY, limit.permits()));
     }
 

@@ -93,11 +93,6 @@ abstract class State {
     /** When the state is back to full. */
     abstract long fullAtMicros();
 
-    /** For how many timestamps it needs room to begin with. */
-    long firstStamps(long permits, Limit limit) {
-        return 0;
-    }
-
     /** Whether the last call was denied only because there was no memory for more. */
     boolean lacksMemory() {
         return false;
@@ -141,8 +136,10 @@ abstract class State {
     }
 
     static void unlockAll(State[] inOrder) {
-        for (State state : inOrder) {
-            state.unlock();
+        for (int i = 0; i < inOrder.length; i++) {
+            if (i == 0 || inOrder[i] != inOrder[i - 1]) {
+                inOrder[i].unlock();
+            }
         }
     }
 

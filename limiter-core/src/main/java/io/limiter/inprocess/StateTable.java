@@ -183,7 +183,7 @@ final class StateTable {
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
                 MemoryShare share = states(charge, limit).share();
-                long room = States.of(limit.algorithm(), null, null).firstStamps(charge.permits(), limit);
+                long room = States.firstStamps(charge.permits(), limit);
                 if (!hasRoom(share, room)) {
                     for (int i = 0; i < Partition.COUNT && !hasRoom(share, room); i++) {
                         partitions[i].drop(now, LOOKS_WHEN_FULL, this::dropped);
@@ -208,7 +208,7 @@ final class StateTable {
         MemoryShare share = states.share();
         State made = States.of(limit.algorithm(), charge.key(), share.stamps());
         made.limit = states;
-        if (hasRoom(share, made.firstStamps(charge.permits(), limit))
+        if (hasRoom(share, States.firstStamps(charge.permits(), limit))
                 && share.entries().take(1)) {
             return made;
         }

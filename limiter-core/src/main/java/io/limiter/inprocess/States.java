@@ -1,6 +1,7 @@
 package io.limiter.inprocess;
 
 import io.limiter.Algorithm;
+import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,14 @@ final class States {
             case FIXED_WINDOW -> new FixedWindowState(key);
             case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, stamps);
             case TOKEN_BUCKET -> new TokenBucketState(key);
+        };
+    }
+
+    /** For how many timestamps a new state needs room. */
+    static long firstStamps(long permits, Limit limit) {
+        return switch (limit.algorithm()) {
+            case FIXED_WINDOW, TOKEN_BUCKET -> 0;
+            case SLIDING_LIST, SLIDING_ZSET -> SlidingLogState.firstStamps(permits, limit);
         };
     }
 }
