@@ -191,8 +191,8 @@ final class Call {
             CompletableFuture<List<LimitOutcome>> waiting = future();
             try {
                 waiting.complete(outcomes());
-            } catch (BackendException e) {
-                waiting.completeExceptionally(e);
+            } catch (RuntimeException e) {
+                waiting.completeExceptionally(RedisFailure.of(e));
             }
         }
     }

@@ -70,15 +70,17 @@ record Command(
         return new Command(script, keys, arguments, longest, isWanted, requests);
     }
 
-    /** About how long a call keeps Redis, in microseconds. */
+    /** About how long a call keeps Redis, in microseconds; of a log that may be long, the worst that it can be. */
     static long workMicros(Call call) {
         long micros = 0;
         for (Call.Part part : call.parts) {
             Algorithm algorithm = part.limit().algorithm();
             long permits = part.charge().permits();
+            long stored = part.limit().permits();
+            boolean searched = part.mode().equals(Call.RESET) || part.mode().startsWith("back:");
             micros += algorithm == Algorithm.SLIDING_ZSET
-                    ? 12 + permits
-                    : algorithm == Algorithm.SLIDING_LIST ? 8 + permits / 8 : 6;
+                    ? 12 + permits + stored / 8
+                    : algorithm == Algorithm.SLIDING_LIST ? 8 + permits / 8 + (searched ? stored / 20 : 0) : 6;
         }
         return micros;
     }

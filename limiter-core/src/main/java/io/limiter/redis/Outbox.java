@@ -1,12 +1,15 @@
 package io.limiter.redis;
 
 import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.partitioningBy;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,6 +18,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * The calls of one master that wait to be sent and those that were sent, and how the ones become the others: who finds nothing on
@@ -22,13 +26,14 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe, without a lock that callers share.
  */
 final class Outbox {
+    private static final Logger LOG = DiagnosticLog.of(Outbox.class);
     /** So long one command may keep Redis from everybody else. */
     private static final long MOST_WORK_MICROS = 500;
 
     private final TimeSource time;
     private final Window window;
     private final Flights flights;
-    private final boolean bySlot;
+    private volatile boolean bySlot;
     private final Function<List<Call>, Command> maker;
     private final BiConsumer<Command, Command.Receiver> transport;
     private final BiFunction<Call, Object, Runnable> ended;
@@ -120,7 +125,9 @@ final class Outbox {
             inFlight.decrementAndGet();
             return false;
         }
-        transmit(flight, isSent(call, flight) ? List.of(call) : List.of());
+        List<Call> expired = new ArrayList<>(0);
+        transmit(flight, isSent(call, flight, expired) ? List.of(call) : List.of());
+        tellExpired(expired);
         return true;
     }
 
@@ -132,6 +139,7 @@ final class Outbox {
         if (waiting.isEmpty() || looks.getAndIncrement() != 0) {
             return;
         }
+        List<Call> expired = new ArrayList<>(0);
         int looked = 1;
         do {
             while (!waiting.isEmpty() && inFlight.get() < window.size()) {
@@ -139,23 +147,33 @@ final class Outbox {
                 if (flight == null) {
                     break;
                 }
-                transmit(flight, load(flight));
+                transmit(flight, load(flight, expired));
             }
             looked = looks.addAndGet(-looked);
         } while (looked != 0);
+        // Not while this thread is the one that sends: what a caller does then may take long, or ask again.
+        tellExpired(expired);
+    }
+
+    private static void tellExpired(List<Call> expired) {
+        expired.forEach(call -> call.tell(RedisFailure.overloaded("a call was not sent in time")));
     }
 
     /** The next calls that wait, as many as one flight takes. */
-    private List<Call> load(Flights.Flight flight) {
+    private List<Call> load(Flights.Flight flight, List<Call> expired) {
         List<Call> calls = new ArrayList<>();
         long workMicros = 0;
-        while (workMicros < MOST_WORK_MICROS && !waiting.isEmpty() && tryTakePlace()) {
+        for (Call next = waiting.peek(); next != null; next = waiting.peek()) {
+            boolean fits = calls.isEmpty() || workMicros + Command.workMicros(next) <= MOST_WORK_MICROS;
+            if (!fits || !tryTakePlace()) {
+                break;
+            }
             Call call = waiting.poll();
             if (call == null) {
                 inFlight.decrementAndGet();
             } else {
                 waitingCount.decrementAndGet();
-                if (isSent(call, flight)) {
+                if (isSent(call, flight, expired)) {
                     calls.add(call);
                     workMicros += Command.workMicros(call);
                 }
@@ -168,12 +186,13 @@ final class Outbox {
      * A call that has a place is sent with this flight, unless nobody waits for it any more, or it has used up half its time
      * here: its answer would come too late, and so would that of everybody behind it. Then its place is free again.
      */
-    private boolean isSent(Call call, Flights.Flight flight) {
+    private boolean isSent(Call call, Flights.Flight flight, List<Call> expired) {
         long now = time.nowMicros();
         if (now - call.sinceMicros() > call.longestMicros / 2) {
-            call.tryFail(Call.State.WAITING, RedisFailure.overloaded("a call was not sent in time"));
-        }
-        if (call.trySend(now, flight)) {
+            if (call.tryEnd(Call.State.WAITING)) {
+                expired.add(call);
+            }
+        } else if (call.trySend(now, flight)) {
             return true;
         }
         inFlight.decrementAndGet();
@@ -214,26 +233,45 @@ final class Outbox {
         List<Call> calls = command.calls();
         if (failure == null) {
             received(flight, calls, command.replies(reply));
-        } else if (calls.size() > 1 && RedisFailure.isTryAgain(failure)) {
-            // The slot is on the move, some keys here and some there. Nothing ran, and each call alone finds its keys.
-            calls.stream().filter(Call::isDone).forEach(Call::noteReply);
+        } else if (calls.size() > 1 && (RedisFailure.isTryAgain(failure) || RedisFailure.isCrossSlot(failure))) {
+            // The slot is on the move, some keys here and some there, or this is a server that wants one slot in each
+            // command
+            // though it is not known as a cluster. Nothing ran, and each call alone finds its keys.
+            bySlot |= RedisFailure.isCrossSlot(failure);
+            Map<Boolean, List<Call>> byDone = calls.stream().collect(partitioningBy(Call::isDone));
+            byDone.getOrDefault(true, List.of()).forEach(Call::noteReply);
             transmit(
                     flight,
-                    calls.stream().filter(call -> !call.isDone()).map(List::of).toList());
+                    byDone.getOrDefault(false, List.of()).stream().map(List::of).toList());
             flight.land();
         } else {
             received(flight, calls, Collections.nCopies(calls.size(), failure));
         }
     }
 
-    /** Calls that were sent have their replies, or never will. The next flight leaves before any caller is woken. */
+    /**
+     * Calls that were sent have their replies, or never will. The next flight leaves before any caller is woken; threads are
+     * woken before stages run, which may take long.
+     */
     private void received(Flights.Flight flight, List<Call> calls, List<Object> replies) {
         flight.land();
-        List<Runnable> told = new ArrayList<>(calls.size());
+        List<Runnable> threads = new ArrayList<>(calls.size());
+        List<Runnable> stages = new ArrayList<>(0);
         for (int i = 0; i < calls.size(); i++) {
-            told.add(ended.apply(calls.get(i), replies.get(i)));
+            Call call = calls.get(i);
+            (call.isBlocking() ? threads : stages).add(ended.apply(call, replies.get(i)));
         }
         send();
-        told.forEach(Runnable::run);
+        threads.forEach(Outbox::runSafely);
+        stages.forEach(Outbox::runSafely);
+    }
+
+    /** What goes wrong for one caller is nothing to the others. */
+    private static void runSafely(Runnable told) {
+        try {
+            told.run();
+        } catch (Throwable e) {
+            LOG.debug("a caller could not be told", e);
+        }
     }
 }

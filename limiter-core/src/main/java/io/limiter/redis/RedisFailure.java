@@ -168,6 +168,11 @@ final class RedisFailure {
         return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("TRYAGAIN"));
     }
 
+    /** Whether nothing ran because the keys of a command lie in several slots. */
+    static boolean isCrossSlot(Throwable failure) {
+        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("CROSSSLOT"));
+    }
+
     static boolean isNoScript(Throwable failure) {
         return Arrays.stream(causes(failure)).anyMatch(RedisNoScriptException.class::isInstance);
     }

@@ -12,6 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.client.RedisException;
 
 /** Who is sent, who waits for its turn, and when a wait ends. On a clock that the test sets. */
@@ -88,9 +90,30 @@ class SenderQueueTest extends SenderFixture {
             new Asker(logCall(1_000));
         }
         answer(0);
-        assertEquals(4, calls(2), "of 133 us each");
+        assertEquals(3, calls(2), "of 133 us each");
         answer(2);
-        assertEquals(4, calls(3));
+        assertEquals(3, calls(3));
+    }
+
+    /** A single node of a cluster, or a proxy, that wants one slot in each command and refuses others before it runs them. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CROSSSLOT Keys in request don't hash to the same slot",
+                "TRYAGAIN Multiple keys request during rehashing of slot"
+            })
+    void callsThatCanNotShareACommandAreSentOneByOne(String refusal) {
+        List<Asker> askers = askers(10);
+        answer(0);
+        assertEquals(8, calls(2));
+        fail(2, new RedisException(refusal));
+        assertEquals(3 + 8, sent.size());
+        for (int i = 3; i < 11; i++) {
+            assertEquals(1, calls(i));
+            answer(i);
+        }
+        askers.subList(2, 10)
+                .forEach(asker -> assertTrue(asker.answer.join().get(0).allowed()));
     }
 
     @Test
