@@ -47,7 +47,7 @@ final class Capacity {
     /** What one policy uses. */
     final class Share {
         private final AtomicLong inUse = new AtomicLong();
-        private boolean isGuaranteed;
+        private volatile boolean isGuaranteed;
 
         /** Gives it a guaranteed part, or takes that away. */
         void guarantee(boolean wanted) {
@@ -71,6 +71,10 @@ final class Capacity {
             } finally {
                 parts.unlockWrite(stamp);
             }
+        }
+
+        boolean isGuaranteed() {
+            return isGuaranteed;
         }
 
         /** Whether nothing of it is guaranteed or in use. */

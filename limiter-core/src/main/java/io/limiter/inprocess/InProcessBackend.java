@@ -56,20 +56,16 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        return transact(charges, openNow(), mode == Mode.TAKE);
+        return Transaction.decide(table, charges, openNow(), mode == Mode.TAKE);
     }
 
     @Override
     public Decider decider(Policy policy) {
-        return new PolicyStates(this, table, policy);
-    }
-
-    Decision transact(List<Charge> charges, long now, boolean take) {
-        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
+        return new PolicyStates(this::openNow, table, policy);
     }
 
     /** The time of a call, while this is open. */
-    long openNow() {
+    private long openNow() {
         if (closed) {
             throw closedException();
         }

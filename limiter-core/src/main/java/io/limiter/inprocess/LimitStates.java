@@ -31,12 +31,23 @@ final class LimitStates {
     LimitStates(Name name, MemoryShare share) {
         this.name = name;
         this.share = share;
-        this.hash = StateIndex.hash(name.policy());
+        this.hash = hash(name.policy());
     }
 
     /** Where the key's state is in the table. */
     int hash(PartitionKey key) {
-        return StateIndex.hash(hash, key);
+        return hash(hash, key);
+    }
+
+    /** What the name of a policy adds to the hashes of its keys. */
+    static int hash(String policy) {
+        return policy.hashCode() * 0x85EBCA6B;
+    }
+
+    /** The hash of a key in the states of a policy. All limits of it have the same, so their states for a key are neighbours. */
+    static int hash(int ofPolicy, PartitionKey key) {
+        int hash = ofPolicy ^ key.hashCode();
+        return hash ^ hash >>> 16;
     }
 
     Name name() {

@@ -106,7 +106,7 @@ final class Overflow {
     }
 
     private int index(LimitStates.Name name, PartitionKey key) {
-        int partition = Partition.of(StateIndex.hash(StateIndex.hash(name.policy()), key));
+        int partition = Partition.of(LimitStates.hash(LimitStates.hash(name.policy()), key));
         if (!ofOthers) {
             return (hash(factor, key.canonical()) & (STATES - Partition.COUNT)) | partition;
         }

@@ -7,6 +7,7 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.TimeSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ final class PolicyStates implements Backend.Decider {
     /** So many bits a long has, without the last. */
     private static final int MOST_LIMITS = 63;
 
-    private final InProcessBackend backend;
+    private final TimeSource time;
     private final StateTable table;
     private final StateIndex index;
     private final Policy policy;
@@ -36,12 +37,13 @@ final class PolicyStates implements Backend.Decider {
     /** The first of them. */
     private @Nullable LimitStates first;
 
-    PolicyStates(InProcessBackend backend, StateTable table, Policy policy) {
-        this.backend = backend;
+    /** @param time also says whether calls are decided still: it throws where not */
+    PolicyStates(TimeSource time, StateTable table, Policy policy) {
+        this.time = time;
         this.table = table;
         this.index = table.index();
         this.policy = policy;
-        this.hash = StateIndex.hash(policy.name());
+        this.hash = LimitStates.hash(policy.name());
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
         // Known already where the application makes an equal policy for each call.
@@ -50,11 +52,11 @@ final class PolicyStates implements Backend.Decider {
 
     @Override
     public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
-        long now = backend.openNow();
+        long now = time.nowMicros();
         boolean take = mode == Backend.Mode.TAKE;
         LimitStates known = first;
         if (known != null) {
-            int ofKey = StateIndex.hash(hash, key);
+            int ofKey = LimitStates.hash(hash, key);
             State state = index.find(known, key, ofKey);
             // A charge of its own for each way: then none is made where nobody keeps it.
             Decision decision = state == null
@@ -70,7 +72,7 @@ final class PolicyStates implements Backend.Decider {
     }
 
     private Decision decideUnknown(Charge charge, long now, boolean take) {
-        Decision decision = backend.transact(List.of(charge), now, take);
+        Decision decision = Transaction.decide(table, List.of(charge), now, take);
         findStates(charge);
         return decision;
     }

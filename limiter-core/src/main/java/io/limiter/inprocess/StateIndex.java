@@ -20,17 +20,6 @@ final class StateIndex {
     /** Odd while it grows: then a search may miss what is there. */
     private volatile int growth;
 
-    /** What the name of a policy adds to the hashes of its keys. */
-    static int hash(String policy) {
-        return policy.hashCode() * 0x85EBCA6B;
-    }
-
-    /** The hash of a key in the states of a policy. All limits of it have the same, so their states for a key are neighbours. */
-    static int hash(int ofPolicy, PartitionKey key) {
-        int hash = ofPolicy ^ key.hashCode();
-        return hash ^ hash >>> 16;
-    }
-
     /** The state of a key, or null; while the table grows it may miss one. */
     @Nullable
     State find(LimitStates limit, PartitionKey key, int hash) {

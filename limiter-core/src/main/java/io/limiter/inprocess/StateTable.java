@@ -100,7 +100,7 @@ final class StateTable {
     }
 
     private static int hash(Charge charge) {
-        return StateIndex.hash(StateIndex.hash(charge.policy().name()), charge.key());
+        return LimitStates.hash(LimitStates.hash(charge.policy().name()), charge.key());
     }
 
     private Partition partition(Charge charge) {
@@ -296,7 +296,12 @@ final class StateTable {
     private LimitStates states(Charge charge, Limit limit) {
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
         LimitStates present = limits.get(name);
-        return present != null ? present : new LimitStates(name, shares.getOrDefault(name.policy(), restShare));
+        if (present != null) {
+            return present;
+        }
+        MemoryShare own = shares.get(name.policy());
+        // One whose policy was retracted only waits until what it lent is back.
+        return new LimitStates(name, own != null && own.entries().isGuaranteed() ? own : restShare);
     }
 
     private Overflow overflow(LimitStates.Name name) {

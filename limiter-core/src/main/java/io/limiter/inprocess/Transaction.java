@@ -2,6 +2,7 @@ package io.limiter.inprocess;
 
 import io.limiter.Algorithm;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import java.util.ArrayList;
@@ -53,15 +54,19 @@ final class Transaction {
     private final boolean take;
     private final List<LimitOutcome> outcomes = new ArrayList<>();
 
-    Transaction(StateTable table, List<Charge> charges, long now, boolean take) {
+    private Transaction(StateTable table, List<Charge> charges, long now, boolean take) {
         this.table = table;
         this.charges = charges;
         this.now = now;
         this.take = take;
     }
 
+    static Decision decide(StateTable table, List<Charge> charges, long now, boolean take) {
+        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
+    }
+
     /** Decides; one outcome for each limit of each charge. */
-    List<LimitOutcome> decide() {
+    private List<LimitOutcome> decide() {
         boolean reclaimed = false;
         while (true) {
             Result result = attempt(false);

@@ -6,7 +6,7 @@ import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.spring.RateLimitExceededException;
-import io.limiter.spring.call.MethodRules.Charged;
+import io.limiter.spring.call.MethodRule.Charged;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodScope;
 import java.util.List;

@@ -1,9 +1,10 @@
 package io.limiter.spring.call;
 
+import io.limiter.Charge;
 import io.limiter.Limit;
+import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.call.MethodRules.Charged;
 import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.CallExpression;
 import io.limiter.spring.expression.MethodCall;
@@ -167,5 +168,16 @@ public final class MethodRule {
 
     private static String typeOf(@Nullable Object value) {
         return value == null ? "null" : "a " + value.getClass().getName();
+    }
+
+    /** What one annotation charges for a call. */
+    record Charged(UnderPolicy rule, PartitionKey key, long permits) {
+        Charge charge() {
+            return new Charge(rule.policy(), key, permits);
+        }
+
+        boolean isToSame(Charge other) {
+            return rule.policy().name().equals(other.policy().name()) && key.equals(other.key());
+        }
     }
 }

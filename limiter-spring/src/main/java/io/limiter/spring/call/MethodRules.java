@@ -1,7 +1,6 @@
 package io.limiter.spring.call;
 
-import io.limiter.Charge;
-import io.limiter.PartitionKey;
+import io.limiter.spring.call.MethodRule.Charged;
 import io.limiter.spring.call.MethodRule.UnderPolicy;
 import io.limiter.spring.expression.MethodCall;
 import java.util.ArrayList;
@@ -20,17 +19,6 @@ public final class MethodRules {
         this.ordered = rules.stream()
                 .sorted(Comparator.comparing(UnderPolicy::isShadow))
                 .toList();
-    }
-
-    /** What one annotation charges for a call. */
-    record Charged(UnderPolicy rule, PartitionKey key, long permits) {
-        Charge charge() {
-            return new Charge(rule.policy(), key, permits);
-        }
-
-        boolean isToSame(Charge other) {
-            return rule.policy().name().equals(other.policy().name()) && key.equals(other.key());
-        }
     }
 
     /** What they say, for who looks from outside. */
@@ -61,7 +49,8 @@ public final class MethodRules {
         for (int i = 0; i < all.size(); i++) {
             Charged known = all.get(i);
             if (known.isToSame(one.charge())) {
-                if (one.permits > known.permits && known.rule.isShadow() == one.rule.isShadow()) {
+                if (one.permits() > known.permits()
+                        && known.rule().isShadow() == one.rule().isShadow()) {
                     all.set(i, one);
                 }
                 return;
@@ -73,8 +62,8 @@ public final class MethodRules {
     /** A charge of an earlier snapshot under the policy of now. */
     Charged renewed(Charged earlier) {
         for (UnderPolicy now : rules) {
-            if (now.rule() == earlier.rule.rule()) {
-                return new Charged(now, earlier.key, earlier.permits);
+            if (now.rule() == earlier.rule().rule()) {
+                return new Charged(now, earlier.key(), earlier.permits());
             }
         }
         return earlier;
