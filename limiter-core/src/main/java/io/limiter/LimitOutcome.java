@@ -71,11 +71,6 @@ public final class LimitOutcome {
         return policy;
     }
 
-    /** The permits of the charge. */
-    public long permits() {
-        return permits;
-    }
-
     /** The limit, one of the policy. */
     public Limit limit() {
         return limit;

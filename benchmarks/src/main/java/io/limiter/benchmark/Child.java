@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A JVM of our own with the same class path, that is told something and answers, both in lines. Not thread-safe. */
+/** Another JVM with the same class path, which reads commands and writes answers, a line each. Not thread-safe. */
 public final class Child implements AutoCloseable {
     private static final int SECONDS_TO_END = 10;
 

@@ -106,7 +106,7 @@ public final class IpAddress {
             groups[count] = Integer.parseInt(text, at, end, 16);
             at = end;
         }
-        // RFC 4291: "::" stands for at least one group.
+        // RFC 4291: "::" replaces at least one group.
         if (gap < 0 ? count != GROUPS : count == GROUPS) {
             return null;
         }

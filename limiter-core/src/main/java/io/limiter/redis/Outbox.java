@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * The calls of one master that wait to be sent and those that were sent, and how the ones become the others: who finds nothing on
- * its way is sent at once, on its own; who comes meanwhile waits for the next flight, which leaves when one has landed.
- * Thread-safe, without a lock that callers share.
+ * The queue of calls to one master, and what sends them. A call is sent at once, on its own, while less than two commands are on
+ * their way. Otherwise it waits for the next command, which is sent when one has its reply. Thread-safe, without a lock that
+ * callers share.
  */
 final class Outbox {
     private static final Logger LOG = DiagnosticLog.of(Outbox.class);
@@ -47,7 +47,7 @@ final class Outbox {
      * @param bySlot whether the keys of a command must share a slot
      * @param maker makes the command of some calls
      * @param transport sends a command; the receiver may be called on any thread
-     * @param ended is told the reply to a call, or why there is none, and says what is to be done for who waits for it
+     * @param ended takes a call and its reply, or the reason why there is none; returns what wakes its caller
      */
     Outbox(
             TimeSource time,

@@ -28,7 +28,7 @@ final class LettuceContender implements Contender {
     private final Call call;
     private final Function<List<?>, Object> allowed;
 
-    /** @param allowed where the 1 of an allowed call stands in the reply */
+    /** @param allowed the place in the reply that is 1 for an allowed call */
     private LettuceContender(
             String address,
             Function<StatefulRedisConnection<String, String>, Call> call,
