@@ -38,27 +38,20 @@ public final class Decision {
     private final Source source;
 
     /**
-     * A {@link LimitOutcome} where one limit of one charge says it all, else {@link Several}. One reference, because decisions
-     * are made for each request and are often kept until its end.
+     * A {@link LimitOutcome} where one limit of one charge says it all, an array of them for the limits of one charge, else
+     * {@link Several}. One reference, because decisions are made for each request and are often kept until its end.
      */
     private final Object said;
 
+    private final boolean allowed;
     private boolean refunded;
 
-    /**
-     * What is not said by one limit.
-     *
-     * @param charges null for the one charge of all outcomes
-     * @param binding null where nobody counted
-     */
-    private record Several(
-            boolean allowed,
-            @Nullable List<Charge> charges,
-            LimitOutcome[] outcomes,
-            @Nullable LimitOutcome binding) {}
+    /** What several charges were answered, or nobody counted, so that there are no outcomes. */
+    private record Several(List<Charge> charges, LimitOutcome[] outcomes) {}
 
-    private Decision(Source source, Object said) {
-        this.source = source;
+    private Decision(Source source, boolean allowed, Object said) {
+        this.source = Objects.requireNonNull(source, "source");
+        this.allowed = allowed;
         this.said = said;
     }
 
@@ -68,7 +61,8 @@ public final class Decision {
      * @param outcomes one for each limit of each charge, in their order
      */
     public static Decision of(Source source, List<Charge> charges, List<LimitOutcome> outcomes) {
-        return several(source, List.copyOf(charges), outcomes.toArray(new LimitOutcome[0]));
+        LimitOutcome[] all = outcomes.toArray(new LimitOutcome[0]);
+        return new Decision(source, areAllowed(all), new Several(List.copyOf(charges), all));
     }
 
     /**
@@ -78,39 +72,28 @@ public final class Decision {
      */
     public static Decision ofOneCharge(Source source, LimitOutcome... outcomes) {
         Objects.checkIndex(0, outcomes.length);
-        return several(source, null, outcomes);
-    }
-
-    private static Decision several(Source source, @Nullable List<Charge> charges, LimitOutcome[] outcomes) {
-        boolean allowed = true;
-        LimitOutcome binding = null;
-        for (LimitOutcome outcome : outcomes) {
-            allowed &= outcome.allowed();
-            binding = binding == null || moreBinding(outcome, binding) ? outcome : binding;
-        }
-        return new Decision(Objects.requireNonNull(source, "source"), new Several(allowed, charges, outcomes, binding));
+        return new Decision(source, areAllowed(outcomes), outcomes);
     }
 
     /** A decision about one charge to a policy of one limit. */
     public static Decision of(Source source, LimitOutcome outcome) {
-        return new Decision(Objects.requireNonNull(source, "source"), Objects.requireNonNull(outcome, "outcome"));
+        return new Decision(source, outcome.allowed(), outcome);
     }
 
     /** What the failure mode says where nobody counted. */
     static Decision failed(boolean open, List<Charge> charges) {
         return new Decision(
-                open ? Source.FAILED_OPEN : Source.FAILED_CLOSED,
-                new Several(open, charges, new LimitOutcome[0], null));
+                open ? Source.FAILED_OPEN : Source.FAILED_CLOSED, open, new Several(charges, new LimitOutcome[0]));
     }
 
     /** The same answer, given by the local share to these charges. */
     Decision asLocalFallback(List<Charge> asked) {
-        return several(Source.LOCAL_FALLBACK, asked, outcomes().toArray(new LimitOutcome[0]));
+        return of(Source.LOCAL_FALLBACK, asked, outcomes());
     }
 
     /** Whether the call may pass. */
     public boolean allowed() {
-        return said instanceof LimitOutcome one ? one.allowed() : ((Several) said).allowed;
+        return allowed;
     }
 
     /** Where the answer comes from. */
@@ -120,9 +103,8 @@ public final class Decision {
 
     /** The charges asked, in their order. */
     public List<Charge> charges() {
-        List<Charge> several = said instanceof Several all ? all.charges : null;
-        return several != null
-                ? several
+        return said instanceof Several several
+                ? several.charges
                 : List.of(Objects.requireNonNull(bindingOrNull()).charge());
     }
 
@@ -131,7 +113,7 @@ public final class Decision {
      * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}).
      */
     public List<LimitOutcome> outcomes() {
-        return said instanceof LimitOutcome one ? List.of(one) : List.of(((Several) said).outcomes);
+        return said instanceof LimitOutcome one ? List.of(one) : List.of(several());
     }
 
     /** The limits that deny, in their order; empty when allowed or when nobody counted. */
@@ -153,7 +135,7 @@ public final class Decision {
      * because the backend is unreachable.
      */
     public long retryAfterMicros() {
-        if (allowed()) {
+        if (allowed) {
             return 0;
         }
         LimitOutcome binding = bindingOrNull();
@@ -191,7 +173,27 @@ public final class Decision {
     }
 
     private @Nullable LimitOutcome bindingOrNull() {
-        return said instanceof LimitOutcome one ? one : ((Several) said).binding;
+        if (said instanceof LimitOutcome one) {
+            return one;
+        }
+        LimitOutcome binding = null;
+        for (LimitOutcome outcome : several()) {
+            binding = binding == null || moreBinding(outcome, binding) ? outcome : binding;
+        }
+        return binding;
+    }
+
+    /** The outcomes where there is not just one. */
+    private LimitOutcome[] several() {
+        return said instanceof Several several ? several.outcomes : (LimitOutcome[]) said;
+    }
+
+    private static boolean areAllowed(LimitOutcome[] outcomes) {
+        boolean all = true;
+        for (LimitOutcome outcome : outcomes) {
+            all &= outcome.allowed();
+        }
+        return all;
     }
 
     private static boolean moreBinding(LimitOutcome one, LimitOutcome than) {
@@ -206,6 +208,6 @@ public final class Decision {
 
     @Override
     public String toString() {
-        return (allowed() ? "allowed" : "denied") + " by " + source + " " + outcomes();
+        return (allowed ? "allowed" : "denied") + " by " + source + " " + outcomes();
     }
 }

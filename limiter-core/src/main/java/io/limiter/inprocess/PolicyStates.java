@@ -93,7 +93,10 @@ final class PolicyStates implements Backend.Decider {
         first = found[0];
     }
 
-    /** Decides several limits; null where one has no state, or that was dropped meanwhile or has no memory left. */
+    /**
+     * Decides several limits, whose states are nearly always made together and have one lock then. Null where they have not,
+     * where one limit has no state, or one that was dropped meanwhile or has no memory left.
+     */
     private @Nullable Decision decideAll(
             PartitionKey key, long permits, State state, int ofKey, long now, boolean take) {
         State[] mine = allOf(state, key, ofKey);
@@ -101,32 +104,29 @@ final class PolicyStates implements Backend.Decider {
             return null;
         }
         Charge charge = new Charge(policy, key, permits);
-        State[] inOrder = State.inLockOrder(mine);
-        State.lockAll(inOrder);
+        LimitOutcome[] outcomes = new LimitOutcome[mine.length];
+        state.lock();
         try {
-            long allowed = 0;
+            long denied = 0;
+            boolean undecided = false;
             for (int i = 0; i < mine.length; i++) {
-                if (mine[i].isDropped()) {
-                    return null;
-                }
-                allowed |= mine[i].allows(charge, limits[i], permits, now, take) ? 1L << i : 0;
-                if (mine[i].lacksMemory()) {
-                    return null;
-                }
+                denied |= mine[i].allows(charge, limits[i], permits, now, take) ? 0 : 1L << i;
+                undecided |= mine[i].isDropped() || mine[i].lacksMemory();
             }
-            boolean granted = allowed == (1L << mine.length) - 1;
-            LimitOutcome[] outcomes = new LimitOutcome[mine.length];
+            if (undecided) {
+                return null;
+            }
             for (int i = 0; i < mine.length; i++) {
-                boolean own = (allowed & 1L << i) != 0;
-                outcomes[i] = mine[i].answer(charge, limits[i], permits, now, own, granted, take);
+                boolean own = (denied & 1L << i) == 0;
+                outcomes[i] = mine[i].answer(charge, limits[i], permits, now, own, denied == 0, take);
             }
-            return Decision.ofOneCharge(Decision.Source.IN_PROCESS, outcomes);
         } finally {
-            State.unlockAll(inOrder);
+            state.unlock();
         }
+        return Decision.ofOneCharge(Decision.Source.IN_PROCESS, outcomes);
     }
 
-    /** The states of all limits for the key; null where one has none. */
+    /** The states of all limits for the key, if they have one lock; else null. */
     private State @Nullable [] allOf(State state, PartitionKey key, int ofKey) {
         LimitStates[] known = states;
         if (known == null) {
@@ -136,7 +136,7 @@ final class PolicyStates implements Backend.Decider {
         mine[0] = state;
         for (int i = 1; i < mine.length; i++) {
             State next = index.find(known[i], key, ofKey);
-            if (next == null) {
+            if (next == null || next.guard != state.guard) {
                 return null;
             }
             mine[i] = next;

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one limit keeps for one key. The arithmetic is the twin of the Lua script of the same algorithm.
  *
- * <p>Everything is guarded by the lock of the state itself, which is held for a few hundred instructions at most. Several
- * states are locked in the order of their {@link #order}, so no two decisions wait for each other.
+ * <p>Everything is guarded by the lock of its {@link #guard}, which is held for a few hundred instructions at most. Several
+ * guards are locked in the order of their {@link #order}, so no two decisions wait for each other.
  */
 abstract class State {
     private static final AtomicLong ORDER = new AtomicLong();
@@ -32,6 +32,12 @@ abstract class State {
 
     /** Whose state it is; null for a state that keys share, or that belongs to nobody. */
     final @Nullable PartitionKey key;
+
+    /**
+     * Whose lock is the state's: its own, or that of a state of the same policy and key, so that a call to a policy of several
+     * limits takes one lock. Set before others see the state.
+     */
+    State guard = this;
 
     /** Which limit's it is, if it has a place in the table. */
     @Nullable
@@ -98,49 +104,15 @@ abstract class State {
         return false;
     }
 
-    /** Waits until no other thread has it. Not to be called by a thread that has it. */
+    /** Waits until no other thread has its guard. Not to be called by a thread that has that. */
     final void lock() {
-        if (!LOCK.compareAndSet(this, 0, 1)) {
-            lockLater();
+        if (!LOCK.compareAndSet(guard, 0, 1)) {
+            guard.lockLater();
         }
     }
 
     final void unlock() {
-        LOCK.setRelease(this, 0);
-    }
-
-    /** These states in the order in which every thread locks several; the same array where they are in it already. */
-    static State[] inLockOrder(State[] states) {
-        State[] ordered = states;
-        for (int i = 1; i < ordered.length; i++) {
-            State one = ordered[i];
-            int to = i;
-            if (ordered == states && states[i - 1].order > one.order) {
-                ordered = states.clone();
-            }
-            for (; to > 0 && ordered[to - 1].order > one.order; to--) {
-                ordered[to] = ordered[to - 1];
-            }
-            ordered[to] = one;
-        }
-        return ordered;
-    }
-
-    /** Locks states that are in that order; one that is there twice is locked once. */
-    static void lockAll(State[] inOrder) {
-        for (int i = 0; i < inOrder.length; i++) {
-            if (i == 0 || inOrder[i] != inOrder[i - 1]) {
-                inOrder[i].lock();
-            }
-        }
-    }
-
-    static void unlockAll(State[] inOrder) {
-        for (int i = 0; i < inOrder.length; i++) {
-            if (i == 0 || inOrder[i] != inOrder[i - 1]) {
-                inOrder[i].unlock();
-            }
-        }
+        LOCK.setRelease(guard, 0);
     }
 
     /** It is held for less than a microsecond, unless its holder has lost its core. */

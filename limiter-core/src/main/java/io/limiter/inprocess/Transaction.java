@@ -6,6 +6,7 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -45,6 +46,11 @@ final class Transaction {
             this.limit = limit;
             this.state = state;
             this.lacksState = lacksState;
+        }
+
+        /** Whether the state was made for this check, to be put into the table. */
+        boolean isNew() {
+            return lacksState && state.limit != null;
         }
     }
 
@@ -88,13 +94,15 @@ final class Transaction {
     private Result attempt(boolean create) {
         List<Check> checks = new ArrayList<>();
         for (Charge charge : charges) {
+            int first = checks.size();
             for (Limit limit : charge.policy().limits()) {
                 checks.add(check(charge, limit, create));
             }
+            shareGuard(checks.subList(first, checks.size()));
         }
         Result result = lockAndDecide(checks, create);
         for (Check check : checks) {
-            boolean isNew = create && check.lacksState && check.state.key != null;
+            boolean isNew = check.isNew();
             if (isNew && result == Result.GRANTED) {
                 table.keep(check.state, check.charge, check.limit, now);
             } else if (isNew) {
@@ -123,16 +131,37 @@ final class Transaction {
         return new Check(charge, limit, state, lacksState);
     }
 
+    /** Gives new states of one policy and key one lock: that of an older one, if there is one. */
+    private static void shareGuard(List<Check> ofOneCharge) {
+        State guard = null;
+        for (Check check : ofOneCharge) {
+            guard = check.state.limit != null && !check.lacksState ? check.state.guard : guard;
+        }
+        for (Check check : ofOneCharge) {
+            if (check.isNew()) {
+                guard = guard == null ? check.state : guard;
+                check.state.guard = guard;
+            }
+        }
+    }
+
     private Result lockAndDecide(List<Check> checks, boolean create) {
-        State[] inOrder =
-                State.inLockOrder(checks.stream().map(check -> check.state).toArray(State[]::new));
-        State.lockAll(inOrder);
+        State[] guards = checks.stream()
+                .map(check -> check.state.guard)
+                .distinct()
+                .sorted(Comparator.comparingInt(guard -> guard.order))
+                .toArray(State[]::new);
+        for (State guard : guards) {
+            guard.lock();
+        }
         try {
             return checks.stream().anyMatch(check -> check.state.isDropped())
                     ? Result.DROPPED
                     : decideLocked(checks, create);
         } finally {
-            State.unlockAll(inOrder);
+            for (State guard : guards) {
+                guard.unlock();
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package io.limiter.inprocess;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
@@ -12,7 +13,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -23,22 +23,23 @@ import org.junit.jupiter.api.Test;
 /** A state has one holder at a time. */
 class StateLockTest {
     @Test
-    void aStateThatOneDecisionHasForManyKeysIsUnlockedOnce() throws Exception {
-        State shared = new FixedWindowState(null);
-        State[] often = new State[1_000];
-        Arrays.fill(often, shared);
+    void statesWithOneGuardHaveOneHolder() throws Exception {
+        State guard = new FixedWindowState(null);
+        List<State> guarded = List.of(guard, new FixedWindowState(null), new TokenBucketState(null));
+        guarded.forEach(state -> state.guard = guard);
         AtomicInteger holders = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         ExecutorService threads = Executors.newFixedThreadPool(4);
         List<Future<?>> all = new ArrayList<>();
         for (int t = 0; t < 4; t++) {
+            State mine = guarded.get(t % guarded.size());
             all.add(threads.submit(() -> {
                 for (int i = 0; i < 20_000; i++) {
-                    State.lockAll(often);
+                    mine.lock();
                     most.accumulateAndGet(holders.incrementAndGet(), Math::max);
                     Thread.yield();
                     holders.decrementAndGet();
-                    State.unlockAll(often);
+                    mine.unlock();
                 }
             }));
         }
@@ -47,6 +48,32 @@ class StateLockTest {
         }
         threads.shutdown();
         assertEquals(1, most.get());
+    }
+
+    @Test
+    void allLimitsOfAPolicyAndKeyHaveOneGuard() {
+        StateTable table = new StateTable(100, 100);
+        Limit quick = Limit.fixedWindow(5, Duration.ofSeconds(1));
+        Limit slow = Limit.tokenBucket(5, Duration.ofHours(1));
+        Limit third = Limit.slidingList(5, Duration.ofHours(2));
+        Charge two = new Charge(Policy.of("p", quick, slow), PartitionKey.of("a"), 1);
+        Transaction.decide(table, List.of(two), 10, true);
+        State first = table.find(two, quick);
+        State second = table.find(two, slow);
+        assertSame(first, first.guard);
+        assertSame(first, second.guard);
+        // The guard is dropped as full again; the new state of its limit has the same lock as the one that was left.
+        Charge three = new Charge(Policy.of("p", quick, third, slow), PartitionKey.of("a"), 1);
+        table.reclaim(2_000_000);
+        assertNull(table.find(two, quick));
+        Transaction.decide(table, List.of(three), 2_000_000, true);
+        assertNotSame(first, table.find(three, quick));
+        for (Limit limit : List.of(quick, slow, third)) {
+            assertSame(first, table.find(three, limit).guard);
+        }
+        Charge other = new Charge(two.policy(), PartitionKey.of("b"), 1);
+        Transaction.decide(table, List.of(other), 2_000_000, true);
+        assertNotSame(first, table.find(other, quick).guard);
     }
 
     @Test
