@@ -156,7 +156,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
     }
 
     private static boolean isUnreserved(int c) {
-        return c < 128 && (Character.isLetterOrDigit(c) || c == '.' || c == '_' || c == '-');
+        return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c == '.' || c == '_' || c == '-';
     }
 
     private static String percentEncoded(String part) {

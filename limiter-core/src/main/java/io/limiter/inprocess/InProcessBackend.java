@@ -87,8 +87,9 @@ public final class InProcessBackend implements Backend.PerPolicy {
     private boolean giveBack(LimitOutcome outcome, long now) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
-        State own = table.find(charge, limit);
-        State state = own != null ? own : table.findShared(charge, limit, now);
+        LimitStates.Name name = LimitStates.Name.of(charge, limit);
+        State own = table.find(name, charge.key());
+        State state = own != null ? own : table.findShared(name, charge.key(), now);
         return state != null
                 && charge.permits() > 0
                 && limit.permits() > 0
@@ -111,7 +112,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
         return answer(() -> {
             Charge nothing = new Charge(policy, key, 0);
             for (Limit limit : policy.limits()) {
-                State own = table.find(nothing, limit);
+                State own = table.find(LimitStates.Name.of(nothing, limit), key);
                 if (own != null) {
                     own.lock();
                     try {

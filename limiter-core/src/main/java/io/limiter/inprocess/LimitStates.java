@@ -5,6 +5,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** A limit that keys have states of. In the table while there are any; after its last one it is never used again. Thread-safe. */
 final class LimitStates {
@@ -12,6 +13,20 @@ final class LimitStates {
     record Name(String policy, String limit, Algorithm algorithm) {
         static Name of(Charge charge, Limit limit) {
             return new Name(charge.policy().name(), limit.identity(), limit.algorithm());
+        }
+
+        // Not those of a record: a JVM that has just started makes thousands of new keys with them, in its interpreter.
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Name that
+                    && algorithm == that.algorithm
+                    && limit.equals(that.limit)
+                    && policy.equals(that.policy);
+        }
+
+        @Override
+        public int hashCode() {
+            return policy.hashCode() * 31 + limit.hashCode();
         }
     }
 
@@ -56,6 +71,11 @@ final class LimitStates {
 
     MemoryShare share() {
         return share;
+    }
+
+    /** Whether the last state has left, so that other ones must be found. */
+    boolean isGone() {
+        return states.get() == GONE;
     }
 
     /** Counts a new state; false where the last one has left. */

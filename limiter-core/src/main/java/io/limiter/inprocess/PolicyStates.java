@@ -73,8 +73,22 @@ final class PolicyStates implements Backend.Decider {
 
     private Decision decideUnknown(Charge charge, long now, boolean take) {
         Decision decision = Transaction.decide(table, List.of(charge), now, take);
-        findStates(charge);
+        if (!areFound()) {
+            findStates(charge);
+        }
         return decision;
+    }
+
+    private boolean areFound() {
+        LimitStates[] known = states;
+        if (known != null) {
+            for (LimitStates one : known) {
+                if (one.isGone()) {
+                    return false;
+                }
+            }
+        }
+        return known != null;
     }
 
     private void findStates(Charge charge) {
@@ -83,7 +97,7 @@ final class PolicyStates implements Backend.Decider {
         }
         LimitStates[] found = new LimitStates[limits.length];
         for (int i = 0; i < found.length; i++) {
-            LimitStates one = limits[i].permits() == 0 ? null : table.statesOf(charge, limits[i]);
+            LimitStates one = limits[i].permits() == 0 ? null : table.statesOf(LimitStates.Name.of(charge, limits[i]));
             if (one == null) {
                 return;
             }

@@ -3,6 +3,7 @@ package io.limiter.inprocess;
 import io.limiter.Charge;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
+import io.limiter.PartitionKey;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import java.util.List;
@@ -42,6 +43,9 @@ final class StateTable {
 
     private final ConcurrentHashMap<String, MemoryShare> shares = new ConcurrentHashMap<>();
     private final MemoryShare restShare;
+    /** Whether keys have ever shared a state. */
+    private volatile boolean sharing;
+
     private final Capacity entries;
     private final Capacity stamps;
     private final Capacity sharedStamps;
@@ -99,12 +103,12 @@ final class StateTable {
         return overflows.size();
     }
 
-    private static int hash(Charge charge) {
-        return LimitStates.hash(LimitStates.hash(charge.policy().name()), charge.key());
+    private static int hash(String policy, PartitionKey key) {
+        return LimitStates.hash(LimitStates.hash(policy), key);
     }
 
-    private Partition partition(Charge charge) {
-        return partitions[Partition.of(hash(charge))];
+    private Partition partition(LimitStates.Name name, PartitionKey key) {
+        return partitions[Partition.of(hash(name.policy(), key))];
     }
 
     StateIndex index() {
@@ -115,7 +119,7 @@ final class StateTable {
     <T> T creating(List<Charge> charges, Supplier<T> call) {
         int needed = 0;
         for (Charge charge : charges) {
-            needed |= 1 << Partition.of(hash(charge));
+            needed |= 1 << Partition.of(hash(charge.policy().name(), charge.key()));
         }
         for (int rest = needed; rest != 0; rest &= rest - 1) {
             Partition partition = partitions[Integer.numberOfTrailingZeros(rest)];
@@ -133,20 +137,21 @@ final class StateTable {
 
     /** The state of a key that has one of its own, or null. */
     @Nullable
-    State find(Charge charge, Limit limit) {
-        LimitStates states = statesOf(charge, limit);
+    State find(LimitStates.Name name, PartitionKey key) {
+        LimitStates states = limits.get(name);
         if (states == null) {
             return null;
         }
+        int hash = states.hash(key);
         int before = index.growth();
-        State state = index.find(states, charge.key(), hash(charge));
+        State state = index.find(states, key, hash);
         if (state != null || ((before & 1) == 0 && before == index.growth())) {
             return state;
         }
-        Partition partition = partition(charge);
+        Partition partition = partition(name, key);
         partition.lock.lock();
         try {
-            return index.find(states, charge.key(), hash(charge));
+            return index.find(states, key, hash);
         } finally {
             partition.lock.unlock();
         }
@@ -154,22 +159,24 @@ final class StateTable {
 
     /** The limit, where keys have states of it; else null. */
     @Nullable
-    LimitStates statesOf(Charge charge, Limit limit) {
-        return limits.get(LimitStates.Name.of(charge, limit));
+    LimitStates statesOf(LimitStates.Name name) {
+        return limits.get(name);
     }
 
     /** The shared state that counts what a key may have used, or null. */
     @Nullable
-    State findShared(Charge charge, Limit limit, long now) {
-        LimitStates.Name name = LimitStates.Name.of(charge, limit);
-        long creation = partition(charge).creation;
+    State findShared(LimitStates.Name name, PartitionKey key, long now) {
+        if (!sharing) {
+            return null;
+        }
+        long creation = partition(name, key).creation;
         Overflow own = overflows.get(name);
-        State state = own == null ? null : own.inUse(name, charge.key(), now, creation);
-        return state != null ? state : overflowOfOthers.inUse(name, charge.key(), now, creation);
+        State state = own == null ? null : own.inUse(name, key, now, creation);
+        return state != null ? state : overflowOfOthers.inUse(name, key, now, creation);
     }
 
-    /** Drops what is full again where these charges may need the room. Not to be called while creating. */
-    void makeRoom(List<Charge> charges, long now) {
+    /** Makes the index large enough for what charges may add. Not to be called while creating. */
+    void makeRoom(long now) {
         if (overflows.size() >= Overflow.LIMITS) {
             sweep(now);
         }
@@ -180,51 +187,49 @@ final class StateTable {
                 }
             });
         }
-        for (Charge charge : charges) {
-            for (Limit limit : charge.policy().limits()) {
-                MemoryShare share = states(charge, limit).share();
-                long room = States.firstStamps(charge.permits(), limit);
-                if (!hasRoom(share, room)) {
-                    for (int i = 0; i < Partition.COUNT && !hasRoom(share, room); i++) {
-                        partitions[i].drop(now, LOOKS_WHEN_FULL, this::dropped);
-                    }
-                } else if (entries.isHalfSpent() || stamps.isHalfSpent()) {
-                    partition(charge).drop(now, LOOKS, this::dropped);
-                }
+    }
+
+    /** Drops what is full again where a charge may need the room. Not to be called while creating. */
+    void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
+        MemoryShare share = states(name).share();
+        if (!hasRoom(share, stamps)) {
+            for (int i = 0; i < Partition.COUNT && !hasRoom(share, stamps); i++) {
+                partitions[i].drop(now, LOOKS_WHEN_FULL, this::dropped);
             }
+        } else if (entries.isHalfSpent() || this.stamps.isHalfSpent()) {
+            partition(name, key).drop(now, LOOKS, this::dropped);
         }
     }
 
     /**
-     * The state to decide for a key that has none of its own: a new one, which is not in the table until {@link #keep}, or
+     * The state to decide for a key that has none of its own: a new one, with room for so many stamps, which is not in the table until {@link #keep}, or
      * one that keys share. To be called while {@link #creating}.
      */
-    State create(Charge charge, Limit limit, long now) {
-        State shared = findShared(charge, limit, now);
+    State create(LimitStates.Name name, PartitionKey key, long stamps, long now) {
+        State shared = findShared(name, key, now);
         if (shared != null) {
             return shared;
         }
-        LimitStates states = states(charge, limit);
+        LimitStates states = states(name);
         MemoryShare share = states.share();
-        State made = States.of(limit.algorithm(), charge.key(), share.stamps());
-        made.limit = states;
-        if (hasRoom(share, States.firstStamps(charge.permits(), limit))
-                && share.entries().take(1)) {
+        if (hasRoom(share, stamps) && share.entries().take(1)) {
+            State made = States.of(name.algorithm(), key, share.stamps());
+            made.limit = states;
             return made;
         }
-        return overflow(states.name())
-                .enter(states.name(), charge.key(), share.sharedStamps(), now, partition(charge).creation);
+        sharing = true;
+        return overflow(name).enter(name, key, share.sharedStamps(), now, partition(name, key).creation);
     }
 
     /** Counts a call that a shared state decided. */
-    void countShared(Charge charge, Limit limit) {
+    void countShared(LimitStates.Name name) {
         overflowed.increment();
         if (warnings.tryPass()) {
             LOG.warn(
                     "RL-401 no room for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
                             + " share states and may be denied early. Raise limiter.in-process.max-entries or max-stamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
-                    states(charge, limit).share().owner(),
+                    states(name).share().owner(),
                     entries(),
                     stamps(),
                     overflowed.sum());
@@ -236,7 +241,7 @@ final class StateTable {
     }
 
     /** Puts a new state into the table. */
-    void keep(State made, Charge charge, Limit limit, long now) {
+    void keep(State made, Limit limit, long now) {
         LimitStates own = Objects.requireNonNull(made.limit);
         LimitStates states = limits.computeIfAbsent(own.name(), name -> own);
         while (!states.enter()) {
@@ -251,7 +256,7 @@ final class StateTable {
         }
         // The earliest time at which a charge of now can be back to full.
         made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
-        partition(charge).add(made);
+        partition(own.name(), Objects.requireNonNull(made.key)).add(made);
     }
 
     /** Gives back the place of a new state that took nothing. */
@@ -293,8 +298,7 @@ final class StateTable {
     }
 
     /** A limit, in the table or not yet. */
-    private LimitStates states(Charge charge, Limit limit) {
-        LimitStates.Name name = LimitStates.Name.of(charge, limit);
+    private LimitStates states(LimitStates.Name name) {
         LimitStates present = limits.get(name);
         if (present != null) {
             return present;

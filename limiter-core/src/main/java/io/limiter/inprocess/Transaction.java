@@ -5,6 +5,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -31,21 +32,34 @@ final class Transaction {
     private static final class Check {
         final Charge charge;
         final Limit limit;
-        final State state;
+        final LimitStates.Name name;
+
+        /** What decides; found anew by each attempt. */
+        State state;
 
         /** Permits are wanted, and the key has no state of its own. */
-        final boolean lacksState;
+        boolean lacksState;
 
         /** Permits that this charge wants, with those that others before it want of the same state, which keys share. */
         long permits;
 
         boolean allowed;
 
-        Check(Charge charge, Limit limit, State state, boolean lacksState) {
+        @SuppressWarnings("NullAway.Init") // the state, which each attempt begins with
+        Check(Charge charge, Limit limit) {
             this.charge = charge;
             this.limit = limit;
-            this.state = state;
-            this.lacksState = lacksState;
+            this.name = LimitStates.Name.of(charge, limit);
+        }
+
+        /** A state that took nothing. */
+        State ofNobody() {
+            return States.of(limit.algorithm(), charge.key(), null);
+        }
+
+        /** For how many timestamps a new state needs room. */
+        long firstStamps() {
+            return States.firstStamps(charge.permits(), limit);
         }
 
         /** Whether the state was made for this check, to be put into the table. */
@@ -58,6 +72,7 @@ final class Transaction {
     private final List<Charge> charges;
     private final long now;
     private final boolean take;
+    private final List<Check> checks = new ArrayList<>();
     private final List<LimitOutcome> outcomes = new ArrayList<>();
 
     private Transaction(StateTable table, List<Charge> charges, long now, boolean take) {
@@ -65,6 +80,11 @@ final class Transaction {
         this.charges = charges;
         this.now = now;
         this.take = take;
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                checks.add(new Check(charge, limit));
+            }
+        }
     }
 
     static Decision decide(StateTable table, List<Charge> charges, long now, boolean take) {
@@ -77,7 +97,7 @@ final class Transaction {
         while (true) {
             Result result = attempt(false);
             if (result == Result.LACKS_STATES) {
-                table.makeRoom(charges, now);
+                makeRoom();
                 result = table.creating(charges, () -> attempt(true));
             }
             if (result == Result.LACKS_MEMORY && !reclaimed) {
@@ -90,74 +110,86 @@ final class Transaction {
         }
     }
 
+    private void makeRoom() {
+        table.makeRoom(now);
+        for (Check check : checks) {
+            if (check.lacksState) {
+                table.makeRoom(check.name, check.charge.key(), check.firstStamps(), now);
+            }
+        }
+    }
+
     /** New states are made only once it is known that all limits allow the call: one that is denied leaves nothing. */
     private Result attempt(boolean create) {
-        List<Check> checks = new ArrayList<>();
-        for (Charge charge : charges) {
-            int first = checks.size();
-            for (Limit limit : charge.policy().limits()) {
-                checks.add(check(charge, limit, create));
-            }
-            shareGuard(checks.subList(first, checks.size()));
-        }
-        Result result = lockAndDecide(checks, create);
         for (Check check : checks) {
-            boolean isNew = check.isNew();
-            if (isNew && result == Result.GRANTED) {
-                table.keep(check.state, check.charge, check.limit, now);
-            } else if (isNew) {
+            find(check, create);
+        }
+        if (create && checks.size() > 1) {
+            charges.forEach(this::shareGuard);
+        }
+        Result result = lockAndDecide(create);
+        for (Check check : checks) {
+            if (check.isNew() && result == Result.GRANTED) {
+                table.keep(check.state, check.limit, now);
+            } else if (check.isNew()) {
                 table.discard(check.state);
             } else if (check.lacksState && check.state.key == null && result.compareTo(Result.LACKS_STATES) < 0) {
-                table.countShared(check.charge, check.limit);
+                table.countShared(check.name);
             }
         }
         return result;
     }
 
-    private Check check(Charge charge, Limit limit, boolean create) {
+    /** Finds the state that decides, or makes it. */
+    private void find(Check check, boolean create) {
+        check.lacksState = false;
         // A limit of no permits asks no state, and answers as an empty log does.
-        State own = limit.permits() == 0
-                ? States.of(Algorithm.SLIDING_LIST, charge.key(), null)
-                : table.find(charge, limit);
+        if (check.limit.permits() == 0) {
+            check.state = States.of(Algorithm.SLIDING_LIST, check.charge.key(), null);
+            return;
+        }
+        PartitionKey key = check.charge.key();
+        State own = table.find(check.name, key);
         if (own != null) {
-            return new Check(charge, limit, own, false);
+            check.state = own;
+            return;
         }
-        boolean lacksState = take && charge.permits() > 0 && charge.permits() <= limit.capacity();
-        if (lacksState && create) {
-            return new Check(charge, limit, table.create(charge, limit, now), true);
+        check.lacksState = take && check.charge.permits() > 0 && check.charge.permits() <= check.limit.capacity();
+        if (check.lacksState && create) {
+            check.state = table.create(check.name, key, check.firstStamps(), now);
+            return;
         }
-        State shared = table.findShared(charge, limit, now);
-        State state = shared != null ? shared : States.of(limit.algorithm(), charge.key(), null);
-        return new Check(charge, limit, state, lacksState);
+        State shared = table.findShared(check.name, key, now);
+        check.state = shared != null ? shared : check.ofNobody();
     }
 
     /** Gives new states of one policy and key one lock: that of an older one, if there is one. */
-    private static void shareGuard(List<Check> ofOneCharge) {
+    private void shareGuard(Charge charge) {
         State guard = null;
-        for (Check check : ofOneCharge) {
-            guard = check.state.limit != null && !check.lacksState ? check.state.guard : guard;
+        for (Check check : checks) {
+            boolean older = check.charge == charge && check.state.limit != null && !check.lacksState;
+            guard = older ? check.state.guard : guard;
         }
-        for (Check check : ofOneCharge) {
-            if (check.isNew()) {
+        for (Check check : checks) {
+            if (check.charge == charge && check.isNew()) {
                 guard = guard == null ? check.state : guard;
                 check.state.guard = guard;
             }
         }
     }
 
-    private Result lockAndDecide(List<Check> checks, boolean create) {
-        State[] guards = checks.stream()
-                .map(check -> check.state.guard)
-                .distinct()
-                .sorted(Comparator.comparingInt(guard -> guard.order))
-                .toArray(State[]::new);
+    private Result lockAndDecide(boolean create) {
+        State[] guards = guards();
         for (State guard : guards) {
             guard.lock();
         }
         try {
-            return checks.stream().anyMatch(check -> check.state.isDropped())
-                    ? Result.DROPPED
-                    : decideLocked(checks, create);
+            for (Check check : checks) {
+                if (check.state.isDropped()) {
+                    return Result.DROPPED;
+                }
+            }
+            return decideLocked(create);
         } finally {
             for (State guard : guards) {
                 guard.unlock();
@@ -165,7 +197,19 @@ final class Transaction {
         }
     }
 
-    private Result decideLocked(List<Check> checks, boolean create) {
+    /** Each guard once, in the order in which all threads lock them. */
+    private State[] guards() {
+        if (checks.size() == 1) {
+            return new State[] {checks.get(0).state.guard};
+        }
+        return checks.stream()
+                .map(check -> check.state.guard)
+                .distinct()
+                .sorted(Comparator.comparingInt(guard -> guard.order))
+                .toArray(State[]::new);
+    }
+
+    private Result decideLocked(boolean create) {
         boolean granted = true;
         boolean lacksStates = false;
         boolean lacksMemory = false;

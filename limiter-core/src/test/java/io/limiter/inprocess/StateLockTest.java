@@ -58,22 +58,22 @@ class StateLockTest {
         Limit third = Limit.slidingList(5, Duration.ofHours(2));
         Charge two = new Charge(Policy.of("p", quick, slow), PartitionKey.of("a"), 1);
         Transaction.decide(table, List.of(two), 10, true);
-        State first = table.find(two, quick);
-        State second = table.find(two, slow);
+        State first = find(table, two, quick);
+        State second = find(table, two, slow);
         assertSame(first, first.guard);
         assertSame(first, second.guard);
         // The guard is dropped as full again; the new state of its limit has the same lock as the one that was left.
         Charge three = new Charge(Policy.of("p", quick, third, slow), PartitionKey.of("a"), 1);
         table.reclaim(2_000_000);
-        assertNull(table.find(two, quick));
+        assertNull(find(table, two, quick));
         Transaction.decide(table, List.of(three), 2_000_000, true);
-        assertNotSame(first, table.find(three, quick));
+        assertNotSame(first, find(table, three, quick));
         for (Limit limit : List.of(quick, slow, third)) {
-            assertSame(first, table.find(three, limit).guard);
+            assertSame(first, find(table, three, limit).guard);
         }
         Charge other = new Charge(two.policy(), PartitionKey.of("b"), 1);
         Transaction.decide(table, List.of(other), 2_000_000, true);
-        assertNotSame(first, table.find(other, quick).guard);
+        assertNotSame(first, find(table, other, quick).guard);
     }
 
     @Test
@@ -98,5 +98,9 @@ class StateLockTest {
         assertNull(index.find(state.limit, charge.key(), hash));
         assertNull(state.decide(charge, limit, 1_000_005, true), "a caller that had found it before");
         assertFalse(state.refund(charge, limit, 1_000_005, 1_000_005));
+    }
+
+    private static State find(StateTable table, Charge charge, Limit limit) {
+        return table.find(LimitStates.Name.of(charge, limit), charge.key());
     }
 }
