@@ -17,6 +17,11 @@ public interface Contender extends AutoCloseable {
     /** Decides for a key, later. */
     CompletionStage<Integer> askAsync(int key);
 
+    /** How many calls were answered as in an outage of Redis. */
+    default long unavailable() {
+        return 0;
+    }
+
     @Override
     void close();
 

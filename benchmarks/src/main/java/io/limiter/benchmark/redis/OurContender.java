@@ -51,6 +51,11 @@ final class OurContender implements Contender {
     }
 
     @Override
+    public long unavailable() {
+        return limiter.unavailable();
+    }
+
+    @Override
     public void close() {
         limiter.close();
         afterClose.run();
