@@ -64,6 +64,8 @@ public interface Contender extends AutoCloseable {
         String what = name.substring(dash + 1);
         return switch (name.substring(0, Math.max(0, dash))) {
             case "limiter" -> OurContender.ofOwnClient(what, task);
+            case "limiter-app-tuned" -> OurContender.ofTunedClientOfTheApplication(what, task);
+            case "redisson" -> new RedissonContender(what, task);
             case "limiter-app" -> OurContender.ofClientOfTheApplication(what, task);
             case "lettuce" -> LettuceContender.ofOurScripts(what, task);
             case "lettuce-today" -> LettuceContender.ofFrozenScripts(what, task);
