@@ -7,6 +7,7 @@ import io.limiter.benchmark.jvm.JvmRounds;
 import io.limiter.benchmark.memory.JvmMemory;
 import io.limiter.benchmark.memory.RedisMemory;
 import io.limiter.benchmark.plot.Plot;
+import io.limiter.benchmark.redis.ColdStart;
 import io.limiter.benchmark.redis.DelayedWire;
 import io.limiter.benchmark.redis.Load;
 import io.limiter.benchmark.redis.ScriptCost;
@@ -25,17 +26,19 @@ public final class Main {
             case "memory" -> JvmMemory.run(rest, System.out);
             case "redis-memory" -> RedisMemory.run(rest, System.out);
             case "redis" -> Load.run(rest, System.out);
+            case "cold" -> ColdStart.run(rest, System.out);
             case "scripts" -> ScriptCost.run(rest, System.out);
             case "http" -> HttpBenchmarks.run(rest, System.out);
             case "http-start" -> HttpBenchmarks.start(rest, System.out);
             case "plot" -> Plot.run(rest);
             // What the other JVMs of the commands above run.
             case "memory-of" -> JvmMemory.child(rest);
+            case "cold-callers" -> ColdStart.child(rest);
             case "delayed-wire" -> DelayedWire.child(rest);
             case "http-server" -> HttpServer.child(rest);
             default -> {
                 System.err.println(
-                        "usage: jvm | jvm-rounds | memory | redis | redis-memory | scripts | http | http-start | plot, and arguments: see benchmarks/README.md");
+                        "usage: jvm | jvm-rounds | memory | redis | redis-memory | scripts | cold | http | http-start | plot, and arguments: see benchmarks/README.md");
                 System.exit(2);
             }
         }

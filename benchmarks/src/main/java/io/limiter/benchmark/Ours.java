@@ -1,5 +1,6 @@
 package io.limiter.benchmark;
 
+import io.limiter.BackendException;
 import io.limiter.Decision;
 import io.limiter.Limiter;
 import io.limiter.PartitionKey;
@@ -85,6 +86,11 @@ public final class Ours implements AutoCloseable {
     /** Takes one permit, without blocking. */
     public CompletionStage<Decision> decideAsync(PartitionKey key) {
         return asked.tryAcquireAsync(policy, key, 1);
+    }
+
+    /** How many calls found Redis unavailable. */
+    public long unavailable() {
+        return asked.counters().failures(BackendException.Kind.UNAVAILABLE);
     }
 
     @Override

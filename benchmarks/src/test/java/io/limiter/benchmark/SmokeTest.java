@@ -9,6 +9,7 @@ import io.limiter.benchmark.jvm.JvmRounds;
 import io.limiter.benchmark.memory.JvmMemory;
 import io.limiter.benchmark.memory.RedisMemory;
 import io.limiter.benchmark.plot.Plot;
+import io.limiter.benchmark.redis.ColdStart;
 import io.limiter.benchmark.redis.Load;
 import io.limiter.benchmark.redis.ScriptCost;
 import java.io.ByteArrayOutputStream;
@@ -93,6 +94,7 @@ class SmokeTest {
     @CsvSource({
         "limiter-fixed;lettuce-fixed, keys;allowed;attack, 8, 0",
         "limiter-app-fixed;limiter-bucket;limiter-list;limiter-zset;limiter-two;rrl;rrl-tuned, keys;denied, 1, 0",
+        "limiter-app-tuned-fixed;redisson-fixed;redisson-bucket, keys;denied, 1, 0",
         "lettuce-bucket;lettuce-list;lettuce-zset;lettuce-two;gcra, keys;denied, 1, 0",
         "lettuce-today-fixed;lettuce-today-bucket;lettuce-today-list;lettuce-today-zset;lettuce-today-two, denied, 1, 0",
         "bucket4j-lettuce;bucket4j-lettuce-batching;bucket4j-redisson;bucket4j-redisson-batching, zipf;denied, 4, 0",
@@ -116,6 +118,18 @@ class SmokeTest {
                 default -> {}
             }
         }
+    }
+
+    @Test
+    void theFirstSecondsOfAJvmAreMeasured() throws Exception {
+        ColdStart.run(
+                "--contenders limiter-fixed --callers 4 --deadline 5s --rounds 1 --seconds 1 --warm 1".split(" ", -1),
+                out);
+        assertEquals(2, rows().size());
+        String[] all = rows().get(1);
+        assertEquals("all", all[2]);
+        assertEquals(1, Double.parseDouble(all[6]), () -> "share of Redis in " + String.join(" ", all));
+        assertEquals(0, Double.parseDouble(all[8]), () -> "outages in " + String.join(" ", all));
     }
 
     @Test

@@ -174,6 +174,11 @@ final class Call {
         }
     }
 
+    /** Whether it is the first one of its flight that has no answer: one that is lost is lost for all calls in it. */
+    boolean isFirstSilence() {
+        return flight == null || flight.noteSilence();
+    }
+
     /** Redis has replied, or never will. */
     void noteReply() {
         replied = true;

@@ -174,6 +174,11 @@ final class Connection implements AutoCloseable {
                 return;
             }
             LOG.info("connected to {}", clients.name());
+            if (!fresh.masters.slowSettings().isEmpty()) {
+                LOG.warn(
+                        "RL-213 the settings of this Redisson client hurt the limiter: {}",
+                        String.join("; ", fresh.masters.slowSettings()));
+            }
             connected.countDown();
             watch.scheduleWithFixedDelay(
                     () -> lookAgain(fresh), LOOK_AGAIN_SECONDS, LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);

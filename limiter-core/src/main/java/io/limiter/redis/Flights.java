@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ final class Flights {
         private final int place;
         private final long sinceMicros;
         private final AtomicInteger commands = new AtomicInteger();
+        private final AtomicBoolean silent = new AtomicBoolean();
 
         private Flight(int place, long nowMicros) {
             this.place = place;
@@ -56,6 +58,11 @@ final class Flights {
             if (commands.decrementAndGet() == 0) {
                 end();
             }
+        }
+
+        /** It has no answer in time. Returns whether that is news. */
+        boolean noteSilence() {
+            return !silent.getAndSet(true);
         }
 
         /** It keeps no other waiting any more. */

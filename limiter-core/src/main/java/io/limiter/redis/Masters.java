@@ -17,6 +17,7 @@ import org.redisson.client.RedisClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
 import org.redisson.connection.MasterSlaveEntry;
+import org.redisson.connection.ServiceManager;
 
 /**
  * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The one
@@ -38,6 +39,9 @@ final class Masters {
      */
     private static final Duration LISTENS_LONGER = Duration.ofSeconds(1);
 
+    /** With these pings a dead connection is replaced within ten seconds. */
+    private static final int LONGEST_PING_MILLIS = 5_000;
+
     private final RedissonClient client;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
@@ -52,6 +56,28 @@ final class Masters {
     /** Whether the keys of one call must share a slot. */
     boolean areCluster() {
         return cluster;
+    }
+
+    /**
+     * What of its settings makes the limiter slower, or slow to notice that a connection is dead, each with what to write;
+     * nothing where they can't be seen.
+     */
+    List<String> slowSettings() {
+        if (connections == null) {
+            return List.of();
+        }
+        ServiceManager settings = connections.getServiceManager();
+        int ping = settings.getConfig().getPingConnectionInterval();
+        List<String> slow = new ArrayList<>();
+        if (ping == 0 || ping > LONGEST_PING_MILLIS) {
+            slow.add("pingConnectionInterval = " + ping
+                    + " (ms), so a connection that the network drops silently is used for up to twice that time; set 1000");
+        }
+        // There is an old setting of a server and a new one of the client; each can turn it off.
+        if (!settings.getConfig().isTcpNoDelay() || !settings.getCfg().isTcpNoDelay()) {
+            slow.add("tcpNoDelay = false, so a call may wait 40 ms for the one before; set true");
+        }
+        return slow;
     }
 
     /** Whether there is more to be seen than one Redis. */

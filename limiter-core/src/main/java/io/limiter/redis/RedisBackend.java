@@ -10,6 +10,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -66,13 +67,20 @@ public final class RedisBackend implements Backend {
     }
 
     /**
-     * Waits for the first connection. For a start-up that would rather begin connected; decisions never wait.
+     * Waits for the first connection. For a start-up that would rather begin connected; decisions never wait. The first time
+     * in a JVM, up to a second of the time that is left is used to make calls which take nothing: a JVM that has not loaded and
+     * compiled the classes yet is slower than the default deadline.
      *
-     * @return whether there is one
+     * @return whether there is a connection
      */
     public boolean awaitConnected(Duration longest) {
         try {
-            return connection.awaitConnected(longest);
+            long startMicros = TimeSource.system().nowMicros();
+            boolean connected = connection.awaitConnected(longest);
+            if (connected) {
+                WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
+            }
+            return connected;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;

@@ -32,7 +32,7 @@ record Script(String name, String text, String sha) {
     static final Script SELF_TEST = of("self_test", resource("self_test"));
 
     static {
-        StringBuilder batch = new StringBuilder("local function algorithm(name)\n");
+        StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
             String text = resource(file);

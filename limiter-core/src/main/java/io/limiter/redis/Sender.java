@@ -6,9 +6,11 @@ import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,7 @@ final class Sender {
     private final TimeSource time;
     private final long deadlineMicros;
     private final Timer timer;
+    private final LongFunction<CompletableFuture<Long>> lateness;
     final Breaker breaker;
     private final Window window;
     private final Outbox outbox;
@@ -50,6 +53,7 @@ final class Sender {
      * @param deadline within which a master that is well answers
      * @param bySlot whether the keys of a command must share a slot
      * @param transport sends a command on the master that has its first key; the receiver may be called on any thread
+     * @param lateness how late the threads run on which answers arrive, in microseconds, found out for no longer than that
      * @param listener is told how the master is
      */
     Sender(
@@ -60,11 +64,13 @@ final class Sender {
             boolean bySlot,
             BiConsumer<Command, Command.Receiver> transport,
             Timer timer,
+            LongFunction<CompletableFuture<Long>> lateness,
             Consumer<Breaker.Event> listener) {
         this.name = name;
         this.time = time;
         this.deadlineMicros = deadline.toNanos() / 1_000;
         this.timer = timer;
+        this.lateness = lateness;
         this.breaker = new Breaker(name, time, listener);
         this.window = new Window(deadlineMicros);
         this.outbox = new Outbox(
@@ -164,7 +170,7 @@ final class Sender {
             }
         } else if (waitedFor && lateMicros > STALL_MICROS) {
             said = RedisFailure.overloaded("this JVM stood still");
-        } else if (waitedFor) {
+        } else if (waitedFor && call.isFirstSilence()) {
             failWaitingIf(breaker.noteSilence());
         }
         Object answer = said;
@@ -222,21 +228,27 @@ final class Sender {
         // Who waits for a shorter time than others can't say that it is late; the master still has time to answer.
         long leftMicros = deadlineMicros - waitedMicros;
         if (leftMicros <= HARDLY_MICROS) {
-            late(!others);
+            late(call, !others && !unsent);
         } else if (!unsent) {
             timer.after(leftMicros, () -> {
                 if (!call.isReplied()) {
-                    late(!others);
+                    late(call, !others);
                 }
             });
         }
         return others ? Kind.OVERLOADED : Kind.LATE;
     }
 
-    private void late(boolean isSilence) {
+    /** Only what was sent and is lost says something of the master, once for each command. */
+    private void late(Call call, boolean isSilence) {
         window.late(time.nowMicros());
-        if (isSilence) {
-            failWaitingIf(breaker.noteSilence());
+        if (isSilence && call.isFirstSilence()) {
+            lateness.apply(deadlineMicros).thenAccept(lateMicros -> {
+                // What had arrived has been read by now. Where that took long, it was not the master that was slow.
+                if (!call.isReplied() && lateMicros <= STALL_MICROS) {
+                    failWaitingIf(breaker.noteSilence());
+                }
+            });
         }
     }
 

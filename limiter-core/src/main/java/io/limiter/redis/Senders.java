@@ -40,6 +40,7 @@ final class Senders {
     private final Timer timer;
     private final Executor watch;
     private final SelfTest selfTest;
+    private final EventLoops loops;
     private final Prober prober;
     private final TimeSource monotonic = TimeSource.system();
     private final Map<Object, Watched> byMaster = new ConcurrentHashMap<>();
@@ -65,7 +66,8 @@ final class Senders {
         this.deadline = deadline;
         this.timer = timer;
         this.watch = watch;
-        this.prober = new Prober(masters, keys, timer, monotonic);
+        this.loops = new EventLoops(masters, timer, monotonic);
+        this.prober = new Prober(masters, keys, loops, timer, monotonic);
         this.selfTest = new SelfTest(masters, keys);
     }
 
@@ -161,7 +163,15 @@ final class Senders {
             this.master = master;
             this.log = new MasterLog(name, monotonic);
             this.sender = new Sender(
-                    name, monotonic, decisionTime, deadline, masters.areCluster(), masters::run, timer, this::on);
+                    name,
+                    monotonic,
+                    decisionTime,
+                    deadline,
+                    masters.areCluster(),
+                    masters::run,
+                    timer,
+                    loops::latenessMicros,
+                    this::on);
         }
 
         private void on(Breaker.Event event) {

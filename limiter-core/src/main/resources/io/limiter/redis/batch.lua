@@ -1,6 +1,7 @@
 -- batch: decides a list of requests, each a list of charges on limits: all limits of a request are looked at first, then
--- all are charged, or none. Assembled when its class loads: before these lines stands a function algorithm, which makes the
--- functions of the algorithm of a name. They are the parts of the algorithm files between their [algorithm] marks.
+-- all are charged, or none. Assembled when its class loads: before these lines stand a local given (whether there is a time in
+-- ARGV) and a function algorithm, which makes the functions of the algorithm of a name. They are the parts of the algorithm
+-- files between their [algorithm] marks.
 --
 -- KEYS     the limits' states, request by request
 -- ARGV     1 now_us ('' = server TIME), 2 number of forms, then each form: the number of its limits, and for each limit 5

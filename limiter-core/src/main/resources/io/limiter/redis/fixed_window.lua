@@ -10,6 +10,7 @@
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/FixedWindowState.java
 --
+local given = ARGV[5] and ARGV[5] ~= ''
 -- [algorithm]
 -- The state: what was counted, the window's end, and the end that is stored.
 local function look(key, now)
@@ -36,8 +37,9 @@ local function charge(now, n, limit, period, _, count, ends, stored)
 end
 
 local function write(key, now, _, _, _, _, _, count, ends, stored)
+  -- Redis forgets by its own clock. A given one may go slower, so then each write renews the time to live.
   local state = struct.pack('<Bdd', 1, count, ends)
-  if ends == stored then
+  if ends == stored and not given then
     redis.call('SET', key, state, 'KEEPTTL')
   else
     redis.call('SET', key, state, 'PX', math.ceil((ends - now) / 1000))

@@ -64,6 +64,7 @@ class BatchTest {
             false,
             this::transport,
             (micros, task) -> timer.schedule(task, micros, TimeUnit.MICROSECONDS),
+            longest -> CompletableFuture.completedFuture(0L),
             event -> {});
 
     @BeforeAll

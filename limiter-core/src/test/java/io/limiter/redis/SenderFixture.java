@@ -30,13 +30,24 @@ abstract class SenderFixture {
     @Nullable
     Throwable failing;
 
+    /** Of the threads that would read the answers. */
+    CompletableFuture<Long> lateness = CompletableFuture.completedFuture(0L);
+
     final List<Later> later = new ArrayList<>();
     private final Timer timer = (micros, task) -> later.add(new Later(time.nowMicros() + micros, task));
     final Sender sender = sender(time);
 
     Sender sender(TimeSource clock) {
         return new Sender(
-                "Redis", clock, null, DEADLINE, false, this::transport, timer, event -> events.add(event.name()));
+                "Redis",
+                clock,
+                null,
+                DEADLINE,
+                false,
+                this::transport,
+                timer,
+                longest -> lateness,
+                event -> events.add(event.name()));
     }
 
     record Later(long dueMicros, Runnable task) {}

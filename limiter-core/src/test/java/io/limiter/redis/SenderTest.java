@@ -8,6 +8,8 @@ import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
@@ -124,6 +126,51 @@ class SenderTest extends SenderFixture {
             new Asker(Duration.ofMillis(500));
             time.advance(Duration.ofMillis(60));
             answer(sent.size() - 1);
+        }
+        assertTrue(sender.breaker.isClosed());
+    }
+
+    @Test
+    void aLostCommandIsOneSilenceHoweverManyCallsItHas() {
+        new Asker();
+        new Asker();
+        List<Asker> askers = IntStream.range(0, 20).mapToObj(i -> new Asker()).toList();
+        answer(0);
+        answer(1);
+        assertEquals(20, calls(2));
+        time.advance(DEADLINE);
+        askers.forEach(Asker::giveUp);
+        assertTrue(sender.breaker.isClosed());
+        for (int i = 0; i < 2; i++) {
+            assertTrue(sender.breaker.isClosed());
+            new Asker();
+            fail(sent.size() - 1, new RedisConnectionException("refused"));
+        }
+        assertFalse(sender.breaker.isClosed());
+    }
+
+    @Test
+    void callsThatWereNeverSentAreNoSilence() {
+        List<Asker> askers = IntStream.range(0, 20).mapToObj(i -> new Asker()).toList();
+        assertEquals(2, sent.size());
+        time.advance(DEADLINE);
+        askers.forEach(Asker::giveUp);
+        assertTrue(sender.breaker.isClosed(), "two commands were lost");
+    }
+
+    @Test
+    void anAnswerThatThisJvmHasNoTimeToReadIsNoSilence() {
+        for (int i = 0; i < 10; i++) {
+            lateness = new CompletableFuture<>();
+            Asker asker = new Asker();
+            time.advance(DEADLINE);
+            assertEquals(Kind.LATE, asker.giveUp());
+            if (i % 2 == 0) {
+                lateness.complete(Sender.STALL_MICROS + 1);
+            } else {
+                answer(i);
+                lateness.complete(0L);
+            }
         }
         assertTrue(sender.breaker.isClosed());
     }

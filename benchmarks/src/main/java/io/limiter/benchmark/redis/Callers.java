@@ -51,9 +51,14 @@ final class Callers implements AutoCloseable {
         this.shape = shape;
     }
 
-    /** Starts them. */
-    static Callers start(Contender contender, int[] keys, String shape) {
+    /**
+     * Starts them.
+     *
+     * @param samples where answers are counted; null for nowhere
+     */
+    static Callers start(Contender contender, int[] keys, String shape, @Nullable Samples samples) {
         Callers callers = new Callers(contender, keys, Shape.of(shape));
+        callers.sampleInto(samples);
         int threads = callers.shape.async ? 1 : callers.shape.count;
         for (int i = 0; i < threads; i++) {
             int first = keys.length / threads * i;

@@ -17,6 +17,11 @@ public interface Contender extends AutoCloseable {
     /** Decides for a key, later. */
     CompletionStage<Integer> askAsync(int key);
 
+    /** How many calls were answered as in an outage of Redis. */
+    default long unavailable() {
+        return 0;
+    }
+
     @Override
     void close();
 
@@ -59,6 +64,8 @@ public interface Contender extends AutoCloseable {
         String what = name.substring(dash + 1);
         return switch (name.substring(0, Math.max(0, dash))) {
             case "limiter" -> OurContender.ofOwnClient(what, task);
+            case "limiter-app-tuned" -> OurContender.ofTunedClientOfTheApplication(what, task);
+            case "redisson" -> new RedissonContender(what, task);
             case "limiter-app" -> OurContender.ofClientOfTheApplication(what, task);
             case "lettuce" -> LettuceContender.ofOurScripts(what, task);
             case "lettuce-today" -> LettuceContender.ofFrozenScripts(what, task);

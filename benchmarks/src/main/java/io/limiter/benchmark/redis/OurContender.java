@@ -6,6 +6,7 @@ import io.limiter.benchmark.Ours;
 import java.util.concurrent.CompletionStage;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 
 /** Our limiter as configured by properties, on a client of its own or on one that the application has. */
 final class OurContender implements Contender {
@@ -22,7 +23,15 @@ final class OurContender implements Contender {
     }
 
     static Contender ofClientOfTheApplication(String what, Task task) {
-        RedissonClient client = Redisson.create(Redissons.config(task.address(), false));
+        return ofClient(Redissons.config(task.address(), false), what, task);
+    }
+
+    static Contender ofTunedClientOfTheApplication(String what, Task task) {
+        return ofClient(Redissons.likeOurs(task.address()), what, task);
+    }
+
+    private static Contender ofClient(Config config, String what, Task task) {
+        RedissonClient client = Redisson.create(config);
         return new OurContender(new Ours(limits(what, task), client, task.deadline()), client::shutdown);
     }
 
@@ -48,6 +57,11 @@ final class OurContender implements Contender {
     @Override
     public CompletionStage<Integer> askAsync(int key) {
         return limiter.decideAsync(PartitionKey.of("client-" + key)).thenApply(OurContender::flags);
+    }
+
+    @Override
+    public long unavailable() {
+        return limiter.unavailable();
     }
 
     @Override

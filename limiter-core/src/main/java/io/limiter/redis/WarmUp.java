@@ -1,0 +1,99 @@
+package io.limiter.redis;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Calls before the first caller's, through everything that theirs go through: some threads block, some calls share a command, a
+ * key, or have a future. A JVM that has loaded and compiled none of it needs several times the default deadline for a call.
+ * Nothing is written to Redis: a call asks for no permit, or only looks, at keys that are nobody's.
+ */
+final class WarmUp {
+    static final int CALLS = 10_000;
+    static final Duration LONGEST = Duration.ofSeconds(1);
+    /** Enough for full commands. */
+    private static final int THREADS = 16;
+    /** These load the classes, which takes longer the more threads wait for it. */
+    private static final int CALLS_ALONE = 20;
+
+    private static final int CALLS_OF_A_KEY = 2;
+    private static final int BETWEEN_STAGES = 8;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** A long period: what took a permit by mistake would leave a key behind. */
+    private static final Policy POLICY = Policy.of("limiter-warm-up", Limit.fixedWindow(1, Duration.ofHours(1)));
+
+    private static final AtomicBoolean IS_WARM = new AtomicBoolean();
+
+    private final Backend backend;
+    private final TimeSource time = TimeSource.system();
+    private final long endMicros;
+    private final AtomicInteger begun = new AtomicInteger();
+
+    private WarmUp(Backend backend, Duration longest) {
+        this.backend = backend;
+        this.endMicros = time.nowMicros() + longest.toNanos() / 1_000;
+    }
+
+    /** Warms up, unless this JVM has done so. */
+    static void once(Backend backend, Duration longest) throws InterruptedException {
+        if (!longest.isNegative() && !longest.isZero() && !IS_WARM.getAndSet(true)) {
+            run(backend, longest);
+        }
+    }
+
+    /** Makes {@value #CALLS} calls, or as many as there is time for. */
+    static void run(Backend backend, Duration longest) throws InterruptedException {
+        WarmUp warmUp = new WarmUp(backend, longest.compareTo(LONGEST) < 0 ? longest : LONGEST);
+        warmUp.run(1, CALLS_ALONE);
+        warmUp.run(THREADS, CALLS);
+    }
+
+    private void run(int threads, int upTo) throws InterruptedException {
+        List<Thread> all = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            Thread thread = new Thread(() -> call(upTo), "limiter-redis-warm-up");
+            // One that waits for an answer when the time is over ends by itself.
+            thread.setDaemon(true);
+            thread.start();
+            all.add(thread);
+        }
+        for (Thread thread : all) {
+            TimeUnit.MICROSECONDS.timedJoin(thread, Math.max(1, leftMicros()));
+        }
+    }
+
+    private long leftMicros() {
+        return endMicros - time.nowMicros();
+    }
+
+    private void call(int upTo) {
+        for (int i = begun.getAndIncrement(); i < upTo && leftMicros() > 0; i = begun.getAndIncrement()) {
+            int pair = i / CALLS_OF_A_KEY;
+            long permits = pair % 2;
+            Backend.Mode mode = permits == 0 ? Backend.Mode.TAKE : Backend.Mode.LOOK;
+            List<Charge> charges = List.of(new Charge(POLICY, PartitionKey.of(Integer.toString(pair)), permits));
+            try {
+                if (i % BETWEEN_STAGES == 0) {
+                    backend.decide(charges, mode).toCompletableFuture().join();
+                } else {
+                    backend.decideNow(charges, mode);
+                }
+            } catch (RuntimeException failed) {
+                // Late, or Redis went down: what matters is what callers meet. Not in a loop that takes a core.
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+}

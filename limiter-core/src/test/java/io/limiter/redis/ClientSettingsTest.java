@@ -1,0 +1,50 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.kit.RedisServers;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** What is logged of a Redisson client whose settings hurt the limiter. */
+class ClientSettingsTest extends StartingRedis {
+    @Test
+    void theDefaultsNoticeADeadConnectionLate() {
+        List<String> told = toldOf(new Config(), 30_000);
+        assertEquals(1, told.size(), told.toString());
+        assertTrue(told.get(0).contains("pingConnectionInterval = 30000"), told.toString());
+    }
+
+    @Test
+    void callsThatTheNetworkHoldsBackAreSlow() {
+        List<String> told = toldOf(new Config().setTcpNoDelay(false), 1_000);
+        assertEquals(1, told.size(), told.toString());
+        assertTrue(told.get(0).contains("tcpNoDelay") && !told.get(0).contains("ping"), told.toString());
+    }
+
+    @Test
+    void aClientSetUpForItIsNotMentioned() {
+        assertEquals(List.of(), toldOf(new Config(), 1_000));
+        try (RedisBackend own =
+                RedisBackend.builder().address(RedisServers.single()).build()) {
+            assertTrue(own.awaitConnected(LONG));
+        }
+        assertEquals(List.of(), log.of(Level.WARN, "RL-213"));
+    }
+
+    private List<String> toldOf(Config config, int pingMillis) {
+        config.useSingleServer().setAddress(RedisServers.single()).setPingConnectionInterval(pingMillis);
+        RedissonClient client = Redisson.create(config);
+        try (RedisBackend backend = RedisBackend.builder().client(client).build()) {
+            assertTrue(backend.awaitConnected(LONG));
+            return log.of(Level.WARN, "RL-213");
+        } finally {
+            client.shutdown();
+        }
+    }
+}

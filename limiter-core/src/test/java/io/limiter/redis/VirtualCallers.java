@@ -1,0 +1,83 @@
+package io.limiter.redis;
+
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+
+/**
+ * A JVM of Java 21 or later whose callers are virtual threads. Says how many calls Redis decided, and then where threads were
+ * pinned to their carriers, by the event of the Java Flight Recorder for that.
+ */
+final class VirtualCallers {
+    private static final int CALLERS = 1_000;
+    private static final int CALLS_EACH = 50;
+    private static final int KEYS = 100;
+
+    private VirtualCallers() {}
+
+    /** Argument: the address. */
+    public static void main(String[] arguments) throws Exception {
+        Policy policy = Policy.of("virtual", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
+                .onFailure(FailureMode.DENY);
+        RedisBackend backend = RedisBackend.builder()
+                .address(arguments[0])
+                .prefix("virtual-callers")
+                .deadline(Duration.ofSeconds(30))
+                .build();
+        if (!backend.awaitConnected(Duration.ofSeconds(60))) {
+            throw new IllegalStateException("no connection to " + arguments[0]);
+        }
+        Path file = Files.createTempFile("pinned", ".jfr");
+        // By reflection: this is compiled for Java 17.
+        ExecutorService threads = (ExecutorService)
+                Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+        try (RateLimiter limiter = RateLimiter.on(backend);
+                Recording recording = new Recording()) {
+            recording
+                    .enable("jdk.VirtualThreadPinned")
+                    .withThreshold(Duration.ZERO)
+                    .withStackTrace();
+            recording.start();
+            List<Future<Integer>> all = new ArrayList<>();
+            for (int i = 0; i < CALLERS; i++) {
+                PartitionKey key = PartitionKey.of(Integer.toString(i % KEYS));
+                all.add(threads.submit(() -> call(limiter, policy, key)));
+            }
+            int byRedis = 0;
+            for (Future<Integer> one : all) {
+                byRedis += one.get();
+            }
+            recording.stop();
+            recording.dump(file);
+            System.out.println(byRedis + " of " + CALLERS * CALLS_EACH);
+            for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
+                System.out.println(event);
+            }
+        } finally {
+            threads.shutdownNow();
+            Files.delete(file);
+        }
+    }
+
+    private static int call(RateLimiter limiter, Policy policy, PartitionKey key) {
+        int byRedis = 0;
+        for (int i = 0; i < CALLS_EACH; i++) {
+            byRedis += limiter.tryAcquire(policy, key, 1).source() == Decision.Source.REDIS ? 1 : 0;
+        }
+        return byRedis;
+    }
+}

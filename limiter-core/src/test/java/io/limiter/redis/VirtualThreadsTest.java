@@ -1,0 +1,31 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import io.limiter.kit.RedisServers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Callers that are virtual threads, in a JVM of the JDK at {@code -Dlimiter.jdk}. How to run it: CONTRIBUTING.md. */
+@Tag("virtual")
+class VirtualThreadsTest {
+    @Test
+    void noCallerIsPinnedWhileItWaits() throws Exception {
+        String jdk = System.getProperty("limiter.jdk");
+        assertNotNull(jdk, "write -Dlimiter.jdk=/path/to/a/jdk of Java 21 or later");
+        Process process = new ProcessBuilder(
+                        Path.of(jdk, "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        VirtualCallers.class.getName(),
+                        RedisServers.single())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), said);
+        assertEquals("50000 of 50000", said.trim(), "what follows the first line are threads that were pinned");
+    }
+}

@@ -1,0 +1,138 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.BackendHealth;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.kit.RedisServers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+/** What is done at the start so that the first callers find a warm JVM. */
+class WarmUpTest extends StartingRedis {
+    @Test
+    void writesNothing() {
+        withServer(() -> {
+            try (Recorder calls = new Recorder(RedisBackend.builder()
+                            .address(address(port))
+                            .deadline(LONG)
+                            .build());
+                    Jedis redis = new Jedis("127.0.0.1", port)) {
+                assertTrue(calls.backend.awaitConnected(LONG));
+                redis.aclSetUser("default", "-@write");
+                WarmUp.run(calls, LONG);
+                assertEquals(List.of(), List.copyOf(calls.failures));
+                assertTrue(calls.byRedis.get() > 100, calls.byRedis + " calls");
+                assertEquals(0, redis.dbSize());
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    @Test
+    void takesNoLongerThanItMay() {
+        withServer(() -> {
+            try (RedisBackend backend = backend(port);
+                    Jedis redis = new Jedis("127.0.0.1", port)) {
+                assertTrue(backend.awaitConnected(LONG));
+                redis.clientPause(1_500);
+                long start = System.nanoTime();
+                WarmUp.run(backend, Duration.ofMillis(100));
+                assertTrue(System.nanoTime() - start < 1_400_000_000L, "it waited for Redis");
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    /** 64 callers from the first moment of a new JVM, with the default deadline. */
+    @Test
+    void aColdJvmIsDecidedByRedis() throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        ColdJvm.class.getName(),
+                        RedisServers.single())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), said);
+        String[] counts = said.lines().reduce((one, next) -> next).orElseThrow().split(" ", -1);
+        long decided = Long.parseLong(counts[0]);
+        long byRedis = Long.parseLong(counts[1]);
+        assertEquals("0", counts[2], "an outage: " + said);
+        // Far below what is so on a machine that does nothing else: other tests may run beside this one.
+        assertTrue(decided > 500 && byRedis >= 0.9 * decided, said);
+    }
+
+    /** What comes of the calls. */
+    private static final class Recorder implements Backend {
+        private final RedisBackend backend;
+        private final AtomicInteger byRedis = new AtomicInteger();
+        private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+
+        Recorder(RedisBackend backend) {
+            this.backend = backend;
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            return backend.decide(charges, mode).whenComplete(this::note);
+        }
+
+        @Override
+        public Decision decideNow(List<Charge> charges, Mode mode) {
+            try {
+                Decision decision = backend.decideNow(charges, mode);
+                byRedis.incrementAndGet();
+                return decision;
+            } catch (RuntimeException e) {
+                failures.add(e);
+                throw e;
+            }
+        }
+
+        private void note(Decision decision, Throwable failure) {
+            if (failure != null) {
+                failures.add(failure);
+            } else {
+                byRedis.incrementAndGet();
+            }
+        }
+
+        @Override
+        public CompletionStage<Boolean> refund(Decision decision) {
+            return backend.refund(decision);
+        }
+
+        @Override
+        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+            return backend.reset(policy, key);
+        }
+
+        @Override
+        public BackendHealth health() {
+            return backend.health();
+        }
+
+        @Override
+        public void close() {
+            backend.close();
+        }
+    }
+}
