@@ -59,6 +59,7 @@ public interface Contender extends AutoCloseable {
         String what = name.substring(dash + 1);
         return switch (name.substring(0, Math.max(0, dash))) {
             case "limiter" -> OurContender.ofOwnClient(what, task);
+            case "limiter-no-cache" -> OurContender.withoutMemory(what, task);
             case "limiter-app" -> OurContender.ofClientOfTheApplication(what, task);
             case "lettuce" -> LettuceContender.ofOurScripts(what, task);
             case "lettuce-today" -> LettuceContender.ofFrozenScripts(what, task);
