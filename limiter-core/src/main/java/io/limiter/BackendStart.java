@@ -71,8 +71,10 @@ final class BackendStart {
                             + " announced; give the backend on it to Limiter.start(config, backend)");
         }
         try {
-            RedisBackend.Builder builder =
-                    RedisBackend.builder().prefix(settings.prefix()).deadline(settings.deadline());
+            RedisBackend.Builder builder = RedisBackend.builder()
+                    .prefix(settings.prefix())
+                    .deadline(settings.deadline())
+                    .denialMaxAge(settings.denialMaxAge());
             if (settings.config() != null) {
                 builder.yaml(text(settings.config()));
             } else if (settings.mode() == RedisMode.CLUSTER) {

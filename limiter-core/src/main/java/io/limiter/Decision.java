@@ -18,7 +18,11 @@ public final class Decision {
         REDIS,
         /** This JVM decided, as the backend of choice. */
         IN_PROCESS,
-        /** An earlier denial of Redis still holds, so nobody was asked. */
+        /**
+         * An earlier denial of Redis, to a call of the same or a lower cost, still holds, so Redis was not asked. There are
+         * outcomes only for the limits that are known to deny. Their times are what is left of them; {@code retryAfter} of a
+         * higher cost can be longer, and there can be more quota than {@code remaining}.
+         */
         CACHED_DENIAL,
         /** The backend could not answer and the policy says {@link FailureMode#ALLOW}. */
         FAILED_OPEN,
@@ -109,7 +113,7 @@ public final class Decision {
     }
 
     /**
-     * What each limit of each charge says, in their order. Empty when nobody counted
+     * What each limit of each charge says, in their order; only those that are known of a {@link Source#CACHED_DENIAL}. Empty when nobody counted
      * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}).
      */
     public List<LimitOutcome> outcomes() {

@@ -60,6 +60,8 @@ class ReadmeTest {
                 "`limiter.redis.deadline` | `" + defaults.redis().deadline().toMillis() + "ms`",
                 "`limiter.redis.startup-wait` | `"
                         + defaults.redis().startupWait().toSeconds() + "s`",
+                "`limiter.redis.denial-cache.max-age` | `"
+                        + defaults.redis().denialMaxAge().toSeconds() + "s`",
                 "`limiter.redis.prefix` | `" + defaults.redis().prefix() + "`",
                 "`limiter.in-process.max-entries` | `" + defaults.inProcess().maxEntries() + "`",
                 "`limiter.in-process.max-stamps` | `" + defaults.inProcess().maxStamps() + "`",

@@ -99,6 +99,7 @@ class SmokeTest {
         "lettuce-today-fixed;lettuce-today-bucket;lettuce-today-list;lettuce-today-zset;lettuce-today-two, denied, 1, 0",
         "bucket4j-lettuce;bucket4j-lettuce-batching;bucket4j-redisson;bucket4j-redisson-batching, zipf;denied, 4, 0",
         "bucket4j-lettuce-two;bucket4j-lettuce-retries;bucket4j-redisson-retries, denied, async-4, 0",
+        "limiter-no-cache-fixed;limiter-fixed, denied;attacked, 8, 0",
         "limiter-list;limiter-zset, log-1000, async-64, 0",
         "limiter-fixed;lettuce-fixed, keys, async-64@1000, 0.5"
     })

@@ -118,7 +118,8 @@ final class Binder {
                 entries.text("limiter.redis.password"),
                 entries.read("limiter.redis.prefix", none.prefix(), text -> text),
                 entries.read("limiter.redis.deadline", none.deadline(), LimitText::parseDuration),
-                entries.read("limiter.redis.startup-wait", none.startupWait(), LimitText::parseDuration));
+                entries.read("limiter.redis.startup-wait", none.startupWait(), LimitText::parseDuration),
+                entries.read("limiter.redis.denial-cache.max-age", none.denialMaxAge(), LimitText::parseDuration));
     }
 
     private ClientIpSettings clientIp() {

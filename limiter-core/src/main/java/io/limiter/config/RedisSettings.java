@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param deadline the longest that a decision waits for Redis, unless its policy says otherwise; 1 ms to 1 minute
  * @param startupWait how long a start waits for the first connection, up to 1 minute; afterwards the failure modes
  *     answer until there is one
+ * @param denialMaxAge the longest that a denial is answered from memory, without asking Redis again; zero for never, up to
+ *     1 minute
  */
 public record RedisSettings(
         RedisMode mode,
@@ -31,7 +33,8 @@ public record RedisSettings(
         @Nullable String password,
         String prefix,
         Duration deadline,
-        Duration startupWait) {
+        Duration startupWait,
+        Duration denialMaxAge) {
     private static final Pattern ADDRESS = Pattern.compile(
             "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?:[0-9]{1,5})?)?");
 
@@ -48,7 +51,8 @@ public record RedisSettings(
             null,
             "limiter",
             Duration.ofMillis(50),
-            Duration.ofSeconds(3));
+            Duration.ofSeconds(3),
+            Duration.ofSeconds(1));
 
     /**
      * Checks the settings and copies the addresses. An empty password is none.
@@ -104,7 +108,22 @@ public record RedisSettings(
                         "can't start a key; use 1 to 64 letters, digits and . _ : - (braces would move the keys' slots)");
         problems.on("limiter.redis.deadline", deadline).check(longest -> checkWait(longest, 1));
         problems.on("limiter.redis.startup-wait", startupWait).check(longest -> checkWait(longest, 0));
+        problems.on("limiter.redis.denial-cache.max-age", denialMaxAge).check(longest -> checkWait(longest, 0));
         problems.throwIfAny();
+    }
+
+    /** Settings with the default of {@code denialMaxAge}. */
+    public RedisSettings(
+            RedisMode mode,
+            List<String> addresses,
+            @Nullable String master,
+            @Nullable String config,
+            @Nullable String username,
+            @Nullable String password,
+            String prefix,
+            Duration deadline,
+            Duration startupWait) {
+        this(mode, addresses, master, config, username, password, prefix, deadline, startupWait, DEFAULT.denialMaxAge);
     }
 
     /** One server, such as {@code redis://127.0.0.1:6379}. */

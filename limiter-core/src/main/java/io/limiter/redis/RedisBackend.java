@@ -34,7 +34,7 @@ import org.redisson.config.Config;
  * order, and given back on a late denial: never too much is admitted; a denial that would not have been needed is
  * possible for a moment.
  */
-public final class RedisBackend implements Backend {
+public final class RedisBackend implements Backend.PerPolicy {
     /** The longest that a decision waits for Redis by default. */
     public static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
 
@@ -44,11 +44,13 @@ public final class RedisBackend implements Backend {
     private final RedisKeys keys;
     private final Connection connection;
     private final Duration deadline;
+    private final DenialCache denials;
 
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
+        this.denials = new DenialCache(builder.time, builder.denialMaxAge);
     }
 
     /** A builder. It needs to be told which Redis. */
@@ -98,8 +100,15 @@ public final class RedisBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+        Decision known = mode == Mode.TAKE ? denials.find(charges) : null;
+        if (known != null) {
+            return CompletableFuture.completedFuture(known);
+        }
+        DenialCache.Sent sent = denials.sending(charges, mode);
         if (mayNeedSeveralCalls(charges)) {
-            return new SlotsDecision(connection, keys, charges, deadline(charges)).decide(mode);
+            return new SlotsDecision(connection, keys, denials, charges, deadline(charges))
+                    .decide(mode)
+                    .thenApply(sent::decided);
         }
         CompletableFuture<Decision> decision = new CompletableFuture<>();
         // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
@@ -107,7 +116,7 @@ public final class RedisBackend implements Backend {
             if (failure != null) {
                 decision.completeExceptionally(failure);
             } else {
-                decision.complete(Decision.of(Decision.Source.REDIS, charges, outcomes));
+                decision.complete(sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes)));
             }
         });
         return decision;
@@ -115,17 +124,34 @@ public final class RedisBackend implements Backend {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        return mayNeedSeveralCalls(charges)
-                ? Backend.super.decideNow(charges, mode)
-                : Decision.of(Decision.Source.REDIS, charges, connection.sendAndWait(call(charges, mode, true)));
+        if (mayNeedSeveralCalls(charges)) {
+            return Backend.PerPolicy.super.decideNow(charges, mode);
+        }
+        Decision known = mode == Mode.TAKE ? denials.find(charges) : null;
+        return known != null ? known : askNow(charges, mode);
+    }
+
+    @Override
+    public Decider decider(Policy policy) {
+        return (key, permits, mode) -> {
+            Decision known = mode == Mode.TAKE ? denials.find(policy, key, permits) : null;
+            return known != null ? known : askNow(List.of(new Charge(policy, key, permits)), mode);
+        };
+    }
+
+    private Decision askNow(List<Charge> charges, Mode mode) {
+        DenialCache.Sent sent = denials.sending(charges, mode);
+        List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, true));
+        return sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes));
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
         for (List<Call.Part> parts : Call.refunds(keys, decision.outcomes())) {
+            Call refund = Call.now(parts, deadline(decision.charges()), false);
             any = any.thenCombine(
-                    connection.send(Call.now(parts, deadline(decision.charges()), false)),
+                    denials.clearing(refund, connection::send),
                     (one, outcomes) -> one || outcomes.stream().anyMatch(LimitOutcome::allowed));
         }
         return any;
@@ -134,9 +160,19 @@ public final class RedisBackend implements Backend {
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Charge> charges = List.of(new Charge(policy, key, 0));
-        return connection
-                .send(Call.now(Call.parts(keys, charges, Call.RESET), deadline(charges), false))
-                .thenApply(deleted -> null);
+        Call reset = Call.now(Call.parts(keys, charges, Call.RESET), deadline(charges), false);
+        return denials.clearing(reset, connection::send).thenApply(deleted -> null);
+    }
+
+    /** What calls were denied under another configuration says nothing under this one. */
+    @Override
+    public void announce(Policy policy) {
+        denials.clear();
+    }
+
+    @Override
+    public void retract(Policy policy) {
+        denials.clear();
     }
 
     private boolean mayNeedSeveralCalls(List<Charge> charges) {
@@ -165,6 +201,7 @@ public final class RedisBackend implements Backend {
     @Override
     public void close() {
         connection.close();
+        denials.clear();
     }
 
     /** Builds a {@link RedisBackend}. Not thread-safe. */
@@ -175,6 +212,7 @@ public final class RedisBackend implements Backend {
         private String prefix = "limiter";
         private Duration deadline = DEFAULT_DEADLINE;
         private @Nullable TimeSource time;
+        private @Nullable Duration denialMaxAge;
 
         private Builder() {}
 
@@ -271,7 +309,27 @@ public final class RedisBackend implements Backend {
             return this;
         }
 
-        /** Where the time is read, for tests and replays. By default it is the clock of the Redis server. */
+        /**
+         * The longest that a denial is answered from memory, after the call that was denied was sent; zero for never,
+         * 1 s by default. A denial holds for all calls of the key that cost the same or more, for
+         * its {@code retryAfter} and no longer than this; refunds, resets and replaced configurations of this instance end it
+         * at once, those of others are seen when it ends.
+         *
+         * @throws IllegalArgumentException if it is negative or above a minute
+         */
+        public Builder denialMaxAge(Duration longest) {
+            if (longest.isNegative() || longest.compareTo(LONGEST_DEADLINE) > 0) {
+                throw new IllegalArgumentException("a denial cache of " + longest + " is outside 0 s to "
+                        + LONGEST_DEADLINE + "; write 1 s, or 0 to ask Redis each time");
+            }
+            this.denialMaxAge = longest;
+            return this;
+        }
+
+        /**
+         * Where the time is read, for tests and replays. By default it is the clock of the Redis server. Denials are then
+         * answered from memory only if {@link #denialMaxAge} is set, by this time.
+         */
         public Builder timeSource(TimeSource source) {
             this.time = Objects.requireNonNull(source, "timeSource");
             return this;

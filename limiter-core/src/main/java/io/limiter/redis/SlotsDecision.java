@@ -17,12 +17,18 @@ import org.jspecify.annotations.Nullable;
  * at once, then taken in order, and given back on a late denial. Never over-admits; a denial that would not have been
  * needed is possible for a moment. A denial that is known stands, also when another node does not answer.
  */
-record SlotsDecision(Connection connection, RedisKeys keys, List<Charge> charges, Duration longest, long dueMicros) {
+record SlotsDecision(
+        Connection connection,
+        RedisKeys keys,
+        DenialCache denials,
+        List<Charge> charges,
+        Duration longest,
+        long dueMicros) {
     private static final TimeSource TIME = TimeSource.system();
 
     /** One that has as long as this from now. */
-    SlotsDecision(Connection connection, RedisKeys keys, List<Charge> charges, Duration longest) {
-        this(connection, keys, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
+    SlotsDecision(Connection connection, RedisKeys keys, DenialCache denials, List<Charge> charges, Duration longest) {
+        this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
     }
 
     CompletableFuture<Decision> decide(Mode mode) {
@@ -102,17 +108,17 @@ record SlotsDecision(Connection connection, RedisKeys keys, List<Charge> charges
 
     /** Asks for each charge from the i-th on in a call of its own, all at once. Never fails. */
     private CompletableFuture<Answers> askEach(int from, String mode) {
-        return all(charges.subList(from, charges.size()).stream().map(charge -> call(charge, mode)));
+        return all(charges.subList(from, charges.size()).stream().map(charge -> connection.send(call(charge, mode))));
     }
 
     /** Waits for itself, as long as anybody does. */
     private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken) {
-        return all(Call.refunds(keys, taken).stream().map(parts -> Call.now(parts, longest, false)));
+        return all(Call.refunds(keys, taken).stream()
+                .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
 
-    private CompletableFuture<Answers> all(Stream<Call> calls) {
-        List<CompletableFuture<List<LimitOutcome>>> all =
-                calls.map(connection::send).toList();
+    private CompletableFuture<Answers> all(Stream<CompletableFuture<List<LimitOutcome>>> answers) {
+        List<CompletableFuture<List<LimitOutcome>>> all = answers.toList();
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).handle((none, failure) -> {
             List<LimitOutcome> outcomes = new ArrayList<>();
             all.stream().filter(one -> !one.isCompletedExceptionally()).forEach(one -> outcomes.addAll(one.join()));

@@ -34,6 +34,7 @@ class LimiterConfigTest {
             limiter.redis.password = s3cret
             limiter.redis.deadline = 20ms
             limiter.redis.startup-wait = 0ms
+            limiter.redis.denial-cache.max-age = 250ms
             limiter.redis.prefix: shop
             limiter.instances = 4
             limiter.in-process.max-entries = 5000
@@ -68,7 +69,8 @@ class LimiterConfigTest {
                         "s3cret",
                         "shop",
                         Duration.ofMillis(20),
-                        Duration.ZERO),
+                        Duration.ZERO,
+                        Duration.ofMillis(250)),
                 config.redis());
         assertEquals(new LimiterConfig.InProcessSettings(5_000, 60_000), config.inProcess());
         assertEquals(4, config.instances());
@@ -142,6 +144,8 @@ class LimiterConfigTest {
                 "limiter.redis.deadline = 0ms | outside 1ms to 60s",
                 "limiter.redis.deadline = 90s | outside 1ms to 60s",
                 "limiter.redis.deadline = soon | is no period",
+                "limiter.redis.denial-cache.max-age = 61s | outside 0ms to 60s",
+                "limiter.redis.denial-cache.maxage = 1s | did you mean 'limiter.redis.denial-cache.max-age'?",
                 "limiter.policies.p.deadline = 90s | outside 1ms to 60s",
                 "limiter.redis.prefix = {a} | braces would move",
                 "limiter.redis.address = localhost | write redis://host:port",

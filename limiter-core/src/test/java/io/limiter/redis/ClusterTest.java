@@ -59,6 +59,7 @@ class ClusterTest {
         PartitionKey there = client(unanswered, port -> port == pausedPort);
         try (RateLimiter limiter = RateLimiter.on(Backends.connected(RedisBackend.builder()
                         .prefix("paused")
+                        .denialMaxAge(Duration.ZERO)
                         .deadline(Duration.ofSeconds(1))
                         .cluster(RedisServers.cluster())));
                 Jedis node = new Jedis("127.0.0.1", pausedPort)) {

@@ -11,6 +11,7 @@ import ch.qos.logback.core.AppenderBase;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
+import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Await;
@@ -198,7 +199,8 @@ class StartUpTest extends StartingRedis {
                             limiter.tryAcquire(wrong, KEY, 1).source());
                     assertEquals(
                             Decision.Source.REDIS,
-                            limiter.tryAcquire(LOCAL, KEY, 1).source(),
+                            limiter.tryAcquire(LOCAL, PartitionKey.of("client " + i), 1)
+                                    .source(),
                             "no breaker opens for a mistake");
                 }
                 assertEquals(1, log.of(Level.ERROR, "RL-222").size(), "told once in a while: " + log);

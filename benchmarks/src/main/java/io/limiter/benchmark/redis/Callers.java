@@ -19,6 +19,7 @@ final class Callers implements AutoCloseable {
 
     private final Contender contender;
     private final int[] keys;
+    private final int sampledFrom;
     private final Shape shape;
     private final AtomicBoolean complained = new AtomicBoolean();
     private final List<Thread> threads = new ArrayList<>();
@@ -45,9 +46,10 @@ final class Callers implements AutoCloseable {
         }
     }
 
-    private Callers(Contender contender, int[] keys, Shape shape) {
+    private Callers(Contender contender, Workload workload, Shape shape) {
         this.contender = contender;
-        this.keys = keys;
+        this.keys = workload.draw().get();
+        this.sampledFrom = workload.sampledFrom();
         this.shape = shape;
     }
 
@@ -56,12 +58,12 @@ final class Callers implements AutoCloseable {
      *
      * @param samples where answers are counted; null for nowhere
      */
-    static Callers start(Contender contender, int[] keys, String shape, @Nullable Samples samples) {
-        Callers callers = new Callers(contender, keys, Shape.of(shape));
+    static Callers start(Contender contender, Workload workload, String shape, @Nullable Samples samples) {
+        Callers callers = new Callers(contender, workload, Shape.of(shape));
         callers.sampleInto(samples);
         int threads = callers.shape.async ? 1 : callers.shape.count;
         for (int i = 0; i < threads; i++) {
-            int first = keys.length / threads * i;
+            int first = callers.keys.length / threads * i;
             Pace pace = callers.new Pace(threads);
             callers.threads.add(new Thread(
                     () -> {
@@ -118,13 +120,14 @@ final class Callers implements AutoCloseable {
     private void block(int first, Pace pace) {
         for (int i = first; !closed; i++) {
             long start = pace.next();
+            int key = keys[i & keys.length - 1];
             int answer;
             try {
-                answer = contender.ask(keys[i & keys.length - 1]);
+                answer = contender.ask(key);
             } catch (RuntimeException e) {
                 answer = failed(e);
             }
-            count(start, answer);
+            count(key, start, answer);
         }
     }
 
@@ -133,8 +136,9 @@ final class Callers implements AutoCloseable {
         for (int i = 0; !closed; i++) {
             room.acquireUninterruptibly();
             long start = pace.next();
-            contender.askAsync(keys[i & keys.length - 1]).whenComplete((answer, failure) -> {
-                count(start, failure == null ? answer : failed(failure));
+            int key = keys[i & keys.length - 1];
+            contender.askAsync(key).whenComplete((answer, failure) -> {
+                count(key, start, failure == null ? answer : failed(failure));
                 room.release();
             });
         }
@@ -142,9 +146,9 @@ final class Callers implements AutoCloseable {
         room.acquireUninterruptibly(shape.count);
     }
 
-    private void count(long start, int answer) {
+    private void count(int key, long start, int answer) {
         Samples now = samples;
-        if (now != null) {
+        if (now != null && key >= sampledFrom) {
             now.add(System.nanoTime() - start, answer);
         }
     }

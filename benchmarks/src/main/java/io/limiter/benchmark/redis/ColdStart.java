@@ -103,13 +103,12 @@ public final class ColdStart {
      */
     public static void child(String[] args) throws InterruptedException {
         Workload workload = Workload.of(args[3]);
-        int[] keys = workload.draw().get();
         Samples[] samples = new Samples[Integer.parseInt(args[5])];
         Arrays.setAll(samples, second -> new Samples());
         long[] unavailable = new long[samples.length + 1];
         long beforeNanos = System.nanoTime();
         try (Contender contender = Contender.of(args[0], new Contender.Task(args[1], args[2], workload));
-                Callers callers = Callers.start(contender, keys, args[4], samples[0])) {
+                Callers callers = Callers.start(contender, workload, args[4], samples[0])) {
             long startNanos = System.nanoTime();
             for (int i = 1; i <= samples.length; i++) {
                 long leftNanos = startNanos + i * 1_000_000_000L - System.nanoTime();

@@ -114,7 +114,7 @@ public final class Load {
     private double[] window(String name, Workload workload, String callers) throws InterruptedException {
         server.empty();
         try (Contender contender = Contender.of(name, new Contender.Task(address, options.text("deadline"), workload));
-                Callers running = Callers.start(contender, workload.draw().get(), callers, null)) {
+                Callers running = Callers.start(contender, workload, callers, null)) {
             warmUp(options.number(warm.add(name + workload + callers) ? "warmup" : "rewarm"));
             return window(running);
         }

@@ -3,6 +3,7 @@ package io.limiter.benchmark.redis;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.benchmark.Ours;
+import java.util.Arrays;
 import java.util.concurrent.CompletionStage;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -20,6 +21,14 @@ final class OurContender implements Contender {
 
     static Contender ofOwnClient(String what, Task task) {
         return new OurContender(new Ours(limits(what, task), Ours.onRedis(task.address(), task.deadline())), () -> {});
+    }
+
+    /** The same, and each denial is asked of Redis. */
+    static Contender withoutMemory(String what, Task task) {
+        String[] redis = Ours.onRedis(task.address(), task.deadline());
+        String[] lines = Arrays.copyOf(redis, redis.length + 1);
+        lines[redis.length] = "limiter.redis.denial-cache.max-age = 0ms";
+        return new OurContender(new Ours(limits(what, task), lines), () -> {});
     }
 
     static Contender ofClientOfTheApplication(String what, Task task) {

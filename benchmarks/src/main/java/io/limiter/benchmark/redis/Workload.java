@@ -9,12 +9,18 @@ import java.util.function.Supplier;
  * @param permits so many in each period
  * @param periodMicros how long a period is
  * @param draw makes the keys in their order, to be gone through again and again; as many as a power of two
+ * @param sampledFrom the first key whose calls are measured
  */
-public record Workload(long permits, long periodMicros, Supplier<int[]> draw) {
+public record Workload(long permits, long periodMicros, Supplier<int[]> draw, int sampledFrom) {
     private static final int KEYS = 100_000;
+    private static final int ABUSERS = 100;
     private static final long SECOND = 1_000_000;
     /** Of a log that is full under load: 5 000 permits a second come free. */
     private static final long MICROS_A_PERMIT = 200;
+
+    private Workload(long permits, long periodMicros, Supplier<int[]> draw) {
+        this(permits, periodMicros, draw, 0);
+    }
 
     /**
      * The workload of that name.
@@ -31,12 +37,18 @@ public record Workload(long permits, long periodMicros, Supplier<int[]> draw) {
             // One key with more permits than anybody asks for: a million a second.
             case "allowed" -> one(10_000, 10_000);
             // Of 100 calls 99 come from 100 keys that may ask 10 times a second, one from 100 000 others.
-            case "attack" -> new Workload(10, SECOND, () -> Draw.attack(100, KEYS + 100));
+            case "attack" -> new Workload(10, SECOND, Workload::attack);
+            // The same, and measured is the one: how an attack on others feels.
+            case "attacked" -> new Workload(10, SECOND, Workload::attack, ABUSERS);
             case "log-10" -> one(10, 10 * MICROS_A_PERMIT);
             case "log-1000" -> one(1_000, 1_000 * MICROS_A_PERMIT);
             case "log-10000" -> one(10_000, 10_000 * MICROS_A_PERMIT);
             default -> throw new IllegalArgumentException("no workload is called " + name);
         };
+    }
+
+    private static int[] attack() {
+        return Draw.attack(ABUSERS, KEYS + ABUSERS);
     }
 
     private static Workload one(long permits, long periodMicros) {

@@ -46,9 +46,10 @@ public final class LimitsInAnswer {
         List<LimitOutcome> exact = decision.outcomes();
         if (outcomes.isEmpty()
                 && !exact.isEmpty()
-                && exact.size() == exact.get(0).policy().limits().size()) {
+                && exact.size() == exact.get(0).policy().limits().size()
+                && (exact.size() == 1 || decision.source() != Decision.Source.CACHED_DENIAL)) {
             // Nearly always there is one charge: of two the first has fewer limits. Those of one policy have different
-            // names.
+            // names. A remembered denial may know some limits of each charge only.
             outcomes = exact;
         } else {
             outcomes = new ArrayList<>(outcomes);

@@ -38,6 +38,7 @@ final class RedissonBeans {
                 .client(client)
                 .prefix(settings.prefix())
                 .deadline(settings.deadline())
+                .denialMaxAge(settings.denialMaxAge())
                 .build();
         backend.awaitConnected(settings.startupWait());
         return backend;

@@ -42,6 +42,8 @@ class ApplicationTextTest {
                   instances: 4
                   redis:
                     startupWait: 0ms
+                    denialCache:
+                      maxAge: 250ms
                   client-ip:
                     trusted-proxies:
                       - 10.0.0.0/8
@@ -61,6 +63,7 @@ class ApplicationTextTest {
                 """);
         assertEquals(4, config.instances());
         assertEquals(Duration.ZERO, config.redis().startupWait());
+        assertEquals(Duration.ofMillis(250), config.redis().denialMaxAge());
         assertEquals(2, config.clientIp().trustedProxies().size());
         assertTrue(config.http().exposeHeaders());
         assertEquals(

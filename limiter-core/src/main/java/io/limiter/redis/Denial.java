@@ -1,0 +1,107 @@
+package io.limiter.redis;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What Redis denied to one key of one policy: until the denials end, it denies every call of the same or a higher cost.
+ * Immutable.
+ *
+ * @param hash of the policy's name and the key
+ * @param permits the cost of the denied call
+ * @param epoch of its set in the {@link DenialCache} when the call was sent
+ * @param sentMicros when the call was sent
+ * @param untilMicros when the last of the denials ends
+ * @param denied the limits that denied it
+ */
+record Denial(
+        int hash,
+        Policy policy,
+        PartitionKey key,
+        long permits,
+        int epoch,
+        long sentMicros,
+        long untilMicros,
+        LimitOutcome[] denied) {
+
+    /**
+     * The denials in what Redis answered to a charge, or null if there are none that last.
+     *
+     * @param outcomes of this charge, and maybe of others
+     * @param maxAgeMicros the longest that they are used
+     */
+    static @Nullable Denial of(
+            int hash, Charge charge, int epoch, long sentMicros, List<LimitOutcome> outcomes, long maxAgeMicros) {
+        List<LimitOutcome> denied = new ArrayList<>(1);
+        long longest = 0;
+        for (LimitOutcome outcome : outcomes) {
+            if (!outcome.allowed()
+                    && outcome.limit().algorithm().isDenialLasting()
+                    && outcome.charge().equals(charge)) {
+                denied.add(outcome);
+                longest = Math.max(longest, lastsMicros(outcome));
+            }
+        }
+        return denied.isEmpty()
+                ? null
+                : new Denial(
+                        hash,
+                        charge.policy(),
+                        charge.key(),
+                        charge.permits(),
+                        epoch,
+                        sentMicros,
+                        sentMicros + Math.min(maxAgeMicros, longest),
+                        denied.toArray(new LimitOutcome[0]));
+    }
+
+    /** A call that can never pass is denied for ever, but the rest of the answer is true only until there is more quota. */
+    private static long lastsMicros(LimitOutcome outcome) {
+        if (outcome.retryAfterMicros() != LimitOutcome.NEVER) {
+            return outcome.retryAfterMicros();
+        }
+        return outcome.nextMicros() > 0 ? outcome.nextMicros() : Long.MAX_VALUE;
+    }
+
+    /** Whether it is of this policy and key, whose hash is given. */
+    boolean isOf(int otherHash, Policy otherPolicy, PartitionKey otherKey) {
+        return hash == otherHash
+                && key.equals(otherKey)
+                && (policy == otherPolicy || policy.name().equals(otherPolicy.name()));
+    }
+
+    /** How many limits denied. */
+    int size() {
+        return denied.length;
+    }
+
+    /**
+     * What the i-th of them says now to a call of this policy and key, which costs no less. Null where that is not known any
+     * more, or was never asked.
+     */
+    @Nullable
+    LimitOutcome answer(int i, Policy asked, long cost, long nowMicros) {
+        LimitOutcome then = denied[i];
+        Limit limit = then.limit();
+        long elapsed = nowMicros - sentMicros;
+        // The clock of a test can step back.
+        boolean isOver = elapsed < 0 || nowMicros >= untilMicros || elapsed >= lastsMicros(then);
+        // A policy of that name with other numbers, or other limits, shares the state and decides otherwise.
+        if (isOver || asked != policy && !asked.limits().contains(limit)) {
+            return null;
+        }
+        long retryAfter = cost > limit.capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
+        // When that time has passed there is more quota, but not known how much: enough for the call at the end of its
+        // wait.
+        long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
+        long reset = Math.max(0, then.resetMicros() - elapsed);
+        return new LimitOutcome(
+                new Charge(asked, key, cost), limit, false, then.remaining(), retryAfter, next, reset, 0);
+    }
+}

@@ -1,0 +1,205 @@
+package io.limiter.redis;
+
+import io.limiter.Backend.Mode;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The latest denials of Redis. While one lasts, calls of the same or a higher cost are denied without asking Redis: exact for
+ * all that this instance does, and at most {@code maxAge} behind what others do. Thread-safe, without a lock.
+ *
+ * <p>Keys are chosen by clients, so it has a fixed number of places: a key has a few of them, its set. A denial that
+ * finds its set full replaces the one that ends first, and that one's key is decided by Redis again.
+ *
+ * <p>Each set has an epoch. A call notes it before it is sent, and its denial is used only while the set has that
+ * epoch still. To clear a set is to begin the next epoch, so that also what is on its way has no effect any more.
+ */
+final class DenialCache {
+    private static final int SETS = 4_096;
+    private static final int PLACES = 4;
+    /** A key of several parts can be long, and is kept here. */
+    private static final int LONGEST_KEY = 512;
+
+    private final TimeSource time;
+    private final long maxAgeMicros;
+    private final AtomicIntegerArray epochs = new AtomicIntegerArray(SETS);
+    private final AtomicReferenceArray<@Nullable Denial> places;
+
+    /**
+     * An empty cache.
+     *
+     * @param decisionTime where scripts read the time, and the cache too; null for the server's clock and this JVM's
+     * @param maxAge the longest that a denial is used after its call was sent, zero for never; null for the default: not where
+     *     tests and replays set the time, because those want the answers of the scripts
+     */
+    DenialCache(@Nullable TimeSource decisionTime, @Nullable Duration maxAge) {
+        Duration unlessSaid = decisionTime == null ? Duration.ofSeconds(1) : Duration.ZERO;
+        this.time = Objects.requireNonNullElseGet(decisionTime, TimeSource::system);
+        this.maxAgeMicros = Objects.requireNonNullElse(maxAge, unlessSaid).toNanos() / 1_000;
+        this.places = new AtomicReferenceArray<>(maxAgeMicros == 0 ? 0 : SETS * PLACES);
+    }
+
+    /** The denial of a call that is known to be denied; null if Redis has to be asked. */
+    @Nullable
+    Decision find(List<Charge> charges) {
+        if (charges.stream().anyMatch(charge -> charge.requestId() != null)) {
+            return null;
+        }
+        List<LimitOutcome> outcomes = new ArrayList<>();
+        for (Charge charge : charges) {
+            Denial denial = denial(charge.policy(), charge.key(), charge.permits());
+            if (denial != null) {
+                addAnswers(denial, charge.policy(), charge.permits(), outcomes);
+            }
+        }
+        return outcomes.isEmpty() ? null : Decision.of(Decision.Source.CACHED_DENIAL, charges, outcomes);
+    }
+
+    /** As {@link #find(List)}, of one charge without a request id. It makes the answer and nothing else. */
+    @Nullable
+    Decision find(Policy policy, PartitionKey key, long permits) {
+        Denial denial = denial(policy, key, permits);
+        if (denial == null) {
+            return null;
+        }
+        if (denial.size() == 1) {
+            LimitOutcome only = denial.answer(0, policy, permits, time.nowMicros());
+            return only == null ? null : Decision.of(Decision.Source.CACHED_DENIAL, only);
+        }
+        List<LimitOutcome> outcomes = new ArrayList<>(denial.size());
+        addAnswers(denial, policy, permits, outcomes);
+        return outcomes.isEmpty()
+                ? null
+                : Decision.ofOneCharge(Decision.Source.CACHED_DENIAL, outcomes.toArray(new LimitOutcome[0]));
+    }
+
+    private void addAnswers(Denial denial, Policy policy, long permits, List<LimitOutcome> outcomes) {
+        long now = time.nowMicros();
+        for (int i = 0; i < denial.size(); i++) {
+            LimitOutcome outcome = denial.answer(i, policy, permits, now);
+            if (outcome != null) {
+                outcomes.add(outcome);
+            }
+        }
+    }
+
+    /** The latest denial of such a call, which may have ended. */
+    private @Nullable Denial denial(Policy policy, PartitionKey key, long permits) {
+        if (maxAgeMicros == 0 || permits == 0) {
+            return null;
+        }
+        int hash = hash(policy, key);
+        int set = hash & SETS - 1;
+        for (int place = set * PLACES; place < (set + 1) * PLACES; place++) {
+            Denial denial = places.getAcquire(place);
+            if (denial != null
+                    && denial.isOf(hash, policy, key)
+                    && denial.permits() <= permits
+                    && denial.epoch() == epochs.get(set)) {
+                return denial;
+            }
+        }
+        return null;
+    }
+
+    /** To be said before a call is sent. */
+    Sent sending(List<Charge> charges, Mode mode) {
+        // Of a look, nothing is noted.
+        int[] epochsNow = new int[mode == Mode.TAKE && maxAgeMicros > 0 ? charges.size() : 0];
+        for (int i = 0; i < epochsNow.length; i++) {
+            epochsNow[i] = epochs.get(set(charges.get(i)));
+        }
+        return new Sent(charges, epochsNow, time.nowMicros());
+    }
+
+    /** A call that was sent. */
+    final class Sent {
+        private final List<Charge> charges;
+        private final int[] epochsThen;
+        private final long sentMicros;
+
+        private Sent(List<Charge> charges, int[] epochsThen, long sentMicros) {
+            this.charges = charges;
+            this.epochsThen = epochsThen;
+            this.sentMicros = sentMicros;
+        }
+
+        /** What came of it: keeps its denials, and forgets those of keys whose state it may have changed. Returns it. */
+        Decision decided(Decision decision) {
+            for (int i = 0; i < epochsThen.length; i++) {
+                Charge charge = charges.get(i);
+                if (charge.permits() > 0 && charge.requestId() == null) {
+                    note(charge, epochsThen[i], sentMicros, decision);
+                }
+            }
+            return decision;
+        }
+    }
+
+    private void note(Charge charge, int epoch, long sentMicros, Decision decision) {
+        int hash = hash(charge.policy(), charge.key());
+        int set = hash & SETS - 1;
+        boolean kept = !decision.allowed()
+                && epoch == epochs.get(set)
+                && charge.key().canonical().length() <= LONGEST_KEY;
+        Denial fresh = kept ? Denial.of(hash, charge, epoch, sentMicros, decision.outcomes(), maxAgeMicros) : null;
+        int victim = set * PLACES;
+        for (int place = victim; place < (set + 1) * PLACES; place++) {
+            Denial old = places.get(place);
+            if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
+                // Its numbers are true no more. A policy with other numbers may even have cut the window that it waits
+                // for.
+                places.set(place, null);
+            }
+            victim = endMicros(place, set) < endMicros(victim, set) ? place : victim;
+        }
+        if (fresh != null) {
+            places.setRelease(victim, fresh);
+        }
+    }
+
+    private long endMicros(int place, int set) {
+        Denial denial = places.get(place);
+        return denial == null || denial.epoch() != epochs.get(set) ? Long.MIN_VALUE : denial.untilMicros();
+    }
+
+    /**
+     * Sends a call that gives back or forgets what a key has used. When it has ended, also when it ran too late for its caller,
+     * no earlier denial of the key is used any more; nor one that was sent before that and comes later.
+     */
+    CompletableFuture<List<LimitOutcome>> clearing(
+            Call call, Function<Call, CompletableFuture<List<LimitOutcome>>> sender) {
+        int set = set(call.parts.get(0).charge());
+        return sender.apply(call.ifLate(late -> epochs.incrementAndGet(set)))
+                .whenComplete((outcomes, failure) -> epochs.incrementAndGet(set));
+    }
+
+    /** Forgets all denials. */
+    void clear() {
+        for (int set = 0; set < SETS; set++) {
+            epochs.incrementAndGet(set);
+        }
+    }
+
+    private static int set(Charge charge) {
+        return hash(charge.policy(), charge.key()) & SETS - 1;
+    }
+
+    private static int hash(Policy policy, PartitionKey key) {
+        int hash = policy.name().hashCode() * 0x85EBCA6B ^ key.hashCode();
+        return hash ^ hash >>> 16;
+    }
+}

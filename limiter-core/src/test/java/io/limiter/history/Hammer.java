@@ -1,0 +1,159 @@
+package io.limiter.history;
+
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.history.Event.Answer;
+import io.limiter.history.Event.Kind;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads that ask several instances for the same few keys as fast as they can, with pauses of all of them together. Of
+ * some keys permits are given back, and their states forgotten; others are only asked for.
+ */
+final class Hammer {
+    private static final int THREADS = 8;
+    private static final long SHORT_MICROS = 40_000;
+    private static final long LONG_MICROS = 60_000_000;
+    private static final long PERMITS = 6;
+    /** All callers pause in the second part of each cycle, for longer than a short period. */
+    private static final long CYCLE_NANOS = 200_000_000;
+
+    private static final long BUSY_NANOS = 130_000_000;
+    private static final long BETWEEN_NANOS = 100_000;
+    private static final long UNKNOWN_NANOS = 60_000_000_000L;
+    private static final List<String> ONLY_ASKED = List.of("asked-1", "asked-2");
+    private static final List<String> MENDED = List.of("mended-1", "mended-2");
+
+    private final List<RateLimiter> instances;
+    private final long start = System.nanoTime();
+    private final long lastsNanos;
+
+    private Hammer(List<RateLimiter> instances, Duration lasts) {
+        this.instances = instances;
+        this.lastsNanos = lasts.toNanos();
+    }
+
+    /** What a thread did last on keys from which it may take back. */
+    private record Taken(Event event, Decision decision) {}
+
+    /** Asks for so long; all calls. */
+    static List<Event> run(List<RateLimiter> instances, Duration lasts, long seed) throws Exception {
+        Hammer hammer = new Hammer(instances, lasts);
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try {
+            List<Callable<List<Event>>> callers = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                Random random = new Random(seed * THREADS + i);
+                int instance = i % instances.size();
+                callers.add(() -> hammer.call(instance, random));
+            }
+            List<Event> all = new ArrayList<>();
+            for (Future<List<Event>> one : threads.invokeAll(callers)) {
+                all.addAll(one.get());
+            }
+            return all;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private List<Event> call(int instance, Random random) {
+        List<Event> events = new ArrayList<>();
+        Deque<Taken> taken = new ArrayDeque<>();
+        for (long now = 0; now < lastsNanos; now = System.nanoTime() - start) {
+            long pause = now % CYCLE_NANOS < BUSY_NANOS ? BETWEEN_NANOS : CYCLE_NANOS - now % CYCLE_NANOS;
+            LockSupport.parkNanos(pause);
+            events.add(next(instance, random, taken));
+        }
+        return events;
+    }
+
+    private Event next(int instance, Random random, Deque<Taken> taken) {
+        boolean isLong = random.nextInt(4) == 0;
+        Algorithm[] algorithms = Algorithm.values();
+        Limit limit = new Limit(
+                null,
+                algorithms[random.nextInt(algorithms.length)],
+                PERMITS,
+                isLong ? LONG_MICROS : SHORT_MICROS,
+                PERMITS);
+        List<String> clients = isLong || random.nextInt(3) == 0 ? MENDED : ONLY_ASKED;
+        String client = clients.get(random.nextInt(clients.size()));
+        int what = random.nextInt(100);
+        if (what < 10 && !taken.isEmpty()) {
+            return refund(random.nextInt(4) == 0 ? 1 - instance : instance, taken.removeFirst());
+        }
+        if (what < 13 && clients == MENDED) {
+            return reset(instance, limit, client);
+        }
+        long permits = what < 80 ? 1 : what < 98 ? 2 + what % 2 : PERMITS + 1;
+        return take(instance, limit, client, permits, clients == MENDED ? taken : null);
+    }
+
+    private static Policy policy(Limit limit) {
+        return Policy.of("p-" + limit.algorithm().text(), limit).onFailure(FailureMode.DENY);
+    }
+
+    private Event take(int instance, Limit limit, String client, long permits, @Nullable Deque<Taken> taken) {
+        Charge charge = new Charge(policy(limit), PartitionKey.of(client), permits);
+        long begin = System.nanoTime();
+        Decision decision = permits == 2
+                ? instances
+                        .get(instance)
+                        .tryAcquireAsync(List.of(charge))
+                        .toCompletableFuture()
+                        .join()
+                : instances.get(instance).tryAcquire(charge.policy(), charge.key(), permits);
+        long end = System.nanoTime();
+        Answer answer = switch (decision.source()) {
+            case REDIS -> decision.allowed() ? Answer.DONE : Answer.DENIED;
+            case CACHED_DENIAL -> Answer.REMEMBERED;
+            default -> Answer.UNKNOWN;
+        };
+        long last = answer == Answer.UNKNOWN ? end + UNKNOWN_NANOS : end;
+        Event event = new Event(Kind.TAKE, instance, limit, client, permits, begin, last, answer, null);
+        if (answer == Answer.DONE && taken != null) {
+            taken.addLast(new Taken(event, decision));
+        }
+        return event;
+    }
+
+    private Event refund(int instance, Taken taken) {
+        Event of = taken.event;
+        long begin = System.nanoTime();
+        boolean given = instances.get(instance).refund(taken.decision);
+        return new Event(
+                Kind.REFUND,
+                instance,
+                of.limit(),
+                of.client(),
+                of.permits(),
+                begin,
+                System.nanoTime(),
+                given ? Answer.DONE : Answer.DENIED,
+                of);
+    }
+
+    private Event reset(int instance, Limit limit, String client) {
+        long begin = System.nanoTime();
+        instances.get(instance).reset(policy(limit), PartitionKey.of(client));
+        return new Event(Kind.RESET, instance, limit, client, 0, begin, System.nanoTime(), Answer.DONE, null);
+    }
+}

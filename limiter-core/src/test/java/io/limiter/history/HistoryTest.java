@@ -1,0 +1,83 @@
+package io.limiter.history;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.RateLimiter;
+import io.limiter.history.Event.Answer;
+import io.limiter.history.Event.Kind;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import io.limiter.redis.RedisBackend;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Two instances on one Redis, with shared commands and denials from memory: what their callers see has an explanation. */
+class HistoryTest {
+    private static final AtomicInteger RUNS = new AtomicInteger();
+    private static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_123L);
+    private static final Duration MAX_AGE = Duration.ofMillis(300);
+    private static final Duration SHORT = Duration.ofMillis(1_500);
+    private static final int ENOUGH = 50;
+
+    private final String prefix = "history-" + RUNS.incrementAndGet();
+
+    private RedisBackend backend() {
+        return Backends.connected(RedisBackend.builder()
+                .prefix(prefix)
+                .address(RedisServers.single())
+                .deadline(Duration.ofSeconds(10))
+                .denialMaxAge(MAX_AGE));
+    }
+
+    private static List<Event> run(Backend first, Backend second, Duration lasts, long seed) throws Exception {
+        try (RateLimiter one = RateLimiter.on(first);
+                RateLimiter two = RateLimiter.on(second)) {
+            return Hammer.run(List.of(one, two), lasts, seed);
+        }
+    }
+
+    private static List<String> judged(List<Event> events) {
+        return History.judge(events, MAX_AGE.toNanos());
+    }
+
+    @Test
+    void whatCallersSeeHasAnExplanation() throws Exception {
+        List<Event> events = run(backend(), backend(), SHORT, SEED);
+        assertEquals(List.of(), judged(events));
+        for (Answer answer : List.of(Answer.DONE, Answer.DENIED, Answer.REMEMBERED)) {
+            long takes = events.stream().filter(one -> one.isTake(answer)).count();
+            assertTrue(takes > ENOUGH, takes + " calls were " + answer);
+        }
+        for (Kind kind : List.of(Kind.REFUND, Kind.RESET)) {
+            long changes = events.stream()
+                    .filter(one -> one.kind() == kind && one.answer() == Answer.DONE)
+                    .count();
+            assertTrue(changes > ENOUGH / 2, changes + " times " + kind);
+        }
+        assertEquals(
+                0, events.stream().filter(one -> one.answer() == Answer.UNKNOWN).count());
+    }
+
+    @Tag("soak")
+    @RepeatedTest(10)
+    void whatManyCallersSeeForLongerHasAnExplanation() throws Exception {
+        long seed = SEED + RUNS.get();
+        List<Event> events = run(backend(), backend(), Duration.ofSeconds(5), seed);
+        assertEquals(List.of(), judged(events), "seed " + seed);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aFaultOfOneInstanceIsFound(Faulty.Fault fault) throws Exception {
+        List<Event> events = run(new Faulty(backend(), backend(), fault), backend(), SHORT.dividedBy(2), SEED);
+        assertTrue(!judged(events).isEmpty(), "nothing found in " + events.size() + " calls");
+    }
+}

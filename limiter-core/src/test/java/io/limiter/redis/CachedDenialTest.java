@@ -1,0 +1,301 @@
+package io.limiter.redis;
+
+import static io.limiter.Decision.Source.CACHED_DENIAL;
+import static io.limiter.Decision.Source.FAILED_CLOSED;
+import static io.limiter.Decision.Source.REDIS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.Backend.Mode;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.Limiter;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import java.io.StringReader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.embedded.RedisServer;
+
+/**
+ * Denials from memory beside the Redis that gave them: they must never hide an admission that Redis would give, and end at
+ * their time. Two instances share the keys, and one time drives their scripts and their memories.
+ */
+class CachedDenialTest {
+    private static final AtomicInteger TESTS = new AtomicInteger();
+    private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
+    private static final Duration PERIOD = Duration.ofSeconds(10);
+    private static final Duration MAX_AGE = Duration.ofSeconds(1);
+
+    private final String prefix = "denials-" + TESTS.incrementAndGet();
+    private final ManualTime time = new ManualTime();
+    private final List<RateLimiter> opened = new ArrayList<>();
+    private final RateLimiter mine = node(RedisServers.single());
+    private final RateLimiter others = node(RedisServers.single());
+
+    private RateLimiter node(String address) {
+        RateLimiter limiter = RateLimiter.on(Backends.connected(redis().address(address)));
+        opened.add(limiter);
+        return limiter;
+    }
+
+    private RedisBackend.Builder redis() {
+        return Backends.redis().prefix(prefix).timeSource(time).denialMaxAge(MAX_AGE);
+    }
+
+    @AfterEach
+    void close() {
+        opened.forEach(RateLimiter::close);
+    }
+
+    private static Policy policy(Algorithm algorithm, long permits, Duration period) {
+        long micros = period.toNanos() / 1_000;
+        return Policy.of("p", new Limit("x", algorithm, permits, micros, permits))
+                .onFailure(FailureMode.DENY);
+    }
+
+    private static void is(Decision.Source source, boolean allowed, Decision decision) {
+        assertEquals(source, decision.source(), decision.toString());
+        assertEquals(allowed, decision.allowed(), decision.toString());
+    }
+
+    /** Three permits, all used, and a denial that is known. */
+    private Policy exhausted(Algorithm algorithm, Duration period) {
+        Policy policy = policy(algorithm, 3, period);
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 3));
+        is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
+        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
+        return policy;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void itIsDeniedFromMemoryUntilTheMicrosecondInWhichRedisAdmitsIt(Algorithm algorithm) {
+        Policy policy = exhausted(algorithm, Duration.ofMillis(900));
+        long ends = time.nowMicros()
+                + mine.peek(List.of(new Charge(policy, KEY, 1))).retryAfterMicros();
+        time.setMicros(ends - 1);
+        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
+        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 2));
+        time.setMicros(ends);
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void itsNumbersAreThoseOfRedisAtThatTime(Algorithm algorithm) {
+        Policy policy = exhausted(algorithm, PERIOD);
+        for (int millis : new int[] {0, 1, 300, 400}) {
+            time.advance(Duration.ofMillis(millis));
+            assertEquals(
+                    mine.peek(List.of(new Charge(policy, KEY, 1))).outcomes(),
+                    mine.tryAcquire(policy, KEY, 1).outcomes());
+            assertEquals(
+                    CACHED_DENIAL,
+                    mine.tryAcquireAsync(List.of(new Charge(policy, KEY, 1)))
+                            .toCompletableFuture()
+                            .join()
+                            .source());
+        }
+        assertEquals(9, mine.counters().denied("p", CACHED_DENIAL));
+        assertEquals(1, mine.counters().denied("p", REDIS));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLowerCostPassesByAndAHigherOneDoesNot(Algorithm algorithm) {
+        Policy policy = policy(algorithm, 3, PERIOD);
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
+        is(REDIS, false, mine.tryAcquire(policy, KEY, 3));
+        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 3));
+        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 4));
+        assertTrue(mine.tryAcquire(policy, KEY, 4).retryAfter().isEmpty(), "4 of 3 can never pass");
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 2));
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 0));
+        // What was left has changed, so Redis is asked again.
+        is(REDIS, false, mine.tryAcquire(policy, KEY, 3));
+        assertEquals(0, mine.tryAcquire(policy, KEY, 3).remaining());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRefundByThisInstanceIsSeenAtOnce(Algorithm algorithm) {
+        Policy policy = policy(algorithm, 3, PERIOD);
+        Decision taken = mine.tryAcquire(policy, KEY, 3);
+        is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
+        assertTrue(mine.refund(taken));
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 3));
+        is(REDIS, false, mine.tryAcquire(policy, KEY, 3));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aResetByThisInstanceIsSeenAtOnceAndThatOfAnotherWithinMaxAge(Algorithm algorithm) {
+        Policy policy = exhausted(algorithm, PERIOD);
+        mine.reset(policy, KEY);
+        exhausted(algorithm, PERIOD);
+        others.reset(policy, KEY);
+        time.advance(MAX_AGE.minusNanos(1_000));
+        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
+        is(REDIS, true, others.tryAcquire(policy, KEY, 1));
+        time.advance(Duration.ofNanos(1_000));
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void otherLimitsOnTheSameStateAreDecidedByRedis(Algorithm algorithm) {
+        Policy few = exhausted(algorithm, PERIOD);
+        Policy many = policy(algorithm, 9, PERIOD);
+        is(REDIS, algorithm != Algorithm.TOKEN_BUCKET, mine.tryAcquire(many, KEY, 1));
+        is(REDIS, false, mine.tryAcquire(few, KEY, 1));
+        is(CACHED_DENIAL, false, mine.tryAcquire(few, KEY, 1));
+        // A call under a shorter period cuts the window, and the log, for all.
+        is(REDIS, false, mine.tryAcquire(policy(algorithm, 1, Duration.ofMillis(300)), KEY, 1));
+        time.advance(Duration.ofMillis(300));
+        assertEquals(
+                mine.peek(List.of(new Charge(few, KEY, 1))).allowed(),
+                mine.tryAcquire(few, KEY, 1).allowed());
+    }
+
+    @Test
+    void aReplacedConfigurationIsInForceAtOnce() throws Exception {
+        String text = "limiter.backend = redis\nlimiter.redis.address = " + RedisServers.single()
+                + "\nlimiter.policies.p.limits = %d/1h fixed\n";
+        LimiterConfig few = config(text.formatted(2));
+        try (Limiter limiter = Limiter.start(few, Backends.connected(redis().address(RedisServers.single())))) {
+            limiter.tryAcquire("p", KEY, 2);
+            is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
+            is(CACHED_DENIAL, false, limiter.tryAcquire("p", KEY, 1));
+            limiter.replace(config(text.formatted(3)));
+            is(REDIS, true, limiter.tryAcquire("p", KEY, 1));
+            limiter.replace(few);
+            is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
+        }
+    }
+
+    private static LimiterConfig config(String text) throws Exception {
+        return LimiterConfig.builder().text("test", new StringReader(text)).build();
+    }
+
+    @Test
+    void aCallWithARequestIdIsAdmittedAgainBesideAKnownDenial() {
+        Policy policy = policy(Algorithm.SLIDING_ZSET, 1, PERIOD);
+        List<Charge> asked = List.of(new Charge(policy, KEY, 1, "id"));
+        is(REDIS, true, mine.tryAcquire(asked));
+        is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
+        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
+        is(REDIS, true, mine.tryAcquire(asked));
+        is(REDIS, false, mine.peek(List.of(new Charge(policy, KEY, 1))));
+    }
+
+    @Test
+    void ofSeveralChargesTheDeniedOnesAnswerAndNothingIsTaken() {
+        Policy denied = exhausted(Algorithm.FIXED_WINDOW, PERIOD);
+        Policy free = Policy.of("free", Limit.tokenBucket(5, PERIOD));
+        List<Charge> both = List.of(new Charge(free, KEY, 1), new Charge(denied, KEY, 1));
+        Decision decision = mine.tryAcquire(both);
+        is(CACHED_DENIAL, false, decision);
+        assertEquals(both, decision.charges());
+        assertEquals(
+                List.of(both.get(1)),
+                decision.outcomes().stream().map(one -> one.charge()).toList());
+        assertEquals(5, mine.peek(List.of(new Charge(free, KEY, 1))).remaining() + 1);
+        assertEquals(0, mine.counters().denied("free", CACHED_DENIAL));
+        // And the other way round: what one of two charges was denied is known of it alone.
+        PartitionKey other = PartitionKey.of("other");
+        is(REDIS, true, mine.tryAcquire(denied, other, 3));
+        is(REDIS, false, mine.tryAcquire(List.of(new Charge(free, other, 1), new Charge(denied, other, 1))));
+        is(CACHED_DENIAL, false, mine.tryAcquire(denied, other, 1));
+        is(REDIS, true, mine.tryAcquire(free, other, 5));
+    }
+
+    @Test
+    void aClockThatStepsBackMakesItAskAgain() {
+        Policy policy = exhausted(Algorithm.FIXED_WINDOW, Duration.ofMillis(500));
+        long sent = time.nowMicros();
+        time.setMicros(sent - 400_000);
+        is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
+        // By then the window was cut, and is over.
+        time.setMicros(sent + 100_000);
+        is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
+    }
+
+    @Test
+    void whileRedisIsAwayDenialsAreUsedUntilMaxAgeThenTheFailureModeAnswers() {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        RateLimiter limiter = node("redis://127.0.0.1:" + port);
+        Policy policy = policy(Algorithm.SLIDING_LIST, 1, PERIOD).deadline(Duration.ofMillis(100));
+        try {
+            is(REDIS, true, limiter.tryAcquire(policy, KEY, 1));
+            is(REDIS, false, limiter.tryAcquire(policy, KEY, 1));
+        } finally {
+            RedisServers.stop(server);
+        }
+        is(FAILED_CLOSED, false, limiter.tryAcquire(policy, PartitionKey.of("other"), 1));
+        time.advance(MAX_AGE.minusNanos(1_000));
+        is(CACHED_DENIAL, false, limiter.tryAcquire(policy, KEY, 1));
+        time.advance(Duration.ofNanos(1_000));
+        is(FAILED_CLOSED, false, limiter.tryAcquire(policy, KEY, 1));
+    }
+
+    @Test
+    void aClosedBackendKnowsNothing() {
+        RedisBackend backend = Backends.connected(redis().address(RedisServers.single()));
+        Policy policy = policy(Algorithm.FIXED_WINDOW, 1, PERIOD);
+        List<Charge> charges = List.of(new Charge(policy, KEY, 1));
+        for (int i = 0; i < 3; i++) {
+            backend.decideNow(charges, Mode.TAKE);
+        }
+        backend.close();
+        assertThrows(BackendException.class, () -> backend.decideNow(charges, Mode.TAKE));
+    }
+
+    @Test
+    void inAClusterChargesOfSeveralSlotsAreKnownToo() {
+        try (RateLimiter limiter = RateLimiter.on(Backends.connected(redis().cluster(RedisServers.cluster())))) {
+            Policy one = Policy.of("one", Limit.fixedWindow(1, PERIOD));
+            Policy two = Policy.of("two", Limit.fixedWindow(9, PERIOD));
+            List<Charge> both = List.of(new Charge(two, KEY, 1), new Charge(one, KEY, 1));
+            Decision taken = limiter.tryAcquire(both);
+            is(REDIS, true, taken);
+            is(REDIS, false, limiter.tryAcquire(both));
+            is(CACHED_DENIAL, false, limiter.tryAcquire(both));
+            is(CACHED_DENIAL, false, limiter.tryAcquire(one, KEY, 1));
+            assertTrue(limiter.refund(taken));
+            is(REDIS, true, limiter.tryAcquire(both));
+            assertEquals(8, limiter.peek(List.of(new Charge(two, KEY, 0))).remaining());
+        }
+    }
+
+    @Test
+    void itCanBeOff() {
+        Policy policy = policy(Algorithm.FIXED_WINDOW, 1, PERIOD);
+        try (RateLimiter limiter = RateLimiter.on(
+                Backends.connected(redis().denialMaxAge(Duration.ZERO).address(RedisServers.single())))) {
+            assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
+            for (int i = 0; i < 3; i++) {
+                is(REDIS, false, limiter.tryAcquire(policy, KEY, 1));
+            }
+        }
+        assertThrows(IllegalArgumentException.class, () -> redis().denialMaxAge(Duration.ofSeconds(61)));
+        assertThrows(IllegalArgumentException.class, () -> redis().denialMaxAge(Duration.ofMillis(-1)));
+    }
+}
