@@ -166,6 +166,7 @@ class HouseRulesTest {
                         "io.limiter.redis.RedisBackend",
                         "io.limiter.rule.KeyForm",
                         "io.limiter.rule.KeyResolver",
+                        "io.limiter.rule.NamedClasses",
                         "io.limiter.rule.Rule",
                         "io.limiter.rule.RuleSet")),
                 open,

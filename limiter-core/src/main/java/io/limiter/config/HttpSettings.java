@@ -43,10 +43,13 @@ public record HttpSettings(
     }
 
     private static void checkClassName(String text) {
-        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
         Problems.refuseIf(
-                !text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*"),
-                "no name of a class; write it with its package, such as com.example.MyRejections");
+                !isClassName(text), "no name of a class; write it with its package, such as com.example.MyRejections");
+    }
+
+    static boolean isClassName(String text) {
+        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
+        return text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*");
     }
 
     /** Whether a text can name a header, a method or a cookie (RFC 9110, section 5.6.2). */

@@ -117,6 +117,10 @@ public record RuleDefinition(
     private static void checkKey(List<KeyPart> key, List<String> paths) {
         Set<KeyPart> parts = new HashSet<>();
         for (KeyPart part : key) {
+            Problems.refuseIf(
+                    part.kind() == KeyPart.Kind.CLASS && key.size() > 1,
+                    "'" + part
+                            + "' makes the whole key and stands alone; remove the other parts, or add them in that class");
             for (String path : paths) {
                 Problems.refuseIf(
                         part.kind() == KeyPart.Kind.PATH && !path.contains("{" + part.name() + "}"),

@@ -6,6 +6,7 @@ import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
+import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -23,6 +24,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -90,6 +92,7 @@ public final class RateLimitFilter implements Filter {
     private final List<Rule<? super HttpServletRequest>> ownRules;
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
+    private final Function<? super Class<?>, ? extends @Nullable Object> instances;
 
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
@@ -109,8 +112,7 @@ public final class RateLimitFilter implements Filter {
      * A filter with the rules and the policies of this limiter, to be registered in code. It has no init-params. The
      * limiter stays the caller's to close, after the filter is out of use.
      *
-     * @throws IllegalArgumentException if the limiter's configuration has no rules, or names a rejection handler that
-     *     can't be made
+     * @throws IllegalArgumentException if the limiter's configuration has no rules, or names a class that can't be made
      */
     public RateLimitFilter(Limiter limiter) {
         this(builder(limiter));
@@ -121,6 +123,7 @@ public final class RateLimitFilter implements Filter {
         this.ownRules = List.copyOf(builder.rules);
         this.which = builder.which;
         this.handler = builder.handler;
+        this.instances = builder.instances;
         this.loader = loader(null);
         if (given != null) {
             begin(given);
@@ -143,6 +146,7 @@ public final class RateLimitFilter implements Filter {
         private final List<Rule<? super HttpServletRequest>> rules = new ArrayList<>();
         private @Nullable Predicate<? super RuleDefinition> which;
         private @Nullable RejectionHandler handler;
+        private Function<? super Class<?>, ? extends @Nullable Object> instances = type -> null;
 
         private Builder(@Nullable Limiter limiter) {
             this.limiter = limiter;
@@ -173,10 +177,19 @@ public final class RateLimitFilter implements Filter {
         }
 
         /**
+         * Gives the objects of classes that the configuration names, such as a {@link io.limiter.rule.KeyResolver}, where the
+         * application has them already; null for a class of which one is to be made.
+         */
+        public Builder instances(Function<? super Class<?>, ? extends @Nullable Object> instances) {
+            this.instances = Objects.requireNonNull(instances, "instances");
+            return this;
+        }
+
+        /**
          * The filter.
          *
          * @throws IllegalArgumentException if it would have no rule and {@link #configuredRules} was not called, or the
-         *     configuration names a rejection handler that can't be made
+         *     configuration names a class that can't be made
          */
         public RateLimitFilter build() {
             return new RateLimitFilter(this);
@@ -260,8 +273,9 @@ public final class RateLimitFilter implements Filter {
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
             throw new IllegalArgumentException(NO_RULES);
         }
-        RulesInForce made =
-                new RulesInForce(source, limiter, config, configured, ownRules, Rejections.of(config, handler, loader));
+        NamedClasses classes = new NamedClasses(loader, instances);
+        RulesInForce made = new RulesInForce(
+                source, limiter, config, configured, ownRules, Rejections.of(config, handler, classes), classes);
         if (webApp != null) {
             made.check(webApp, loader);
         }

@@ -10,6 +10,7 @@ import io.limiter.TimeSource;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
+import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -65,7 +66,8 @@ final class RulesInForce {
             LimiterConfig config,
             List<RuleDefinition> configured,
             List<Rule<? super HttpServletRequest>> own,
-            Rejections rejections) {
+            Rejections rejections,
+            NamedClasses classes) {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
@@ -74,7 +76,8 @@ final class RulesInForce {
         for (RuleDefinition rule : configured) {
             RequestMatcher matcher = new RequestMatcher(rule, config.http());
             matchers.add(matcher);
-            all.add(new Configured(matcher, new RequestKey(rule), rule.policy(), List.of(source, rule.name())));
+            all.add(new Configured(
+                    matcher, new RequestKey(rule, classes), rule.policy(), List.of(source, rule.name())));
         }
         for (Rule<? super HttpServletRequest> rule : own) {
             all.add(dispatch -> {

@@ -13,6 +13,9 @@ public final class RuleKeyForm {
     public static KeyForm of(RuleDefinition rule) {
         KeyForm.Builder form = KeyForm.builder();
         for (KeyPart part : rule.key()) {
+            if (part.kind() == KeyPart.Kind.CLASS) {
+                return KeyForm.any();
+            }
             if (part.kind() == KeyPart.Kind.IP) {
                 form.address();
             } else {

@@ -2,7 +2,6 @@ package io.limiter.servlet.match;
 
 import io.limiter.config.HttpSettings.MethodOverride;
 import jakarta.servlet.http.HttpServletRequest;
-import java.nio.charset.Charset;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashSet;
@@ -94,42 +93,14 @@ final class ClaimedMethods {
     }
 
     private static void readQuery(HttpServletRequest request, Set<String> claimed) {
-        String query = request.getQueryString();
-        Charset charset = RequestCharset.rereading(request, query);
-        int start = 0;
-        while (query != null && start < query.length() && claimed.size() <= MOST) {
-            int end = query.indexOf('&', start);
-            end = end < 0 ? query.length() : end;
-            // Not a search in the rest of the query: very many parameters would make that slow.
-            String parameter = query.substring(start, end);
-            int equals = parameter.indexOf('=');
-            if (equals >= 0 && isParameter(parameter.substring(0, equals), charset)) {
-                claimEncoded(parameter.substring(equals + 1), charset, claimed);
+        QueryText query = new QueryText(request);
+        query.forEach(PARAMETER, value -> {
+            if (value.length() > 3 * LONGEST) {
+                claim(value, claimed);
+            } else {
+                query.readings(value).forEach(reading -> claim(reading, claimed));
             }
-            start = end + 1;
-        }
-    }
-
-    private static boolean isParameter(String name, @Nullable Charset charset) {
-        // Encoded in UTF-8, each character is three. What is longer than that is not decoded. Other charsets have
-        // sequences that mean nothing, as many as a client likes.
-        return (charset != null || name.length() <= 3 * PARAMETER.length())
-                && readings(name, charset).contains(PARAMETER);
-    }
-
-    private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {
-        if (value.length() > 3 * LONGEST) {
-            claim(value, claimed);
-            return;
-        }
-        readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
-    }
-
-    /** What a text says in any way of decoding. */
-    private static List<String> readings(String text, @Nullable Charset charset) {
-        String plain = PercentText.decoded(text);
-        return charset == null
-                ? List.of(plain)
-                : List.of(plain, PercentText.decoded(text, charset), PercentText.decodedWhole(text, charset));
+            return claimed.size() > MOST;
+        });
     }
 }

@@ -2,6 +2,7 @@ package io.limiter.servlet.match;
 
 import io.limiter.config.HttpSettings.MethodOverride;
 import jakarta.servlet.http.HttpServletRequest;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -64,6 +65,23 @@ public class MatchableRequest {
     /** What a variable stands for in the path that the last rule has matched; null if there is none of that name. */
     public final @Nullable String variable(String name) {
         return matchedPath == null || matchedBy == null ? null : matchedBy.variable(matchedPath, name);
+    }
+
+    /**
+     * What the values of a query parameter mean: by UTF-8, and where the client names another charset, in every way of decoding.
+     * Empty if there is none. Of many only the first different ones are given: the others can't make it less ambiguous.
+     */
+    public final Set<String> queryParameter(String name) {
+        // Without a charset of the client's all requests are decoded alike, by whatever the application has.
+        boolean isPlain = request.getCharacterEncoding() == null;
+        Set<String> values = new LinkedHashSet<>();
+        QueryText query = new QueryText(request);
+        query.forEach(name, value -> {
+            List<String> readings = query.readings(value);
+            values.addAll(isPlain ? readings.subList(0, 1) : readings);
+            return values.size() > 1;
+        });
+        return values;
     }
 
     /** Whether a rule for these methods, or for all if there are none, is for this request. */

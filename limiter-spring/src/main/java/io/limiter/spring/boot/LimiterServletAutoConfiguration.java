@@ -12,7 +12,7 @@ import jakarta.servlet.Filter;
 import java.util.EnumSet;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -61,17 +61,17 @@ public class LimiterServletAutoConfiguration {
 
         @Bean(FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
-                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
+                Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            return registration(FILTER, order, limiter, handler, rule -> !isByUser(rule));
+            return registration(FILTER, order, limiter, beans, rule -> !isByUser(rule));
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
-                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
+                Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int order = order(BootKeys.USER_FILTER_ORDER, orderOfSecurity(environment) + 1, environment);
-            return registration(USER_FILTER, order, limiter, handler, Filters::isByUser);
+            return registration(USER_FILTER, order, limiter, beans, Filters::isByUser);
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {
@@ -88,14 +88,12 @@ public class LimiterServletAutoConfiguration {
 
         /** Also without rules: a configuration that replaces this one may bring some. */
         private static FilterRegistrationBean<RateLimitFilter> registration(
-                String name,
-                int order,
-                Limiter limiter,
-                ObjectProvider<RejectionHandler> handler,
-                Predicate<RuleDefinition> which) {
+                String name, int order, Limiter limiter, ListableBeanFactory beans, Predicate<RuleDefinition> which) {
             FilterRegistrationBean<RateLimitFilter> registration =
                     new FilterRegistrationBean<>(RateLimitFilter.builder(limiter)
-                            .rejectionHandler(handler.getIfAvailable())
+                            .rejectionHandler(beans.getBeanProvider(RejectionHandler.class)
+                                    .getIfAvailable())
+                            .instances(type -> beans.getBeanProvider(type).getIfAvailable())
                             .configuredRules(which)
                             .build());
             // A short name is likely to be that of a filter of the application.

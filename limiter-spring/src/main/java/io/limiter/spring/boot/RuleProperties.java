@@ -14,7 +14,7 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setMethods(List<String> methods);
 
-    /** Whose quota: {@code ip} (unless set), {@code user}, {@code session}, {@code header:Name}, {@code cookie:name}, {@code path:variable}, joined by {@code " + "}, or {@code global}. */
+    /** Whose quota: {@code ip} (unless set), {@code user}, {@code session}, {@code bearer}, {@code header:Name}, {@code cookie:name}, {@code query:name}, {@code path:variable}, joined by {@code " + "}, or {@code global}, or {@code class:com.example.ByTenant}. */
     public abstract String getKey();
 
     public abstract void setKey(String key);
