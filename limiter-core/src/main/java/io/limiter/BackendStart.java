@@ -4,6 +4,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RedisSettings;
 import io.limiter.config.RedisSettings.RedisMode;
+import io.limiter.config.RuleDefinition;
 import io.limiter.redis.RedisBackend;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -51,6 +52,20 @@ final class BackendStart {
         }
     }
 
+    /** Without a secret, who reads the keys in Redis can find short ones by trying. */
+    static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
+        List<String> rules = config.rules().stream()
+                .filter(rule -> rule.key().stream().anyMatch(part -> part.kind().isSecret()))
+                .map(RuleDefinition::name)
+                .toList();
+        if (config.redis().keySecret() == null && !rules.isEmpty()) {
+            LOG.warn(
+                    "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"
+                            + " can be guessed; add limiter.redis.key-secret, the same in all instances",
+                    rules);
+        }
+    }
+
     static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
         List<String> ignored = new ArrayList<>();
         add(ignored, "limiter.redis.address", redis.addresses(), List.of());
@@ -71,8 +86,10 @@ final class BackendStart {
                             + " announced; give the backend on it to Limiter.start(config, backend)");
         }
         try {
-            RedisBackend.Builder builder =
-                    RedisBackend.builder().prefix(settings.prefix()).deadline(settings.deadline());
+            RedisBackend.Builder builder = RedisBackend.builder()
+                    .prefix(settings.prefix())
+                    .deadline(settings.deadline())
+                    .keyHash(settings.keyHash());
             if (settings.config() != null) {
                 builder.yaml(text(settings.config()));
             } else if (settings.mode() == RedisMode.CLUSTER) {

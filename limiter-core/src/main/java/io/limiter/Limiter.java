@@ -30,6 +30,7 @@ public final class Limiter implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Limiter.class);
 
     private final RateLimiter rateLimiter;
+    private final KeyHash keyHash;
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
@@ -59,6 +60,7 @@ public final class Limiter implements AutoCloseable {
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         this.rateLimiter = rateLimiter;
+        this.keyHash = config.redis().keyHash();
         this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
         config.policies().values().forEach(rateLimiter::announce);
     }
@@ -99,6 +101,9 @@ public final class Limiter implements AutoCloseable {
                         .fallback(inProcess)
                         .instances(config.instances())
                         .build();
+        if (shared != null) {
+            BackendStart.warnOfKeysThatCanBeGuessed(config);
+        }
         LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(config));
         return new Limiter(config, rateLimiter);
     }
@@ -121,6 +126,11 @@ public final class Limiter implements AutoCloseable {
     /** The limiter itself, for everything that is not asked by a policy's name. */
     public RateLimiter rateLimiter() {
         return rateLimiter;
+    }
+
+    /** Hides the secrets in keys, with {@code limiter.redis.key-secret}. It never changes. */
+    public KeyHash keyHash() {
+        return keyHash;
     }
 
     /** All policies that are known now by name: the configured ones, then those that were announced. */
@@ -232,6 +242,9 @@ public final class Limiter implements AutoCloseable {
         Snapshot fresh = new Snapshot(next, now.own, merged(next, now.own), derived);
         next.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
+        if (next.backend() == BackendKind.REDIS) {
+            BackendStart.warnOfKeysThatCanBeGuessed(next);
+        }
         now.config.policies().forEach((name, policy) -> {
             Policy other = fresh.policies.get(name);
             if (other == null) {

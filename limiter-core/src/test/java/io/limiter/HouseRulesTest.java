@@ -143,6 +143,7 @@ class HouseRulesTest {
                         "io.limiter.Decision",
                         "io.limiter.Derived",
                         "io.limiter.FailureMode",
+                        "io.limiter.KeyHash",
                         "io.limiter.Limit",
                         "io.limiter.LimitOutcome",
                         "io.limiter.Limiter",

@@ -4,6 +4,7 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.address.IpNetwork;
+import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,6 +118,8 @@ final class Binder {
                 entries.text("limiter.redis.config"),
                 entries.text("limiter.redis.username"),
                 entries.text("limiter.redis.password"),
+                entries.text("limiter.redis.key-secret"),
+                entries.text("limiter.redis.previous-key-secret"),
                 entries.read("limiter.redis.prefix", none.prefix(), text -> text),
                 entries.read("limiter.redis.deadline", none.deadline(), LimitText::parseDuration),
                 entries.read("limiter.redis.startup-wait", none.startupWait(), LimitText::parseDuration));
@@ -151,20 +155,23 @@ final class Binder {
     private HttpSettings http() {
         HttpSettings none = HttpSettings.DEFAULT;
         return new HttpSettings(
-                // Drafts 8 to 11 have one wire form.
                 entries.read(
                         "limiter.http.headers",
                         none.headers(),
-                        text -> Entries.chosen(
-                                text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"),
-                                "form of headers",
-                                none.headers())),
+                        text -> LimitText.each(LimitText.items(text), Binder::form).stream()
+                                .collect(Collectors.toUnmodifiableSet())),
                 entries.choice("limiter.http.x-ratelimit-reset", "way to tell a reset", none.reset()),
                 entries.yes("limiter.http.expose-headers", none.exposeHeaders()),
                 entries.yes("limiter.http.ignore-case", none.ignoreCase()),
                 entries.yes("limiter.http.ignore-trailing-slash", none.ignoreTrailingSlash()),
                 entries.choice("limiter.http.method-override", "kind of override", none.methodOverride()),
                 entries.text("limiter.http.rejection-handler"));
+    }
+
+    /** Drafts 8 to 11 have one wire form. */
+    private static Headers form(String text) {
+        return Entries.chosen(
+                text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"), "form of headers", Headers.DRAFT_10);
     }
 
     /** The policy of the entries limits, on-failure and deadline; null when it is wrong, which is noted. */
@@ -196,7 +203,8 @@ final class Binder {
                 new LinkedHashSet<>(entries.words(here + "methods")),
                 key,
                 entries.number(here + "ipv6-prefix", ipv6PrefixBits),
-                policy);
+                policy,
+                entries.choice(here + "position", "position", RuleDefinition.Position.of(key)));
     }
 
     /**

@@ -57,6 +57,14 @@ public record KeyPart(Kind kind, @Nullable String name) {
             return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
         }
 
+        /**
+         * Whether a client sends this text where credentials are sent too: headers, cookies, sessions, bearer tokens, queries. It
+         * is stored as a hash.
+         */
+        public boolean isSecret() {
+            return this == HEADER || this == COOKIE || this == SESSION || this == BEARER || this == QUERY;
+        }
+
         private boolean canBeNamed(String name) {
             return this == QUERY
                     ? name.matches("[^\\s\\p{Cntrl}]{1,64}")

@@ -27,9 +27,16 @@ import java.util.stream.Collectors;
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, in the key and where the address stands in
  *     for a part of it
  * @param policy the policy that it charges
+ * @param position where it is decided, in an application that authenticates its users in a filter
  */
 public record RuleDefinition(
-        String name, List<String> paths, Set<String> methods, List<KeyPart> key, int ipv6PrefixBits, Policy policy) {
+        String name,
+        List<String> paths,
+        Set<String> methods,
+        List<KeyPart> key,
+        int ipv6PrefixBits,
+        Policy policy,
+        Position position) {
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
     private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
     private static final List<String> METHODS =
@@ -59,6 +66,11 @@ public record RuleDefinition(
         problems.on(here + "key", key).check(parts -> checkKey(parts, pathsOfKey));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
+        problems.on(here + "position", position)
+                .must(
+                        position == Position.AFTER_AUTHENTICATION || Position.of(key) == position,
+                        "RL-146 before authentication no user is known, so user is never the key; write " + here
+                                + "position = after-authentication, or remove this line");
         problems.throwIfAny();
         paths = pathsOfKey;
         methods =
@@ -69,17 +81,48 @@ public record RuleDefinition(
     /** A rule for all methods of these paths, with a quota for each client's address. */
     public static RuleDefinition of(String name, Policy policy, String... paths) {
         return new RuleDefinition(
-                name, List.of(paths), Set.of(), List.of(KeyPart.IP), ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS, policy);
+                name,
+                List.of(paths),
+                Set.of(),
+                List.of(KeyPart.IP),
+                ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS,
+                policy,
+                Position.BEFORE_AUTHENTICATION);
     }
 
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
-        return new RuleDefinition(name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy);
+        return new RuleDefinition(
+                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, position);
     }
 
-    /** The same rule with a quota for each combination of these parts; one quota for all when there is none. */
+    /**
+     * The same rule with a quota for each combination of these parts; one quota for all when there is none. It is decided where
+     * they are known.
+     */
     public RuleDefinition withKey(KeyPart... parts) {
-        return new RuleDefinition(name, paths, methods, List.of(parts), ipv6PrefixBits, policy);
+        List<KeyPart> all = List.of(parts);
+        return new RuleDefinition(name, paths, methods, all, ipv6PrefixBits, policy, Position.of(all));
+    }
+
+    /** The same rule, decided there. */
+    public RuleDefinition withPosition(Position there) {
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there);
+    }
+
+    /** Where a rule is decided. */
+    public enum Position {
+        /** Before anybody is authenticated, so that failed logins count too: {@code before-authentication}. */
+        BEFORE_AUTHENTICATION,
+        /** Where the user is known; requests that were refused until then do not count: {@code after-authentication}. */
+        AFTER_AUTHENTICATION;
+
+        /** The first one where a key is known. */
+        static Position of(List<KeyPart> key) {
+            return key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
+                    ? AFTER_AUTHENTICATION
+                    : BEFORE_AUTHENTICATION;
+        }
     }
 
     private static void checkPath(String path) {

@@ -5,6 +5,7 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.KeyHash;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -45,7 +46,7 @@ public final class RedisBackend implements Backend {
     private final Duration deadline;
 
     private RedisBackend(RedisClients clients, Builder builder) {
-        this.keys = new RedisKeys(builder.prefix);
+        this.keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
     }
@@ -164,6 +165,7 @@ public final class RedisBackend implements Backend {
         private @Nullable RedisClients clients;
         private @Nullable String username;
         private @Nullable String password;
+        private @Nullable KeyHash keyHash;
         private String prefix = "limiter";
         private Duration deadline = DEFAULT_DEADLINE;
         private @Nullable TimeSource time;
@@ -235,6 +237,15 @@ public final class RedisBackend implements Backend {
         public Builder credentials(@Nullable String username, String password) {
             this.username = username;
             this.password = Objects.requireNonNull(password, "password");
+            return this;
+        }
+
+        /**
+         * Looks in Redis for instances that hash secrets in keys otherwise than this, and reports them (RL-235). By default it does
+         * not look.
+         */
+        public Builder keyHash(KeyHash hash) {
+            this.keyHash = Objects.requireNonNull(hash, "hash");
             return this;
         }
 

@@ -66,6 +66,8 @@ class LimiterConfigTest {
                         null,
                         "voter",
                         "s3cret",
+                        null,
+                        null,
                         "shop",
                         Duration.ofMillis(20),
                         Duration.ZERO),

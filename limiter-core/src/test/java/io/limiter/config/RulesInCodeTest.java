@@ -12,6 +12,7 @@ import io.limiter.config.HttpSettings.Reset;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
 import io.limiter.config.RedisSettings.RedisMode;
+import io.limiter.config.RuleDefinition.Position;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,23 @@ class RulesInCodeTest {
     }
 
     @Test
+    void nobodyIsKnownBeforeAuthentication() {
+        String message =
+                "RL-146 limiter.rules.r.position = %s: before authentication no user is known, so user is never the"
+                        + " key; write limiter.rules.r.position = after-authentication, or remove this line";
+        assertEquals(
+                List.of(message.formatted("BEFORE_AUTHENTICATION")),
+                problems(() -> rule("/x").get().withKey(KeyPart.USER).withPosition(Position.BEFORE_AUTHENTICATION)));
+        Map<String, String> text = new TreeMap<>(Map.of("rules.r.path", "/x", "rules.r.limits", "1/s"));
+        text.put("rules.r.key", "ip + user");
+        text.put("rules.r.position", "before-authentication");
+        assertEquals(text(text), List.of(message.formatted("before-authentication")));
+        assertEquals(
+                Position.AFTER_AUTHENTICATION,
+                rule("/x").get().withKey(KeyPart.USER).position());
+    }
+
+    @Test
     void partsOfAKeySayTheSame() {
         for (String part : List.of("header", "ip:1", "cookie:a b", "path:")) {
             int colon = part.indexOf(':');
@@ -73,13 +91,13 @@ class RulesInCodeTest {
         same(
                 "http.x-ratelimit-reset",
                 "delta",
-                () -> new HttpSettings(Headers.NONE, Reset.DELTA, false, true, true, MethodOverride.NONE, null),
+                () -> new HttpSettings(Set.of(Headers.NONE), Reset.DELTA, false, true, true, MethodOverride.NONE, null),
                 "DELTA");
         same(
                 "http.rejection-handler",
                 "my-handler",
                 () -> new HttpSettings(
-                        Headers.NONE, Reset.EPOCH, false, true, true, MethodOverride.NONE, "my-handler"));
+                        Set.of(Headers.NONE), Reset.EPOCH, false, true, true, MethodOverride.NONE, "my-handler"));
         same("client-ip.header", "Forwarded", () -> new ClientIpSettings(List.of(), false, false, 0, "Forwarded", 64));
         same("client-ip.ipv6-prefix", "4", () -> new ClientIpSettings(List.of(), false, false, 0, null, 4));
         same("instances", "0", () -> LimiterConfig.of(List.of(), List.of()).withRedis(RedisSettings.DEFAULT, 0));
@@ -94,6 +112,8 @@ class RulesInCodeTest {
                         null,
                         null,
                         "s3cret",
+                        null,
+                        null,
                         "a",
                         Duration.ofMillis(1),
                         Duration.ZERO))
@@ -160,7 +180,8 @@ class RulesInCodeTest {
     }
 
     private static Supplier<RuleDefinition> rule(Set<String> methods, int prefix) {
-        return () -> new RuleDefinition("r", List.of("/x"), methods, List.of(KeyPart.IP), prefix, ONE);
+        return () -> new RuleDefinition(
+                "r", List.of("/x"), methods, List.of(KeyPart.IP), prefix, ONE, Position.BEFORE_AUTHENTICATION);
     }
 
     private static List<String> two() {
@@ -170,7 +191,17 @@ class RulesInCodeTest {
     private static Supplier<RedisSettings> redis(
             RedisMode mode, List<String> addresses, String master, String prefix, int millis) {
         return () -> new RedisSettings(
-                mode, addresses, master, null, null, null, prefix, Duration.ofMillis(millis), Duration.ZERO);
+                mode,
+                addresses,
+                master,
+                null,
+                null,
+                null,
+                null,
+                null,
+                prefix,
+                Duration.ofMillis(millis),
+                Duration.ZERO);
     }
 
     private static void same(String property, String value, Supplier<?> code) {

@@ -29,6 +29,7 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "batch", "0262571d08c2997a9dc29f55691be88d8e339b7c",
+                "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "fixed_window", "649ebe2401d8275357e0674ada13a2be54e85bf6",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
                 "sliding_list", "4b60b0cf541a7437c7cced71a89bf7fab2e7d3b3",

@@ -82,6 +82,12 @@ import org.slf4j.Logger;
  * as it is.
  */
 public final class RateLimitFilter implements Filter {
+    /**
+     * The name of the request attribute that holds the last {@link io.limiter.Decision} about the request, allowed or denied. It is
+     * absent as long as no rule has charged the request. A dispatch or a filter that charges it again replaces it.
+     */
+    public static final String DECISION = "io.limiter.decision";
+
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
     private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
@@ -253,7 +259,7 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter) {
         if (!inService) {
-            inForce = limiter.derive(config -> make(limiter, limiter.rateLimiter(), config));
+            inForce = limiter.derive(config -> make(limiter, config));
             inService = true;
         }
     }
@@ -267,7 +273,7 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    private RulesInForce make(Object source, RateLimiter limiter, LimiterConfig config) {
+    private RulesInForce make(Limiter limiter, LimiterConfig config) {
         Predicate<? super RuleDefinition> chosen = which == null ? rule -> true : which;
         List<RuleDefinition> configured = config.rules().stream().filter(chosen).toList();
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
@@ -275,7 +281,14 @@ public final class RateLimitFilter implements Filter {
         }
         NamedClasses classes = new NamedClasses(loader, instances);
         RulesInForce made = new RulesInForce(
-                source, limiter, config, configured, ownRules, Rejections.of(config, handler, classes), classes);
+                limiter,
+                limiter.rateLimiter(),
+                config,
+                configured,
+                ownRules,
+                Rejections.of(config, handler, classes),
+                classes,
+                limiter.keyHash());
         if (webApp != null) {
             made.check(webApp, loader);
         }

@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
+import io.limiter.KeyHash;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
@@ -67,7 +68,8 @@ final class RulesInForce {
             List<RuleDefinition> configured,
             List<Rule<? super HttpServletRequest>> own,
             Rejections rejections,
-            NamedClasses classes) {
+            NamedClasses classes,
+            KeyHash hash) {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
@@ -77,7 +79,7 @@ final class RulesInForce {
             RequestMatcher matcher = new RequestMatcher(rule, config.http());
             matchers.add(matcher);
             all.add(new Configured(
-                    matcher, new RequestKey(rule, classes), rule.policy(), List.of(source, rule.name())));
+                    matcher, new RequestKey(rule, hash, classes), rule.policy(), List.of(source, rule.name())));
         }
         for (Rule<? super HttpServletRequest> rule : own) {
             all.add(dispatch -> {
@@ -118,6 +120,7 @@ final class RulesInForce {
         }
         warnOfTwoFilters(charged.chargedByAnother(due));
         Decision decision = limiter.tryAcquire(due);
+        request.setAttribute(RateLimitFilter.DECISION, decision);
         if (decision.allowed()) {
             rejections.writeQuota(decision, request, response);
             charged.allow();

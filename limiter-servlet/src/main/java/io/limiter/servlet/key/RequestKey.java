@@ -1,5 +1,6 @@
 package io.limiter.servlet.key;
 
+import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
@@ -31,6 +32,7 @@ public final class RequestKey {
 
     private final Part[] parts;
     private final int ipv6PrefixBits;
+    private final KeyHash hash;
     private final @Nullable OwnKey resolver;
 
     /**
@@ -48,10 +50,12 @@ public final class RequestKey {
     /**
      * The key of a configured rule.
      *
+     * @param hash hides the parts that may be secrets
      * @param classes finds the resolver that the rule names
      * @throws IllegalArgumentException if that can't be made
      */
-    public RequestKey(RuleDefinition rule, NamedClasses classes) {
+    public RequestKey(RuleDefinition rule, KeyHash hash, NamedClasses classes) {
+        this.hash = hash;
         this.parts = rule.key().stream().map(Part::of).toArray(Part[]::new);
         this.ipv6PrefixBits = rule.ipv6PrefixBits();
         this.resolver = parts.length == 1 && parts[0].kind() == KeyPart.Kind.CLASS
@@ -78,6 +82,8 @@ public final class RequestKey {
             String text = text(part, request);
             if (text == null || text.isEmpty()) {
                 key.addStandIn(client.get().text(ipv6PrefixBits));
+            } else if (part.kind().isSecret()) {
+                key.addSecret(part.label(), text, hash);
             } else {
                 key.add(part.label(), text);
             }

@@ -103,7 +103,7 @@ public final class Rejections {
         }
         LimitsInAnswer limits = limitsInAnswer(request);
         quota.add(decision, limits, (field, line) -> {
-            if (quota.areLists()) {
+            if (quota.isList(field)) {
                 replaceLine(field, limits.replaceLine(field, line), line, response);
             } else {
                 response.setHeader(field, line);

@@ -2,7 +2,7 @@ package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
-import io.limiter.config.KeyPart;
+import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -10,6 +10,7 @@ import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -28,7 +29,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * What a servlet web application has besides {@link LimiterAutoConfiguration}: the rules of the configuration, in a filter before
- * Spring Security, and those that are keyed by user in a second one behind it; who calls a limited method; and the 429 of a
+ * Spring Security, and those that are decided after authentication in a second one behind it; who calls a limited method; and the 429 of a
  * denied one.
  */
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
@@ -48,6 +49,9 @@ public class LimiterServletAutoConfiguration {
     @ConditionalOnMissingBean(value = RateLimitFilter.class, parameterizedContainer = FilterRegistrationBean.class)
     static class Filters {
         private static final String FILTER = "io.limiter.spring.rateLimitFilter";
+        /** The filter of Spring Security. */
+        private static final String SECURITY = "springSecurityFilterChain";
+
         private static final String USER_FILTER = "io.limiter.spring.rateLimitUserFilter";
 
         /**
@@ -64,14 +68,18 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            return registration(FILTER, order, limiter, beans, rule -> !isByUser(rule));
+            return registration(FILTER, order, limiter, beans, Filters::isBefore);
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
-            int order = order(BootKeys.USER_FILTER_ORDER, orderOfSecurity(environment) + 1, environment);
-            return registration(USER_FILTER, order, limiter, beans, Filters::isByUser);
+            int security = orderOfSecurity(environment);
+            int order = order(BootKeys.USER_FILTER_ORDER, security + 1, environment);
+            if (order <= security && beans.containsBean(SECURITY)) {
+                limiter.derive(config -> refuseRulesTooEarly(config, order, security));
+            }
+            return registration(USER_FILTER, order, limiter, beans, rule -> !isBefore(rule));
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {
@@ -82,8 +90,22 @@ public class LimiterServletAutoConfiguration {
             return Binder.get(environment).bind(key, Integer.class).orElse(otherwise);
         }
 
-        private static boolean isByUser(RuleDefinition rule) {
-            return rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
+        private static boolean isBefore(RuleDefinition rule) {
+            return rule.position() == RuleDefinition.Position.BEFORE_AUTHENTICATION;
+        }
+
+        private static Object refuseRulesTooEarly(LimiterConfig config, int order, int security) {
+            List<String> rules = config.rules().stream()
+                    .filter(rule -> !isBefore(rule))
+                    .map(RuleDefinition::name)
+                    .toList();
+            if (!rules.isEmpty()) {
+                throw new IllegalStateException("RL-146 " + BootKeys.USER_FILTER_ORDER + " = " + order
+                        + " is before Spring Security (" + security + "), where no user is known, and the rules "
+                        + rules
+                        + " are for after authentication; remove it, or write a greater order");
+            }
+            return rules;
         }
 
         /** Also without rules: a configuration that replaces this one may bring some. */

@@ -38,6 +38,7 @@ final class RedissonBeans {
                 .client(client)
                 .prefix(settings.prefix())
                 .deadline(settings.deadline())
+                .keyHash(settings.keyHash())
                 .build();
         backend.awaitConnected(settings.startupWait());
         return backend;

@@ -28,4 +28,9 @@ abstract class RuleProperties extends PolicyProperties {
     public abstract Integer getIpv6Prefix();
 
     public abstract void setIpv6Prefix(Integer ipv6Prefix);
+
+    /** Where it is decided: {@code before-authentication} or {@code after-authentication}; unless set, where the key is known. */
+    public abstract String getPosition();
+
+    public abstract void setPosition(String position);
 }

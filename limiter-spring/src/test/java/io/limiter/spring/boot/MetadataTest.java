@@ -35,6 +35,8 @@ class MetadataTest {
             "limiter.redis.config",
             "limiter.redis.username",
             "limiter.redis.password",
+            "limiter.redis.key-secret",
+            "limiter.redis.previous-key-secret",
             "limiter.client-ip.trusted-proxies",
             "limiter.client-ip.trusted-hops",
             "limiter.http.rejection-handler");

@@ -148,7 +148,7 @@ class EndpointTest {
                 read(site.key("GET", "vote", "user=a"), "$.note"),
                 "'vote'",
                 "<address> ",
-                "<address>:header.x-api-key=<text>");
+                "<address>:header.x-api-key=<secret>");
         assertNull(read(site.key("GET", "all", "*"), "$.note"));
         assertNull(read(site.key("GET", "login", "user=a"), "$.note"), "charged by code, if at all");
 
