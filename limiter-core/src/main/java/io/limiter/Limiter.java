@@ -30,6 +30,9 @@ public final class Limiter implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Limiter.class);
 
     private final RateLimiter rateLimiter;
+    /** Closed with it; another one where nothing is limited. */
+    private final RateLimiter given;
+
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
@@ -58,9 +61,11 @@ public final class Limiter implements AutoCloseable {
     }
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
-        this.rateLimiter = rateLimiter;
+        this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
+        this.given = rateLimiter;
         this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
-        config.policies().values().forEach(rateLimiter::announce);
+        config.policies().values().forEach(this.rateLimiter::announce);
+        config.uncounted().forEach(LOG::warn);
     }
 
     /**
@@ -71,6 +76,9 @@ public final class Limiter implements AutoCloseable {
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
+        if (!config.enabled()) {
+            return of(config, RateLimiter.unlimited());
+        }
         if (config.backend() == BackendKind.REDIS) {
             return started(config, BackendStart.redis(config.redis()));
         }
@@ -241,6 +249,7 @@ public final class Limiter implements AutoCloseable {
             }
         });
         LOG.info("configuration replaced: policies {}", shown(next));
+        next.uncounted().forEach(LOG::warn);
     }
 
     /** Whoever changes a period without a name for the limit gives each caller a new quota. */
@@ -269,6 +278,6 @@ public final class Limiter implements AutoCloseable {
 
     @Override
     public void close() {
-        rateLimiter.close();
+        given.close();
     }
 }

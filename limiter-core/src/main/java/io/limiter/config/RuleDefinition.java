@@ -21,15 +21,25 @@ import java.util.stream.Collectors;
  *
  * @param name the rule's name: 1 to 64 of {@code A-Z a-z 0-9 . _ -}
  * @param paths the paths it is for, at least one: exact ({@code /login}), everything below ({@code /api/*}, which is
- *     {@code /api} too), with variables that stand for one segment ({@code /users/{id}})
+ *     {@code /api} too), with variables that match one segment ({@code /users/{id}}), with any number of segments
+ *     between two others ({@code /api/**&#47;export}). A default rule without paths is for all
  * @param methods the HTTP methods it is for, in upper case; empty for all
  * @param key the parts of the key, in their order; empty for one quota for all
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, in the key and where the address stands in
  *     for a part of it
  * @param policy the policy that it charges
+ * @param scope which requests of those it is for
+ * @param mode what it does to them
  */
 public record RuleDefinition(
-        String name, List<String> paths, Set<String> methods, List<KeyPart> key, int ipv6PrefixBits, Policy policy) {
+        String name,
+        List<String> paths,
+        Set<String> methods,
+        List<KeyPart> key,
+        int ipv6PrefixBits,
+        Policy policy,
+        RuleScope scope,
+        Mode mode) {
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
     private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
     private static final List<String> METHODS =
@@ -43,19 +53,20 @@ public record RuleDefinition(
     public RuleDefinition {
         Objects.requireNonNull(policy, "policy");
         String here = Group.RULES.start + name + ".";
-        List<String> pathsOfKey = List.copyOf(paths);
+        List<String> pathsOfKey = paths.isEmpty() && scope.isDefault() ? List.of("/*") : List.copyOf(paths);
         Problems problems = new Problems();
         problems.on(here + "name", name)
                 .must(
                         name.matches("[A-Za-z0-9._-]{1,64}"),
                         "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
-        problems.on(here + "path", paths)
+        problems.on(here + "path", pathsOfKey)
                 .must(
-                        !paths.isEmpty(),
+                        !pathsOfKey.isEmpty(),
                         "RL-105 rule '" + name + "' has no path; add " + here
                                 + "path = /api/* (every path is written /*)")
                 .check(all -> all.forEach(RuleDefinition::checkPath));
         problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
+        problems.on(here + "except", scope.except()).check(all -> all.forEach(RuleDefinition::checkExempt));
         problems.on(here + "key", key).check(parts -> checkKey(parts, pathsOfKey));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
@@ -66,20 +77,60 @@ public record RuleDefinition(
         key = List.copyOf(key);
     }
 
+    /** What a rule does to the requests that it matches. */
+    public enum Mode {
+        /** It counts them, and denies those above its limits. */
+        ENFORCED,
+        /** It counts them and reports what it would deny. It denies nothing, and its quota fields are not sent. */
+        SHADOW,
+        /** Nothing. */
+        OFF
+    }
+
     /** A rule for all methods of these paths, with a quota for each client's address. */
     public static RuleDefinition of(String name, Policy policy, String... paths) {
         return new RuleDefinition(
-                name, List.of(paths), Set.of(), List.of(KeyPart.IP), ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS, policy);
+                name,
+                List.of(paths),
+                Set.of(),
+                List.of(KeyPart.IP),
+                ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS,
+                policy,
+                RuleScope.ALL,
+                Mode.ENFORCED);
     }
 
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
-        return new RuleDefinition(name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy);
+        return new RuleDefinition(
+                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, scope, mode);
     }
 
     /** The same rule with a quota for each combination of these parts; one quota for all when there is none. */
     public RuleDefinition withKey(KeyPart... parts) {
-        return new RuleDefinition(name, paths, methods, List.of(parts), ipv6PrefixBits, policy);
+        return new RuleDefinition(name, paths, methods, List.of(parts), ipv6PrefixBits, policy, scope, mode);
+    }
+
+    /** The same rule for the requests of this scope only. */
+    public RuleDefinition withScope(RuleScope other) {
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, other, mode);
+    }
+
+    /** The same rule in another mode. */
+    public RuleDefinition withMode(Mode other) {
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, scope, other);
+    }
+
+    /** Whether it can be decided only where a request is authenticated already. */
+    public boolean needsUser() {
+        return scope.exempt().needUser() || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
+    }
+
+    private static void checkExempt(String path) {
+        checkPath(path);
+        Problems.refuseIf(
+                path.matches("(/\\*{1,2})+"),
+                "'" + path + "' is every path, so the rule would count nothing; write enabled = false instead");
     }
 
     private static void checkPath(String path) {
@@ -97,11 +148,12 @@ public record RuleDefinition(
                     "'" + path + "' has two variables " + segment + "; give one of them another name");
             Problems.refuseIf(
                     !variable.matches()
+                            && !segment.equals("**")
                             && !(last && segment.equals("*"))
                             && UNFIT.matcher(segment).find(),
                     "'" + path + "' can't be matched at '" + segment
-                            + "'; a path is plain decoded text, * stands alone at its end (/api/*), a variable alone"
-                            + " between two / (/users/{id})");
+                            + "'; a path is plain decoded text, * stands alone at its end (/api/*), ** and a variable"
+                            + " alone between two / (/api/**/export, /users/{id})");
         }
     }
 

@@ -160,7 +160,15 @@ class RulesInCodeTest {
     }
 
     private static Supplier<RuleDefinition> rule(Set<String> methods, int prefix) {
-        return () -> new RuleDefinition("r", List.of("/x"), methods, List.of(KeyPart.IP), prefix, ONE);
+        return () -> new RuleDefinition(
+                "r",
+                List.of("/x"),
+                methods,
+                List.of(KeyPart.IP),
+                prefix,
+                ONE,
+                RuleScope.ALL,
+                RuleDefinition.Mode.ENFORCED);
     }
 
     private static List<String> two() {

@@ -80,6 +80,50 @@ public class MatchableRequest {
         return (method.equals("HEAD") && methods.contains("GET")) || ClaimedMethods.include(claimed, methods);
     }
 
+    /** The same, whatever claim of another method the application follows. */
+    boolean isSurelyOneOf(Set<String> methods) {
+        if (methods.isEmpty()) {
+            return isOneOf(methods);
+        }
+        return (methods.contains(request.getMethod())
+                        || (request.getMethod().equals("HEAD") && methods.contains("GET")))
+                && methods.containsAll(ClaimedMethods.of(request, method, override));
+    }
+
+    /**
+     * Whether what was sent has one spelling to all that read it: none of its readings has what somebody could decode again,
+     * cut off or resolve.
+     */
+    boolean isUnambiguous() {
+        String raw = request.getRequestURI();
+        if (raw == null || raw.indexOf(';') >= 0) {
+            return false;
+        }
+        for (String path : paths) {
+            for (int i = 0; i < path.length(); i++) {
+                char c = path.charAt(i);
+                if (c < ' '
+                        || c == 0x7f
+                        || c == '%'
+                        || c == ';'
+                        || c == '\\'
+                        || (c == '/' && isOddSegment(path, i + 1))) {
+                    return false;
+                }
+            }
+        }
+        return raw.indexOf('\\') < 0 && !raw.contains("//");
+    }
+
+    /** Whether an empty segment or one of dots begins there; the last segment can be empty. */
+    private static boolean isOddSegment(String path, int start) {
+        int end = PathPattern.segmentEnd(path, start);
+        return start == end
+                ? end < path.length()
+                : path.charAt(start) == '.'
+                        && (end - start == 1 || (end - start == 2 && path.charAt(start + 1) == '.'));
+    }
+
     /**
      * A CORS preflight: a browser sends it by itself, and the page that is limited can't prevent it. It is the one request
      * that a rule without methods does not count, so everything is compared as it was sent. Normalising (case, spaces, a

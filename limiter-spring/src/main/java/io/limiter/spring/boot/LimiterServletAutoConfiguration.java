@@ -2,7 +2,6 @@ package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
-import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -64,14 +63,14 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            return registration(FILTER, order, limiter, handler, rule -> !isByUser(rule));
+            return registration(FILTER, order, limiter, handler, rule -> !rule.needsUser());
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
                 Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
             int order = order(BootKeys.USER_FILTER_ORDER, orderOfSecurity(environment) + 1, environment);
-            return registration(USER_FILTER, order, limiter, handler, Filters::isByUser);
+            return registration(USER_FILTER, order, limiter, handler, RuleDefinition::needsUser);
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {
@@ -80,10 +79,6 @@ public class LimiterServletAutoConfiguration {
 
         private static int order(String key, int otherwise, ConfigurableEnvironment environment) {
             return Binder.get(environment).bind(key, Integer.class).orElse(otherwise);
-        }
-
-        private static boolean isByUser(RuleDefinition rule) {
-            return rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
         }
 
         /** Also without rules: a configuration that replaces this one may bring some. */
