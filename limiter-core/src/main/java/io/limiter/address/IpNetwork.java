@@ -65,9 +65,8 @@ public record IpNetwork(IpAddress address, int prefixBits) {
         int slash = text.indexOf('/');
         IpAddress address = IpAddress.parse(slash < 0 ? text : text.substring(0, slash));
         if (address == null) {
-            throw new IllegalArgumentException(
-                    "'" + text + "' is no network; write an address and the bits of its"
-                            + " prefix, such as 10.0.0.0/8 or 2001:db8::/32, an address alone, or one of the names loopback and private");
+            throw new IllegalArgumentException("'" + text + "' is no network; write an address and the bits of its"
+                    + " prefix, such as 10.0.0.0/8 or 2001:db8::/32, or an address alone (numbers, no name)");
         }
         int prefixBits = slash < 0 ? address.bits() : prefixBits(text, text.substring(slash + 1), address);
         IpAddress unmapped = address.unmapped();

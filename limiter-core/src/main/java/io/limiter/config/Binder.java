@@ -297,7 +297,7 @@ final class Binder {
         String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
         List<String> known = new ArrayList<>(otherKeys);
         // Of a.exempt.users, the name is a.
-        for (String owner : Set.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
+        for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
             keys().forEach(one -> known.add(one.replace("<name>", owner)));
         }
         String near = Suggestion.of(whole, known);

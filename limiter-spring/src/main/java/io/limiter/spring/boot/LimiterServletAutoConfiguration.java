@@ -2,6 +2,7 @@ package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -9,6 +10,7 @@ import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
@@ -63,6 +65,7 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
+            warnOfUsersThatAreNotKnownYet(limiter.config());
             return registration(FILTER, order, limiter, handler, rule -> !rule.needsUser());
         }
 
@@ -79,6 +82,21 @@ public class LimiterServletAutoConfiguration {
 
         private static int order(String key, int otherwise, ConfigurableEnvironment environment) {
             return Binder.get(environment).bind(key, Integer.class).orElse(otherwise);
+        }
+
+        private static void warnOfUsersThatAreNotKnownYet(LimiterConfig config) {
+            List<String> early = config.rules().stream()
+                    .filter(rule -> !rule.needsUser())
+                    .map(RuleDefinition::name)
+                    .toList();
+            if (config.callers().exempt().needUser() && !early.isEmpty()) {
+                LOG.warn(
+                        "RL-157 rules {} are decided before Spring Security, where no user is known, so limiter.exempt.users"
+                                + " and limiter.exempt.roles mean nothing to them; write limiter.rules.{}.exempt.roles to"
+                                + " decide a rule after it",
+                        early,
+                        early.get(0));
+            }
         }
 
         /** Also without rules: a configuration that replaces this one may bring some. */
