@@ -109,7 +109,10 @@ final class RequestCharges {
 
     /** Adds charges that are only counted; returns those that the request has not met before, enforced or not. */
     List<Charge> addShadows(List<Charge> charges) {
-        List<Charge> due = new ArrayList<>(0);
+        if (charges.isEmpty()) {
+            return charges;
+        }
+        List<Charge> due = new ArrayList<>();
         for (Charge charge : charges) {
             if (!has(charge)
                     && met.stream().noneMatch(one -> one instanceof Shadowed other && isSame(charge, other.charge))) {

@@ -120,7 +120,7 @@ final class RulesInForce {
             return false;
         }
         List<Charge> charges = enforced.charges(dispatch);
-        List<Charge> shadowed = shadows.charges(dispatch);
+        List<Charge> shadowed = shadows.size() == 0 ? List.of() : shadows.charges(dispatch);
         RequestCharges charged = dispatch.charges();
         if (charged == null) {
             return true;

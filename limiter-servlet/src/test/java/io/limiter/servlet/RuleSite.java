@@ -68,7 +68,8 @@ final class RuleSite implements AutoCloseable {
                         .filter("limiter", filter)
                         .servlet("/*", this::answer);
                 if (container == Container.LAX_TOMCAT) {
-                    tomcat.connector("encodedSolidusHandling", "decode").connector("allowBackslash", "true");
+                    tomcat.connector().setEncodedSolidusHandling("decode");
+                    tomcat.connector().setAllowBackslash(true);
                 }
                 port = tomcat.start().port();
                 server = tomcat;
