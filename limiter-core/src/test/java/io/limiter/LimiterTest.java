@@ -42,7 +42,9 @@ class LimiterTest {
                 RateLimiter given = RateLimiter.on(InProcessBackend.create());
                 Limiter onGiven = Limiter.of(config, given)) {
             assertTrue(limiter.tryAcquire("vote", PartitionKey.global(), 1).allowed());
-            assertTrue(onGiven.rateLimiter().tryAcquire(vote, PartitionKey.global(), 1).allowed());
+            assertTrue(onGiven.rateLimiter()
+                    .tryAcquire(vote, PartitionKey.global(), 1)
+                    .allowed());
             assertEquals(BackendHealth.WELL, limiter.rateLimiter().health());
             assertEquals(2, log.of(Level.WARN, "RL-118 nothing is limited").size(), log::toString);
             IllegalArgumentException refused =

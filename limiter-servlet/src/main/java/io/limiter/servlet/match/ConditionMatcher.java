@@ -6,7 +6,6 @@ import java.nio.charset.Charset;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,12 +13,6 @@ import org.jspecify.annotations.Nullable;
  * written ones is not known here, so what may be read as a match is one. Immutable.
  */
 final class ConditionMatcher {
-    /** What does not change a value for an application that is generous: quotes, spaces, parameters. */
-    private static final Pattern AROUND_VALUE = Pattern.compile(
-            "^[\\p{javaWhitespace}\\p{javaSpaceChar}\\p{Cc}\"']+|(?:;.*|[\\p{javaWhitespace}\\p{javaSpaceChar}"
-                    + "\\p{Cc}\"']+)\\z",
-            Pattern.DOTALL);
-
     private final RequestCondition[] headers;
     private final RequestCondition[] parameters;
 
@@ -121,8 +114,24 @@ final class ConditionMatcher {
         return false;
     }
 
+    /** Whether a text is what is wanted, or that with what a generous application cuts off: parameters, spaces, quotes. */
     private static boolean isSame(String text, @Nullable String wanted) {
-        return text.equalsIgnoreCase(wanted)
-                || AROUND_VALUE.matcher(text).replaceAll("").equalsIgnoreCase(wanted);
+        if (wanted == null || text.equalsIgnoreCase(wanted)) {
+            return wanted != null;
+        }
+        int parameters = text.indexOf(';');
+        int end = parameters < 0 ? text.length() : parameters;
+        int start = 0;
+        while (start < end && isAround(text.charAt(start))) {
+            start++;
+        }
+        while (end > start && isAround(text.charAt(end - 1))) {
+            end--;
+        }
+        return end - start == wanted.length() && text.regionMatches(true, start, wanted, 0, wanted.length());
+    }
+
+    private static boolean isAround(char c) {
+        return c == '"' || c == '\'' || Character.isWhitespace(c) || Character.isSpaceChar(c) || Character.isISOControl(c);
     }
 }
