@@ -26,6 +26,7 @@ final class BackendStart {
 
     /** Adds the properties that differ and need a restart. */
     static void addWhatCantChange(LimiterConfig now, LimiterConfig next, List<String> fixed) {
+        add(fixed, "limiter.enabled", now.enabled(), next.enabled());
         add(fixed, "limiter.backend", now.backend(), next.backend());
         add(fixed, "limiter.redis.*", now.redis(), next.redis());
         add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());

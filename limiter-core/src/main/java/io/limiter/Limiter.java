@@ -31,6 +31,9 @@ public final class Limiter implements AutoCloseable {
 
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
+    /** Closed with it; another one where nothing is limited. */
+    private final RateLimiter given;
+
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
@@ -59,10 +62,12 @@ public final class Limiter implements AutoCloseable {
     }
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
-        this.rateLimiter = rateLimiter;
+        this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
+        this.given = rateLimiter;
         this.keyHash = config.redis().keyHash();
         this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
-        config.policies().values().forEach(rateLimiter::announce);
+        config.policies().values().forEach(this.rateLimiter::announce);
+        config.uncounted().forEach(LOG::warn);
     }
 
     /**
@@ -73,6 +78,9 @@ public final class Limiter implements AutoCloseable {
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
+        if (!config.enabled()) {
+            return of(config, RateLimiter.unlimited());
+        }
         if (config.backend() == BackendKind.REDIS) {
             return started(config, BackendStart.redis(config.redis()));
         }
@@ -254,6 +262,7 @@ public final class Limiter implements AutoCloseable {
             }
         });
         LOG.info("configuration replaced: policies {}", shown(next));
+        next.uncounted().forEach(LOG::warn);
     }
 
     /** Whoever changes a period without a name for the limit gives each caller a new quota. */
@@ -282,6 +291,6 @@ public final class Limiter implements AutoCloseable {
 
     @Override
     public void close() {
-        rateLimiter.close();
+        given.close();
     }
 }

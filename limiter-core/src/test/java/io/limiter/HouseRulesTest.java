@@ -133,6 +133,11 @@ class HouseRulesTest {
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(
                 new TreeSet<>(Set.of(
+                        "io.limiter.config.CallerSettings",
+                        "io.limiter.config.Callers",
+                        "io.limiter.config.RequestCondition",
+                        "io.limiter.config.RuleScope",
+                        "io.limiter.rule.ShadowCounter",
                         "io.limiter.Algorithm",
                         "io.limiter.Backend",
                         "io.limiter.BackendException",

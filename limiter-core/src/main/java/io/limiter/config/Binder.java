@@ -7,6 +7,7 @@ import io.limiter.address.IpNetwork;
 import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
+import io.limiter.config.RuleDefinition.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -67,6 +68,8 @@ final class Binder {
                         entries.number("limiter.in-process.max-stamps", none.maxStamps())));
         ClientIpSettings clientIp = entries.made(ClientIpSettings.DEFAULT, this::clientIp);
         HttpSettings http = entries.made(HttpSettings.DEFAULT, this::http);
+        boolean enabled = entries.yes("limiter.enabled", true);
+        CallerSettings callers = entries.made(CallerSettings.NONE, this::callerSettings);
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
@@ -87,8 +90,8 @@ final class Binder {
                 rules.add(rule);
             }
         }
-        LimiterConfig config = entries.made(
-                () -> new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules));
+        LimiterConfig config = entries.made(() -> new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }
@@ -130,7 +133,11 @@ final class Binder {
         List<String> items = new ArrayList<>(entries.words(trusted));
         boolean all = items.removeIf("all"::equalsIgnoreCase);
         boolean unix = items.removeIf("unix"::equalsIgnoreCase);
-        List<IpNetwork> networks = entries.read(trusted, text -> LimitText.each(items, Binder::network));
+        List<IpNetwork> networks = entries.read(
+                trusted,
+                text -> LimitText.each(items, Binder::proxies).stream()
+                        .flatMap(List::stream)
+                        .toList());
         return new ClientIpSettings(
                 networks == null ? List.of() : networks,
                 // Whoever is wrong about the proxies trusts somebody all the same: the header is no mistake for that.
@@ -141,7 +148,7 @@ final class Binder {
                 entries.number("limiter.client-ip.ipv6-prefix", ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS));
     }
 
-    private static IpNetwork network(String text) {
+    private static List<IpNetwork> proxies(String text) {
         Problems.refuseIf(
                 text.isEmpty(), "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
         // Everybody is a word, not a network, so that nobody trusts the Internet by a slip of a prefix.
@@ -149,7 +156,36 @@ final class Binder {
                 text.matches("[0-9A-Fa-f:.]+/0+"),
                 "'" + text + "' would trust everybody; write the networks of your proxies, or the word all where nobody"
                         + " else can connect");
-        return IpNetwork.parse(Problem.shown(text));
+        return IpNetwork.named(Problem.shown(text));
+    }
+
+    private CallerSettings callerSettings() {
+        return new CallerSettings(
+                callers("limiter.exempt."),
+                exactNetworks("limiter.deny.addresses"),
+                entries.number("limiter.deny.status", CallerSettings.NONE.deniedStatus()));
+    }
+
+    private Callers callers(String here) {
+        return new Callers(exactNetworks(here + "addresses"), names(here + "users"), names(here + "roles"));
+    }
+
+    private List<IpNetwork> exactNetworks(String key) {
+        return entries.read(key, List.of(), text -> {
+            List<IpNetwork> networks = LimitText.each(LimitText.items(text), IpNetwork::named).stream()
+                    .flatMap(List::stream)
+                    .toList();
+            networks.forEach(Callers::checkNetwork);
+            return networks;
+        });
+    }
+
+    private Set<String> names(String key) {
+        return entries.read(key, Set.of(), text -> {
+            Set<String> names = new LinkedHashSet<>(LimitText.items(text));
+            names.forEach(Callers::checkName);
+            return names;
+        });
     }
 
     private HttpSettings http() {
@@ -197,6 +233,7 @@ final class Binder {
                     here + "ipv6-prefix",
                     "the key of this rule is global and has no address; remove this line, or write another key");
         }
+        RuleScope scope = scope(here);
         return new RuleDefinition(
                 name,
                 entries.words(here + "path"),
@@ -204,7 +241,27 @@ final class Binder {
                 key,
                 entries.number(here + "ipv6-prefix", ipv6PrefixBits),
                 policy,
-                entries.choice(here + "position", "position", RuleDefinition.Position.of(key)));
+                entries.choice(here + "position", "position", RuleDefinition.Position.of(key, scope)),
+                scope,
+                mode(here));
+    }
+
+    private RuleScope scope(String here) {
+        return new RuleScope(
+                conditions(here + "headers"),
+                conditions(here + "query"),
+                entries.words(here + "except"),
+                callers(here + "exempt."),
+                entries.yes(here + "default", false));
+    }
+
+    private List<RequestCondition> conditions(String key) {
+        return entries.read(key, List.of(), text -> LimitText.each(LimitText.items(text), RequestCondition::parse));
+    }
+
+    private Mode mode(String here) {
+        boolean shadow = entries.yes(here + "shadow", false);
+        return !entries.yes(here + "enabled", true) ? Mode.OFF : shadow ? Mode.SHADOW : Mode.ENFORCED;
     }
 
     /**
@@ -248,7 +305,10 @@ final class Binder {
         String whole = key.startsWith("limiter.") ? key : "limiter." + key;
         String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
         List<String> known = new ArrayList<>(otherKeys);
-        keys().forEach(one -> known.add(one.replace("<name>", name)));
+        // Of a.exempt.users, the name is a.
+        for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
+            keys().forEach(one -> known.add(one.replace("<name>", owner)));
+        }
         String near = Suggestion.of(whole, known);
         return near.isEmpty() ? "; remove it" : near;
     }

@@ -14,6 +14,15 @@ enum Group {
             "limiter.rules.",
             "path",
             "methods",
+            "headers",
+            "query",
+            "except",
+            "exempt.addresses",
+            "exempt.users",
+            "exempt.roles",
+            "default",
+            "shadow",
+            "enabled",
             "key",
             "policy",
             "limits",
@@ -41,10 +50,13 @@ enum Group {
     /** The name in a key of this group; null in another key. */
     @Nullable
     String name(String key) {
-        int dot = key.lastIndexOf('.');
-        return key.startsWith(start) && dot > start.length() && properties.contains(key.substring(dot + 1))
-                ? key.substring(start.length(), dot)
-                : null;
+        for (String property : properties) {
+            int dot = key.length() - property.length() - 1;
+            if (dot > start.length() && key.charAt(dot) == '.' && key.startsWith(start) && key.endsWith(property)) {
+                return key.substring(start.length(), dot);
+            }
+        }
+        return null;
     }
 
     /** The names in all of these entries. */

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -94,9 +95,25 @@ public final class RedisBackend implements Backend {
         if (mayNeedSeveralCalls(charges)) {
             return new SlotsDecision(connection, keys, charges, deadline(charges)).decide(mode);
         }
+        return decision(charges, connection.send(call(charges, mode, false)));
+    }
+
+    @Override
+    public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
+        List<Call> calls = charges.stream()
+                .map(charge -> call(List.of(charge), Mode.TAKE, false))
+                .toList();
+        List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(calls);
+        return IntStream.range(0, answers.size())
+                .mapToObj(i -> decision(List.of(charges.get(i)), answers.get(i)))
+                .toList();
+    }
+
+    private static CompletableFuture<Decision> decision(
+            List<Charge> charges, CompletableFuture<List<LimitOutcome>> answer) {
         CompletableFuture<Decision> decision = new CompletableFuture<>();
         // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
-        connection.send(call(charges, mode, false)).whenComplete((outcomes, failure) -> {
+        answer.whenComplete((outcomes, failure) -> {
             if (failure != null) {
                 decision.completeExceptionally(failure);
             } else {

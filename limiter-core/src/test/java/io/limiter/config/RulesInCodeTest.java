@@ -49,8 +49,8 @@ class RulesInCodeTest {
     @Test
     void nobodyIsKnownBeforeAuthentication() {
         String message =
-                "RL-146 limiter.rules.r.position = %s: before authentication no user is known, so user is never the"
-                        + " key; write limiter.rules.r.position = after-authentication, or remove this line";
+                "RL-146 limiter.rules.r.position = %s: before authentication no user is known, so neither a key nor an exemption can name"
+                        + " one; write limiter.rules.r.position = after-authentication, or remove this line";
         assertEquals(
                 List.of(message.formatted("BEFORE_AUTHENTICATION")),
                 problems(() -> rule("/x").get().withKey(KeyPart.USER).withPosition(Position.BEFORE_AUTHENTICATION)));
@@ -181,7 +181,15 @@ class RulesInCodeTest {
 
     private static Supplier<RuleDefinition> rule(Set<String> methods, int prefix) {
         return () -> new RuleDefinition(
-                "r", List.of("/x"), methods, List.of(KeyPart.IP), prefix, ONE, Position.BEFORE_AUTHENTICATION);
+                "r",
+                List.of("/x"),
+                methods,
+                List.of(KeyPart.IP),
+                prefix,
+                ONE,
+                Position.BEFORE_AUTHENTICATION,
+                RuleScope.ALL,
+                RuleDefinition.Mode.ENFORCED);
     }
 
     private static List<String> two() {

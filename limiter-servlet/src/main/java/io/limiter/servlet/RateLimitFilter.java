@@ -9,6 +9,7 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
+import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.Filter;
@@ -287,8 +288,7 @@ public final class RateLimitFilter implements Filter {
                 configured,
                 ownRules,
                 Rejections.of(config, handler, classes),
-                classes,
-                limiter.keyHash());
+                rule -> new RequestKey(rule, limiter.keyHash(), classes));
         if (webApp != null) {
             made.check(webApp, loader);
         }

@@ -2,6 +2,7 @@ package io.limiter.servlet.match;
 
 import io.limiter.config.HttpSettings.MethodOverride;
 import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.Charset;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashSet;
@@ -93,14 +94,21 @@ final class ClaimedMethods {
     }
 
     private static void readQuery(HttpServletRequest request, Set<String> claimed) {
-        QueryText query = new QueryText(request);
-        query.forEach(PARAMETER, value -> {
-            if (value.length() > 3 * LONGEST) {
-                claim(value, claimed);
-            } else {
-                query.readings(value).forEach(reading -> claim(reading, claimed));
+        String query = request.getQueryString();
+        Charset charset = RequestCharset.rereading(request, query);
+        QueryText.any(query, (name, value) -> {
+            if (value != null && claimed.size() <= MOST && QueryText.isNamed(PARAMETER, name, charset)) {
+                claimEncoded(value, charset, claimed);
             }
             return claimed.size() > MOST;
         });
+    }
+
+    private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {
+        if (value.length() > 3 * LONGEST) {
+            claim(value, claimed);
+            return;
+        }
+        QueryText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
     }
 }

@@ -158,6 +158,27 @@ public final class Rejections {
         }
     }
 
+    /**
+     * Answers a caller that is denied whatever it asks for: a status and a problem document (RFC 9457), without quota fields. No
+     * handler is asked. Does nothing when the response is committed.
+     *
+     * @param status 403 or 429
+     */
+    public void refuse(int status, HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (response.isCommitted()) {
+            return;
+        }
+        response.resetBuffer();
+        response.setStatus(status);
+        response.setHeader("Cache-Control", "no-store");
+        response.setContentType(BodyForm.PROBLEM_JSON.contentType);
+        Rejection.send(
+                request,
+                response,
+                "{\"type\":\"about:blank\",\"title\":\"" + (status == 403 ? "Forbidden" : "Too Many Requests")
+                        + "\",\"status\":" + status + "}");
+    }
+
     /** Shared by all filters that the request meets. */
     private static LimitsInAnswer limitsInAnswer(ServletRequest request) {
         if (request.getAttribute(ATTRIBUTE) instanceof LimitsInAnswer known) {

@@ -68,6 +68,7 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
+            warnOfUsersThatAreNotKnownYet(limiter.config());
             return registration(FILTER, order, limiter, beans, Filters::isBefore);
         }
 
@@ -106,6 +107,21 @@ public class LimiterServletAutoConfiguration {
                         + " are for after authentication; remove it, or write a greater order");
             }
             return rules;
+        }
+
+        private static void warnOfUsersThatAreNotKnownYet(LimiterConfig config) {
+            List<String> early = config.rules().stream()
+                    .filter(Filters::isBefore)
+                    .map(RuleDefinition::name)
+                    .toList();
+            if (config.callers().exempt().needUser() && !early.isEmpty()) {
+                LOG.warn(
+                        "RL-157 rules {} are decided before Spring Security, where no user is known, so limiter.exempt.users"
+                                + " and limiter.exempt.roles mean nothing to them; write limiter.rules.{}.exempt.roles to"
+                                + " decide a rule after it",
+                        early,
+                        early.get(0));
+            }
         }
 
         /** Also without rules: a configuration that replaces this one may bring some. */
