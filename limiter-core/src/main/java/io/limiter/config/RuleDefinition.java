@@ -75,8 +75,8 @@ public record RuleDefinition(
         problems.on(here + "position", position)
                 .must(
                         position == Position.AFTER_AUTHENTICATION || Position.of(key, scope) == position,
-                        "RL-146 before authentication no user is known, so neither a key nor an exemption can name one; write " + here
-                                + "position = after-authentication, or remove this line");
+                        "RL-146 before authentication no user is known, so neither a key nor an exemption can name one; write "
+                                + here + "position = after-authentication, or remove this line");
         problems.throwIfAny();
         paths = pathsOfKey;
         methods =
@@ -111,15 +111,7 @@ public record RuleDefinition(
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
         return new RuleDefinition(
-                name,
-                paths,
-                new LinkedHashSet<>(List.of(only)),
-                key,
-                ipv6PrefixBits,
-                policy,
-                position,
-                scope,
-                mode);
+                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, position, scope, mode);
     }
 
     /**
@@ -139,7 +131,8 @@ public record RuleDefinition(
 
     /** The same rule for the requests of this scope only, decided where its callers are known. */
     public RuleDefinition withScope(RuleScope other) {
-        Position there = Position.of(key, other) == Position.AFTER_AUTHENTICATION ? Position.AFTER_AUTHENTICATION : position;
+        Position there =
+                Position.of(key, other) == Position.AFTER_AUTHENTICATION ? Position.AFTER_AUTHENTICATION : position;
         return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there, other, mode);
     }
 

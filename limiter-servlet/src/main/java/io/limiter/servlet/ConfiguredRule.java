@@ -26,11 +26,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final List<Object> identity;
 
     ConfiguredRule(
-            Object source,
-            RuleDefinition rule,
-            RequestMatcher matcher,
-            RequestKey key,
-            Predicate<Dispatch> isCovered) {
+            Object source, RuleDefinition rule, RequestMatcher matcher, RequestKey key, Predicate<Dispatch> isCovered) {
         this.matcher = matcher;
         this.exempt = rule.scope().exempt();
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
