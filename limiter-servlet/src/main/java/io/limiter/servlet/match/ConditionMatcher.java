@@ -132,6 +132,10 @@ final class ConditionMatcher {
     }
 
     private static boolean isAround(char c) {
-        return c == '"' || c == '\'' || Character.isWhitespace(c) || Character.isSpaceChar(c) || Character.isISOControl(c);
+        return c == '"'
+                || c == '\''
+                || Character.isWhitespace(c)
+                || Character.isSpaceChar(c)
+                || Character.isISOControl(c);
     }
 }
