@@ -26,6 +26,47 @@ class RulesInCodeTest {
     private static final Policy ONE = Policy.of("p", Limit.slidingList(1, Duration.ofSeconds(1)));
 
     @Test
+    void scopeModeAndCallersInCodeAreThoseOfText() {
+        RuleDefinition rule = RuleDefinition.of("r", ONE, "/api/**")
+                .withScope(RuleScope.ALL
+                        .withHeaders("X-Kind=batch", "X-Api-Key")
+                        .withQuery("debug")
+                        .except("/api/health")
+                        .exempt(Callers.at("loopback", "192.0.2.1")
+                                .and(new Callers(List.of(), Set.of("ann"), Set.of())))
+                        .asDefault())
+                .withMode(RuleDefinition.Mode.SHADOW);
+        LimiterConfig code = LimiterConfig.of(List.of(), List.of(rule))
+                .withCallers(CallerSettings.NONE
+                        .exempt(Callers.at("private"))
+                        .deny(429, Callers.at("198.51.100.0/24").addresses()));
+        LimiterConfig text = LimiterConfig.builder()
+                .properties(
+                        "text",
+                        Map.of(
+                                "limiter.rules.r.path", "/api/**",
+                                "limiter.rules.r.limits", "1/1h",
+                                "limiter.rules.r.headers", "X-Kind=batch, X-Api-Key",
+                                "limiter.rules.r.query", "debug",
+                                "limiter.rules.r.except", "/api/health",
+                                "limiter.rules.r.exempt.addresses", "loopback, 192.0.2.1",
+                                "limiter.rules.r.exempt.users", "ann",
+                                "limiter.rules.r.default", "true",
+                                "limiter.rules.r.shadow", "true"))
+                .property("text", 0, "limiter.exempt.addresses", "private")
+                .property("text", 0, "limiter.deny.addresses", "198.51.100.0/24")
+                .property("text", 0, "limiter.deny.status", "429")
+                .build();
+        assertEquals(text.rules().get(0).scope(), rule.scope());
+        assertEquals(text.rules().get(0).mode(), rule.mode());
+        assertEquals(text.callers(), code.callers());
+        assertEquals(text.uncounted(), code.uncounted());
+        assertEquals(
+                List.of("RL-154", "RL-155", "RL-153", "RL-154"),
+                code.uncounted().stream().map(one -> one.substring(0, 6)).toList());
+    }
+
+    @Test
     void rulesSayTheSame() {
         same("path", "x", rule("x"));
         same("path", "/a//b", rule("/a//b"));

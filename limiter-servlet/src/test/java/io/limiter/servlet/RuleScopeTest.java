@@ -258,6 +258,31 @@ class RuleScopeTest {
 
     @ParameterizedTest
     @EnumSource(Container.class)
+    void whileNothingCanBeCountedEachFeatureHolds(Container container) {
+        try (RuleSite site = site(
+                container,
+                "limiter.rules.new.path = /*",
+                "limiter.rules.new.limits = 5/1h",
+                "limiter.rules.new.on-failure = deny",
+                "limiter.rules.new.shadow = true",
+                "limiter.rules.live.path = /live/*",
+                "limiter.rules.live.except = /live/free",
+                "limiter.rules.live.limits = 5/1h",
+                "limiter.rules.live.on-failure = deny",
+                "limiter.rules.open.path = /*",
+                "limiter.rules.open.limits = 5/1h",
+                "limiter.rules.open.on-failure = allow",
+                "limiter.deny.addresses = 198.51.100.7")) {
+            site.rateLimiter.close();
+            assertEquals(200, site.status("/"), "a shadow rule denies nothing");
+            assertEquals(503, site.status("/live/x"), "the strictest mode of two rules");
+            assertEquals(200, site.status("/live/free"));
+            assertEquals(403, site.status("/", "Test-Address", "198.51.100.7"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Container.class)
     void exemptPathsAreLogged(Container container) {
         try (LogText log = new LogText();
                 RuleSite site = site(container, denying("x", "path = /*", "except = /health"))) {

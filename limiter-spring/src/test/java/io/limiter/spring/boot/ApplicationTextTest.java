@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
 import io.limiter.Policy;
-import io.limiter.config.ConfigException;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.Callers;
+import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.kit.Facts;
@@ -40,7 +40,8 @@ class ApplicationTextTest {
 
     @Test
     void whoAndWhichRequestsInYaml() {
-        LimiterConfig config = BootApp.config(folder, """
+        LimiterConfig config = BootApp.config(
+                folder, """
                 limiter:
                   enabled: true
                   exempt:

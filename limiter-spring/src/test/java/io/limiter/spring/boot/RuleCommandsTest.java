@@ -32,13 +32,20 @@ class RuleCommandsTest {
 
     private static String rules() {
         StringBuilder yaml = new StringBuilder("limiter:\n  redis.address: " + RedisServers.single()
-                + "\n  redis.prefix: rule-commands\n  redis.deadline: 5s\n  rules:\n");
+                + "\n  policies.vote.limits: 3/1h\n  redis.prefix: rule-commands\n  redis.deadline: 5s\n  rules:\n");
         COMMANDS.keySet().forEach(path -> {
             for (String kind : List.of("enforced", "shadow")) {
                 int rules = Integer.parseInt(path.split("-")[kind.equals("shadow") ? 1 : 0]);
                 for (int i = 0; i < rules; i++) {
-                    yaml.append("    r").append(path).append(kind).append(i).append(":\n      path: /").append(path)
-                            .append("\n      limits: 100/1h\n      shadow: ").append(kind.equals("shadow")).append('\n');
+                    yaml.append("    r")
+                            .append(path)
+                            .append(kind)
+                            .append(i)
+                            .append(":\n      path: /")
+                            .append(path)
+                            .append("\n      limits: 100/1h\n      shadow: ")
+                            .append(kind.equals("shadow"))
+                            .append('\n');
                 }
             }
         });
@@ -51,7 +58,9 @@ class RuleCommandsTest {
                 Jedis jedis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             Limiter limiter = site.context().getBean(Limiter.class);
             // So that Redis has the scripts.
-            COMMANDS.keySet().forEach(path -> assertEquals(404, site.call("GET", "/" + path).statusCode()));
+            COMMANDS.keySet()
+                    .forEach(path ->
+                            assertEquals(404, site.call("GET", "/" + path).statusCode()));
             List<String> seen = new CopyOnWriteArrayList<>();
             Thread monitor = new Thread(() -> monitor(jedis, seen));
             monitor.start();

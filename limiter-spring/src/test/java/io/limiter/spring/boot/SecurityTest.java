@@ -135,6 +135,28 @@ class SecurityTest {
     }
 
     @Test
+    void usersAndRolesAreExemptWhereTheyAreKnown(CapturedOutput output) {
+        String yaml = """
+                limiter:
+                  exempt.users: ann
+                  rules:
+                    early: {path: /open, limits: 1/1h}
+                    late: {path: /*, key: user, limits: 1/1h}
+                    staff: {path: /closed, limits: 1/1h, exempt.roles: USER}
+                """;
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            assertEquals(List.of(200, 200, 200), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
+            assertEquals(List.of(200, 429), site.statuses(2, "GET", "/closed", "Authorization", basic("bob")));
+            assertEquals(
+                    List.of(200, 429),
+                    site.statuses(2, "GET", "/open", "Authorization", basic("ann")),
+                    "decided before the login");
+            assertEquals(List.of(401, 401), site.statuses(2, "GET", "/closed", "Authorization", "Basic YTpi"));
+        }
+        assertTrue(output.getAll().contains("RL-157 rules [early] are decided before Spring Security"), output::getAll);
+    }
+
+    @Test
     void aRuleByUserThatComesByReplaceIsInForce() {
         try (BootSite site = BootSite.start(folder, "", Site.class)) {
             assertEquals(List.of(200, 200), site.statuses(2, "GET", "/closed", "Authorization", basic("ann")));

@@ -144,8 +144,7 @@ public record RateLimitsReport(
      */
     public record Callers(Exempt exempt, List<String> denied, int deniedStatus) {
         private static Callers of(CallerSettings settings) {
-            return new Callers(
-                    Exempt.of(settings.exempt()), texts(settings.denied()), settings.deniedStatus());
+            return new Callers(Exempt.of(settings.exempt()), texts(settings.denied()), settings.deniedStatus());
         }
     }
 
