@@ -26,7 +26,7 @@ class KindsOfKeysTest {
     Path directory;
 
     private final AtomicReference<String> body = new AtomicReference<>();
-    private Container.Site site;
+    private ServletSite.Running site;
 
     @AfterEach
     void stop() throws Exception {
@@ -35,7 +35,7 @@ class KindsOfKeysTest {
         }
     }
 
-    private void start(Container container, String key) throws Exception {
+    private void start(ServletSite container, String key) throws Exception {
         String rules = "limiter.rules.r.path = /page\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
         site = container.start(
                 directory,
@@ -67,7 +67,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void eachValueOfAQueryParameterHasItsOwn(Container container) throws Exception {
+    void eachValueOfAQueryParameterHasItsOwn(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=ann");
         assertDenied("/page?user=ann");
@@ -84,7 +84,7 @@ class KindsOfKeysTest {
     /** Whatever the application reads as ann is ann's quota, or that of the address: no spelling gives a new one each time. */
     @ParameterizedTest
     @EnumSource
-    void noSpellingOfAQueryMakesAQuotaOfItsOwn(Container container) throws Exception {
+    void noSpellingOfAQueryMakesAQuotaOfItsOwn(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=ann");
         for (String spelling : List.of(
@@ -110,7 +110,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void aCharsetThatTheClientNamesMakesNoSecondSpelling(Container container) throws Exception {
+    void aCharsetThatTheClientNamesMakesNoSecondSpelling(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=%C3%A9");
         assertDenied("/page?user=%C3%A9");
@@ -122,7 +122,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void aFormIsNeverRead(Container container) throws Exception {
+    void aFormIsNeverRead(ServletSite container) throws Exception {
         start(container, "query:user");
         for (int expected : new int[] {200, 429}) {
             assertEquals(
@@ -137,7 +137,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void aForwardHasTheQueryThatItIsSentWith(Container container) throws Exception {
+    void aForwardHasTheQueryThatItIsSentWith(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/forward?user=1");
         assertDenied("/forward?user=2");
@@ -148,7 +148,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void eachBearerTokenHasItsOwn(Container container) throws Exception {
+    void eachBearerTokenHasItsOwn(ServletSite container) throws Exception {
         start(container, "bearer");
         assertPasses("/page", "Authorization", "Bearer abc-._~+/9==");
         for (String same : List.of("bearer abc-._~+/9==", "BEARER   abc-._~+/9==", "Bearer abc-._~+/9== ")) {
@@ -164,7 +164,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsNoBearerTokenIsMissing(Container container) throws Exception {
+    void whatIsNoBearerTokenIsMissing(ServletSite container) throws Exception {
         start(container, "bearer");
         assertPasses("/page");
         for (String other : List.of(
@@ -210,7 +210,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void aClassMakesTheKeyAndNoFaultOfItIsFree(Container container) throws Exception {
+    void aClassMakesTheKeyAndNoFaultOfItIsFree(ServletSite container) throws Exception {
         start(container, "class:" + ByTenant.class.getName());
         assertPasses("/page", "Tenant", "a");
         assertDenied("/page", "Tenant", "a", "X", "y");
@@ -224,7 +224,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void aClassThatTheApplicationHasIsNotMadeAgain(Container container) throws Exception {
+    void aClassThatTheApplicationHasIsNotMadeAgain(ServletSite container) throws Exception {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = class:"
                 + WithSuffix.class.getName();
         RateLimitFilter.Builder builder = RateLimitFilter.builder(io.limiter.Limiter.start(WebServer.config(rules)));

@@ -52,7 +52,7 @@ class SecretKeysTest {
         }
     }
 
-    private List<String> keys(Container container, String secret) throws Exception {
+    private List<String> keys(ServletSite container, String secret) throws Exception {
         String rules = """
                 limiter.rules.bearer.path = /*
                 limiter.rules.bearer.limits = 1/1h
@@ -72,7 +72,7 @@ class SecretKeysTest {
                 """ + (secret == null ? "" : "limiter.redis.key-secret = " + secret);
         Seen seen = new Seen(new CopyOnWriteArrayList<>(), InProcessBackend.create());
         String[] headers = {"Authorization", "Bearer " + CLEAR, "X-Anything", CLEAR, "Cookie", "c=" + CLEAR};
-        try (Container.Site site = container.start(
+        try (ServletSite.Running site = container.start(
                 directory,
                 List.of(WebServer.limiter(RateLimiter.on(seen), rules)),
                 Map.of("/", Answer.text("ok"), "/login", (request, response) -> request.getSession(true)))) {
@@ -92,7 +92,7 @@ class SecretKeysTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyCredentialIsHashed(Container container) throws Exception {
+    void everyCredentialIsHashed(ServletSite container) throws Exception {
         List<String> plain = keys(container, null);
         assertEquals(5, plain.size());
         for (String kind : List.of("bearer", "header.x-anything", "cookie.c", "query.q", "session")) {

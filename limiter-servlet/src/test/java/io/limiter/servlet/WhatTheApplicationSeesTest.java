@@ -43,7 +43,7 @@ class WhatTheApplicationSeesTest {
 
     @ParameterizedTest
     @EnumSource
-    void theDecisionIsAnAttribute(Container container) throws Exception {
+    void theDecisionIsAnAttribute(ServletSite container) throws Exception {
         String rules = """
                 limiter.rules.page.path = /page
                 limiter.rules.page.limits = 2/1h
@@ -55,7 +55,7 @@ class WhatTheApplicationSeesTest {
                         InProcessBackend.builder().timeSource(new ManualTime()).build()),
                 rules,
                 (rejection, request, response) -> SEEN.to(request, response));
-        try (Container.Site site = container.start(
+        try (ServletSite.Running site = container.start(
                 directory,
                 List.of(limiter),
                 Map.of(
@@ -86,7 +86,7 @@ class WhatTheApplicationSeesTest {
 
     @ParameterizedTest
     @EnumSource
-    void xRatelimitBesideADraft(Container container) throws Exception {
+    void xRatelimitBesideADraft(ServletSite container) throws Exception {
         assertEquals(
                 "{ratelimit=[\"r\";r=1;t=3600], ratelimit-policy=[\"r\";q=2;w=3600],"
                         + " x-ratelimit-limit=[2], x-ratelimit-remaining=[1], x-ratelimit-reset=[3600]}",
@@ -101,10 +101,10 @@ class WhatTheApplicationSeesTest {
                 fields(container, "draft-6, x-ratelimit").toString());
     }
 
-    private Map<String, List<String>> fields(Container container, String forms) throws Exception {
+    private Map<String, List<String>> fields(ServletSite container, String forms) throws Exception {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 2/1h\nlimiter.http.headers = " + forms
                 + "\nlimiter.http.x-ratelimit-reset = delta\nlimiter.http.expose-headers = true";
-        try (Container.Site site = container.start(
+        try (ServletSite.Running site = container.start(
                 directory, List.of(WebServer.limiter(new ManualTime(), rules)), Map.of("/", Answer.text("ok")))) {
             HttpResponse<String> answer = site.get("/");
             Map<String, List<String>> fields = new TreeMap<>(answer.headers().map());
@@ -136,7 +136,7 @@ class WhatTheApplicationSeesTest {
 
     @ParameterizedTest
     @EnumSource
-    void rulesAreDecidedBeforeOrAfterAuthentication(Container container) throws Exception {
+    void rulesAreDecidedBeforeOrAfterAuthentication(ServletSite container) throws Exception {
         String rules = """
                 limiter.rules.tries.path = /*
                 limiter.rules.tries.limits = 6/1h
@@ -157,7 +157,7 @@ class WhatTheApplicationSeesTest {
             Filter after = RateLimitFilter.builder(limiter)
                     .configuredRules(rule -> rule.position() == Position.AFTER_AUTHENTICATION)
                     .build();
-            try (Container.Site site = container.start(
+            try (ServletSite.Running site = container.start(
                     directory, List.of(before, AUTHENTICATION, after), Map.of("/", Answer.text("ok")))) {
                 // What is refused before costs nothing after.
                 assertEquals(401, site.status("/"));

@@ -22,22 +22,22 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
 /** The servlet containers on which each property is shown, with the same filters and servlets. */
-public enum Container {
+public enum ServletSite {
     TOMCAT {
         @Override
-        public Site start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets) {
+        public Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets) {
             WebServer server = new WebServer(directory);
             for (int i = 0; i < filters.size(); i++) {
                 server.filter("filter " + i, filters.get(i));
             }
             servlets.forEach(server::servlet);
             server.start();
-            return new Site(server.port(), server);
+            return new Running(server.port(), server);
         }
     },
     JETTY {
         @Override
-        public Site start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets)
+        public Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets)
                 throws Exception {
             Server server = new Server();
             ServerConnector connector = new ServerConnector(server);
@@ -55,16 +55,16 @@ public enum Container {
             server.addConnector(connector);
             server.setHandler(context);
             server.start();
-            return new Site(connector.getLocalPort(), server::stop);
+            return new Running(connector.getLocalPort(), server::stop);
         }
     };
 
     /** Starts it on a free port; filters are for all paths and dispatches. */
-    public abstract Site start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets)
+    public abstract Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets)
             throws Exception;
 
     /** A running one. */
-    public record Site(int port, AutoCloseable stop) implements AutoCloseable {
+    public record Running(int port, AutoCloseable stop) implements AutoCloseable {
         public HttpRequest.Builder request(String path) {
             return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
         }
