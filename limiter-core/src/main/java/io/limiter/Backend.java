@@ -46,7 +46,18 @@ public interface Backend extends AutoCloseable {
     CompletionStage<Decision> decide(List<Charge> charges, Mode mode);
 
     /**
-     * The same for a thread that waits. An interrupt does not shorten the wait and is kept.
+     * Decides each charge by itself, taking what it grants; with as few commands as the backend can.
+     *
+     * @return a stage for each charge, in their order
+     */
+    default List<? extends CompletionStage<Decision>> decideEach(List<Charge> charges) {
+        return charges.stream()
+                .map(charge -> decide(List.of(charge), Mode.TAKE))
+                .toList();
+    }
+
+    /**
+     * As {@link #decide} for a thread that waits. An interrupt does not shorten the wait and is kept.
      *
      * @throws BackendException when there is no decision within the backend's own deadline
      */

@@ -90,6 +90,16 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
+    public List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges) {
+        List<CompletionStage<Decision>> decisions = new ArrayList<>(charges.size());
+        for (CompletionStage<Decision> answer : backend.decideEach(charges)) {
+            List<Charge> asked = List.of(charges.get(decisions.size()));
+            decisions.add(onExecutor(decided(asked, Backend.Mode.TAKE, answer.toCompletableFuture())));
+        }
+        return decisions;
+    }
+
+    @Override
     public Decision peek(List<Charge> charges) {
         return withoutRefund(decideNow(checked(charges), Backend.Mode.LOOK));
     }
@@ -155,7 +165,12 @@ final class BackendRateLimiter implements RateLimiter {
 
     private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
         List<Charge> asked = checked(charges);
-        CompletableFuture<Decision> answer = ask(asked, mode);
+        return decided(asked, mode, ask(asked, mode));
+    }
+
+    private CompletableFuture<Decision> decided(
+            List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered) {
+        CompletableFuture<Decision> answer = answered;
         if (!answer.isDone()) {
             // Not on the thread that found out: that may be the one clock for the deadlines of all others.
             answer = answer.exceptionallyComposeAsync(failure -> whenBackendFails(asked, mode, failure), executor);

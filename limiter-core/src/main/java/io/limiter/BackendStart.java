@@ -4,6 +4,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RedisSettings;
 import io.limiter.config.RedisSettings.RedisMode;
+import io.limiter.config.RuleDefinition;
 import io.limiter.redis.RedisBackend;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -25,6 +26,7 @@ final class BackendStart {
 
     /** Adds the properties that differ and need a restart. */
     static void addWhatCantChange(LimiterConfig now, LimiterConfig next, List<String> fixed) {
+        add(fixed, "limiter.enabled", now.enabled(), next.enabled());
         add(fixed, "limiter.backend", now.backend(), next.backend());
         add(fixed, "limiter.redis.*", now.redis(), next.redis());
         add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
@@ -51,6 +53,20 @@ final class BackendStart {
         }
     }
 
+    /** Without a secret, who reads the keys in Redis can find short ones by trying. */
+    static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
+        List<String> rules = config.rules().stream()
+                .filter(rule -> rule.key().stream().anyMatch(part -> part.kind().isSecret()))
+                .map(RuleDefinition::name)
+                .toList();
+        if (config.redis().keySecret() == null && !rules.isEmpty()) {
+            LOG.warn(
+                    "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"
+                            + " can be guessed; add limiter.redis.key-secret, the same in all instances",
+                    rules);
+        }
+    }
+
     static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
         List<String> ignored = new ArrayList<>();
         add(ignored, "limiter.redis.address", redis.addresses(), List.of());
@@ -74,7 +90,8 @@ final class BackendStart {
             RedisBackend.Builder builder = RedisBackend.builder()
                     .prefix(settings.prefix())
                     .deadline(settings.deadline())
-                    .denialMaxAge(settings.denialMaxAge());
+                    .denialMaxAge(settings.denialMaxAge())
+                    .keyHash(settings.keyHash());
             if (settings.config() != null) {
                 builder.yaml(text(settings.config()));
             } else if (settings.mode() == RedisMode.CLUSTER) {

@@ -30,6 +30,10 @@ public final class Limiter implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Limiter.class);
 
     private final RateLimiter rateLimiter;
+    private final KeyHash keyHash;
+    /** Closed with it; another one where nothing is limited. */
+    private final RateLimiter given;
+
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
@@ -58,9 +62,12 @@ public final class Limiter implements AutoCloseable {
     }
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
-        this.rateLimiter = rateLimiter;
+        this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
+        this.given = rateLimiter;
+        this.keyHash = config.redis().keyHash();
         this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
-        config.policies().values().forEach(rateLimiter::announce);
+        config.policies().values().forEach(this.rateLimiter::announce);
+        config.uncounted().forEach(LOG::warn);
     }
 
     /**
@@ -71,6 +78,9 @@ public final class Limiter implements AutoCloseable {
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
+        if (!config.enabled()) {
+            return of(config, RateLimiter.unlimited());
+        }
         if (config.backend() == BackendKind.REDIS) {
             return started(config, BackendStart.redis(config.redis()));
         }
@@ -99,6 +109,9 @@ public final class Limiter implements AutoCloseable {
                         .fallback(inProcess)
                         .instances(config.instances())
                         .build();
+        if (shared != null) {
+            BackendStart.warnOfKeysThatCanBeGuessed(config);
+        }
         LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(config));
         return new Limiter(config, rateLimiter);
     }
@@ -121,6 +134,11 @@ public final class Limiter implements AutoCloseable {
     /** The limiter itself, for everything that is not asked by a policy's name. */
     public RateLimiter rateLimiter() {
         return rateLimiter;
+    }
+
+    /** Hides the secrets in keys, with {@code limiter.redis.key-secret}. It never changes. */
+    public KeyHash keyHash() {
+        return keyHash;
     }
 
     /** All policies that are known now by name: the configured ones, then those that were announced. */
@@ -232,6 +250,9 @@ public final class Limiter implements AutoCloseable {
         Snapshot fresh = new Snapshot(next, now.own, merged(next, now.own), derived);
         next.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
+        if (next.backend() == BackendKind.REDIS) {
+            BackendStart.warnOfKeysThatCanBeGuessed(next);
+        }
         now.config.policies().forEach((name, policy) -> {
             Policy other = fresh.policies.get(name);
             if (other == null) {
@@ -241,6 +262,7 @@ public final class Limiter implements AutoCloseable {
             }
         });
         LOG.info("configuration replaced: policies {}", shown(next));
+        next.uncounted().forEach(LOG::warn);
     }
 
     /** Whoever changes a period without a name for the limit gives each caller a new quota. */
@@ -269,6 +291,6 @@ public final class Limiter implements AutoCloseable {
 
     @Override
     public void close() {
-        rateLimiter.close();
+        given.close();
     }
 }

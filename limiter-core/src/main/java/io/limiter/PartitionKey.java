@@ -1,8 +1,6 @@
 package io.limiter;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -142,8 +140,12 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         if (part.isEmpty()) {
             return "~";
         }
-        String encoded = isPlain(part) ? part : percentEncoded(part);
-        return encoded.length() <= MAX_PART ? encoded : "~" + digest(encoded);
+        String encoded = wholeEncoded(part);
+        return encoded.length() <= MAX_PART ? encoded : "~" + KeyHash.PLAIN.of(encoded);
+    }
+
+    private static String wholeEncoded(String part) {
+        return isPlain(part) ? part : percentEncoded(part);
     }
 
     private static boolean isPlain(String part) {
@@ -187,15 +189,6 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         HEX.toHexDigits(encoded, (byte) b);
     }
 
-    private static String digest(String encoded) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(encoded.getBytes(StandardCharsets.US_ASCII));
-            return HexFormat.of().formatHex(hash, 0, 16);
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java platform has SHA-256", impossible);
-        }
-    }
-
     /** Collects the parts of a key. Not thread-safe. */
     public static final class Builder {
         // Most keys have one part, and need no buffer.
@@ -214,6 +207,14 @@ public final class PartitionKey implements Comparable<PartitionKey> {
          */
         public Builder add(String kind, String part) {
             return append(encoded(kind) + "=" + encoded(part));
+        }
+
+        /**
+         * Adds a part of a kind that is a secret, such as an API key: {@code ~} and 128 bits of its hash stand for it, however
+         * short it is. In an application, {@link Limiter#keyHash()} is the hash that rules use.
+         */
+        public Builder addSecret(String kind, String secret, KeyHash hash) {
+            return append(encoded(kind) + "=~" + hash.of(wholeEncoded(secret)));
         }
 
         /** Adds several parts in their order. */

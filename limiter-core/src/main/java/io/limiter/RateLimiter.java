@@ -25,6 +25,11 @@ public interface RateLimiter extends AutoCloseable {
         return builder(backend).build();
     }
 
+    /** A limiter that admits everything and counts nothing. */
+    static RateLimiter unlimited() {
+        return on(new NothingLimited());
+    }
+
     /** A builder of a limiter on this backend. */
     static Builder builder(Backend backend) {
         return new Builder(backend);
@@ -48,6 +53,16 @@ public interface RateLimiter extends AutoCloseable {
      * the calling thread where the answer is known at once; never on a thread of the Redis client.
      */
     CompletionStage<Decision> tryAcquireAsync(List<Charge> charges);
+
+    /**
+     * Takes the permits of each charge by itself, whatever becomes of the others, without blocking. Where charges go to
+     * one Redis server, they go there together.
+     *
+     * @return a stage for each charge, in their order
+     */
+    default List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges) {
+        return charges.stream().map(charge -> tryAcquireAsync(List.of(charge))).toList();
+    }
 
     /** As {@link #tryAcquire(Policy, PartitionKey, long)}, without blocking. */
     default CompletionStage<Decision> tryAcquireAsync(Policy policy, PartitionKey key, long permits) {

@@ -133,6 +133,11 @@ class HouseRulesTest {
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(
                 new TreeSet<>(Set.of(
+                        "io.limiter.config.CallerSettings",
+                        "io.limiter.config.Callers",
+                        "io.limiter.config.RequestCondition",
+                        "io.limiter.config.RuleScope",
+                        "io.limiter.rule.ShadowCounter",
                         "io.limiter.Algorithm",
                         "io.limiter.Backend",
                         "io.limiter.BackendException",
@@ -143,6 +148,7 @@ class HouseRulesTest {
                         "io.limiter.Decision",
                         "io.limiter.Derived",
                         "io.limiter.FailureMode",
+                        "io.limiter.KeyHash",
                         "io.limiter.Limit",
                         "io.limiter.LimitOutcome",
                         "io.limiter.Limiter",
@@ -166,6 +172,7 @@ class HouseRulesTest {
                         "io.limiter.redis.RedisBackend",
                         "io.limiter.rule.KeyForm",
                         "io.limiter.rule.KeyResolver",
+                        "io.limiter.rule.NamedClasses",
                         "io.limiter.rule.Rule",
                         "io.limiter.rule.RuleSet")),
                 open,

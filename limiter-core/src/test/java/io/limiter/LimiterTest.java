@@ -27,6 +27,33 @@ class LimiterTest {
     private static final String VOTE = "limiter.policies.vote.limits = 3/1h\n";
 
     @Test
+    void whatIsSwitchedOffAdmitsEverythingAndConnectsToNothing() {
+        Policy vote = Policy.of("vote", Limit.fixedWindow(0, Duration.ofHours(1)));
+        LimiterConfig config = LimiterConfig.builder()
+                .properties(
+                        "here",
+                        Map.of(
+                                "limiter.enabled", "false",
+                                "limiter.redis.address", "redis://127.0.0.1:1",
+                                "limiter.policies.vote.limits", "0/1h"))
+                .build();
+        try (LogLines log = new LogLines();
+                Limiter limiter = Limiter.start(config);
+                RateLimiter given = RateLimiter.on(InProcessBackend.create());
+                Limiter onGiven = Limiter.of(config, given)) {
+            assertTrue(limiter.tryAcquire("vote", PartitionKey.global(), 1).allowed());
+            assertTrue(onGiven.rateLimiter()
+                    .tryAcquire(vote, PartitionKey.global(), 1)
+                    .allowed());
+            assertEquals(BackendHealth.WELL, limiter.rateLimiter().health());
+            assertEquals(2, log.of(Level.WARN, "RL-118 nothing is limited").size(), log::toString);
+            IllegalArgumentException refused =
+                    assertThrows(IllegalArgumentException.class, () -> limiter.replace(config.withEnabled(true)));
+            assertTrue(String.valueOf(refused.getMessage()).contains("RL-150 limiter.enabled"), refused::getMessage);
+        }
+    }
+
+    @Test
     void inProcess() throws IOException {
         try (Limiter limiter = Limiter.start(config(VOTE, Map.of()))) {
             assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));

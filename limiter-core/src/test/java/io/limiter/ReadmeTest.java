@@ -51,6 +51,10 @@ class ReadmeTest {
     void theTableOfPropertiesNamesAllOfThemWithTheirDefaults() throws IOException {
         LimiterConfig defaults = LimiterConfig.builder().build();
         List<String> rows = List.of(
+                "`limiter.enabled` | `" + defaults.enabled() + "`",
+                "`limiter.exempt.addresses` | ",
+                "`limiter.deny.addresses` | ",
+                "`limiter.deny.status` | `" + defaults.callers().deniedStatus() + "`",
                 "`limiter.backend` | `in-process`",
                 "`limiter.instances` | `" + defaults.instances() + "`",
                 "`limiter.redis.address` | ",

@@ -1,5 +1,9 @@
 package io.limiter.address;
 
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
 /**
  * A range of addresses in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3): those that begin with the same bits
  * as one of them. Immutable.
@@ -11,6 +15,12 @@ package io.limiter.address;
  * @param prefixBits how many of its bits say the network
  */
 public record IpNetwork(IpAddress address, int prefixBits) {
+    /** This machine: {@code loopback}. */
+    public static final List<IpNetwork> LOOPBACK = parsed("127.0.0.0/8 ::1");
+
+    /** Networks that nobody reaches from the Internet (RFC 1918, RFC 4193): {@code private}. */
+    public static final List<IpNetwork> PRIVATE = parsed("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7");
+
     private static final int MAPPED_BITS = 96;
 
     /**
@@ -25,6 +35,23 @@ public record IpNetwork(IpAddress address, int prefixBits) {
                             ? "/0 is everybody; name the networks that you mean"
                             : "the prefix is 1 to " + address.bits() + " bits"));
         }
+    }
+
+    /**
+     * The networks of a text: those of the names {@code loopback} and {@code private}, in any case, or a network alone.
+     *
+     * @throws IllegalArgumentException as {@link #parse}
+     */
+    public static List<IpNetwork> named(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "loopback" -> LOOPBACK;
+            case "private" -> PRIVATE;
+            default -> List.of(parse(text));
+        };
+    }
+
+    private static List<IpNetwork> parsed(String networks) {
+        return Stream.of(networks.split(" ")).map(IpNetwork::parse).toList();
     }
 
     /**

@@ -4,8 +4,10 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.address.IpNetwork;
+import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
+import io.limiter.config.RuleDefinition.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +68,8 @@ final class Binder {
                         entries.number("limiter.in-process.max-stamps", none.maxStamps())));
         ClientIpSettings clientIp = entries.made(ClientIpSettings.DEFAULT, this::clientIp);
         HttpSettings http = entries.made(HttpSettings.DEFAULT, this::http);
+        boolean enabled = entries.yes("limiter.enabled", true);
+        CallerSettings callers = entries.made(CallerSettings.NONE, this::callerSettings);
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
@@ -85,8 +90,8 @@ final class Binder {
                 rules.add(rule);
             }
         }
-        LimiterConfig config = entries.made(
-                () -> new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules));
+        LimiterConfig config = entries.made(() -> new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }
@@ -116,6 +121,8 @@ final class Binder {
                 entries.text("limiter.redis.config"),
                 entries.text("limiter.redis.username"),
                 entries.text("limiter.redis.password"),
+                entries.text("limiter.redis.key-secret"),
+                entries.text("limiter.redis.previous-key-secret"),
                 entries.read("limiter.redis.prefix", none.prefix(), text -> text),
                 entries.read("limiter.redis.deadline", none.deadline(), LimitText::parseDuration),
                 entries.read("limiter.redis.startup-wait", none.startupWait(), LimitText::parseDuration),
@@ -127,7 +134,11 @@ final class Binder {
         List<String> items = new ArrayList<>(entries.words(trusted));
         boolean all = items.removeIf("all"::equalsIgnoreCase);
         boolean unix = items.removeIf("unix"::equalsIgnoreCase);
-        List<IpNetwork> networks = entries.read(trusted, text -> LimitText.each(items, Binder::network));
+        List<IpNetwork> networks = entries.read(
+                trusted,
+                text -> LimitText.each(items, Binder::proxies).stream()
+                        .flatMap(List::stream)
+                        .toList());
         return new ClientIpSettings(
                 networks == null ? List.of() : networks,
                 // Whoever is wrong about the proxies trusts somebody all the same: the header is no mistake for that.
@@ -138,7 +149,7 @@ final class Binder {
                 entries.number("limiter.client-ip.ipv6-prefix", ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS));
     }
 
-    private static IpNetwork network(String text) {
+    private static List<IpNetwork> proxies(String text) {
         Problems.refuseIf(
                 text.isEmpty(), "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
         // Everybody is a word, not a network, so that nobody trusts the Internet by a slip of a prefix.
@@ -146,26 +157,58 @@ final class Binder {
                 text.matches("[0-9A-Fa-f:.]+/0+"),
                 "'" + text + "' would trust everybody; write the networks of your proxies, or the word all where nobody"
                         + " else can connect");
-        return IpNetwork.parse(Problem.shown(text));
+        return IpNetwork.named(Problem.shown(text));
+    }
+
+    private CallerSettings callerSettings() {
+        return new CallerSettings(
+                callers("limiter.exempt."),
+                exactNetworks("limiter.deny.addresses"),
+                entries.number("limiter.deny.status", CallerSettings.NONE.deniedStatus()));
+    }
+
+    private Callers callers(String here) {
+        return new Callers(exactNetworks(here + "addresses"), names(here + "users"), names(here + "roles"));
+    }
+
+    private List<IpNetwork> exactNetworks(String key) {
+        return entries.read(key, List.of(), text -> {
+            List<IpNetwork> networks = LimitText.each(LimitText.items(text), IpNetwork::named).stream()
+                    .flatMap(List::stream)
+                    .toList();
+            networks.forEach(Callers::checkNetwork);
+            return networks;
+        });
+    }
+
+    private Set<String> names(String key) {
+        return entries.read(key, Set.of(), text -> {
+            Set<String> names = new LinkedHashSet<>(LimitText.items(text));
+            names.forEach(Callers::checkName);
+            return names;
+        });
     }
 
     private HttpSettings http() {
         HttpSettings none = HttpSettings.DEFAULT;
         return new HttpSettings(
-                // Drafts 8 to 11 have one wire form.
                 entries.read(
                         "limiter.http.headers",
                         none.headers(),
-                        text -> Entries.chosen(
-                                text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"),
-                                "form of headers",
-                                none.headers())),
+                        text -> LimitText.each(LimitText.items(text), Binder::form).stream()
+                                .collect(Collectors.toUnmodifiableSet())),
                 entries.choice("limiter.http.x-ratelimit-reset", "way to tell a reset", none.reset()),
                 entries.yes("limiter.http.expose-headers", none.exposeHeaders()),
                 entries.yes("limiter.http.ignore-case", none.ignoreCase()),
                 entries.yes("limiter.http.ignore-trailing-slash", none.ignoreTrailingSlash()),
                 entries.choice("limiter.http.method-override", "kind of override", none.methodOverride()),
                 entries.text("limiter.http.rejection-handler"));
+    }
+
+    /** Drafts 8 to 11 have one wire form. */
+    private static Headers form(String text) {
+        return Entries.chosen(
+                text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"), "form of headers", Headers.DRAFT_10);
     }
 
     /** The policy of the entries limits, on-failure and deadline; null when it is wrong, which is noted. */
@@ -191,13 +234,35 @@ final class Binder {
                     here + "ipv6-prefix",
                     "the key of this rule is global and has no address; remove this line, or write another key");
         }
+        RuleScope scope = scope(here);
         return new RuleDefinition(
                 name,
                 entries.words(here + "path"),
                 new LinkedHashSet<>(entries.words(here + "methods")),
                 key,
                 entries.number(here + "ipv6-prefix", ipv6PrefixBits),
-                policy);
+                policy,
+                entries.choice(here + "position", "position", RuleDefinition.Position.of(key, scope)),
+                scope,
+                mode(here));
+    }
+
+    private RuleScope scope(String here) {
+        return new RuleScope(
+                conditions(here + "headers"),
+                conditions(here + "query"),
+                entries.words(here + "except"),
+                callers(here + "exempt."),
+                entries.yes(here + "default", false));
+    }
+
+    private List<RequestCondition> conditions(String key) {
+        return entries.read(key, List.of(), text -> LimitText.each(LimitText.items(text), RequestCondition::parse));
+    }
+
+    private Mode mode(String here) {
+        boolean shadow = entries.yes(here + "shadow", false);
+        return !entries.yes(here + "enabled", true) ? Mode.OFF : shadow ? Mode.SHADOW : Mode.ENFORCED;
     }
 
     /**
@@ -241,7 +306,10 @@ final class Binder {
         String whole = key.startsWith("limiter.") ? key : "limiter." + key;
         String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
         List<String> known = new ArrayList<>(otherKeys);
-        keys().forEach(one -> known.add(one.replace("<name>", name)));
+        // Of a.exempt.users, the name is a.
+        for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
+            keys().forEach(one -> known.add(one.replace("<name>", owner)));
+        }
         String near = Suggestion.of(whole, known);
         return near.isEmpty() ? "; remove it" : near;
     }

@@ -24,7 +24,7 @@ final class EnvironmentText {
     private static final Logger LOG = DiagnosticLog.of(EnvironmentText.class);
 
     private static final Pattern LIKE_A_SETTING =
-            Pattern.compile("LIMITER_(?:REDIS|POLICIES|RULES|HTTP|CLIENT_?IP|IN_?PROCESS)_.+");
+            Pattern.compile("LIMITER_(?:REDIS|POLICIES|RULES|HTTP|EXEMPT|DENY|CLIENT_?IP|IN_?PROCESS)_.+");
     /** What Kubernetes gives to every container of a namespace that has a service by such a name. */
     private static final Pattern OF_A_SERVICE = Pattern.compile(
             ".*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)");

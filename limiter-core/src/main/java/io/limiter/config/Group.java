@@ -10,7 +10,26 @@ import org.jspecify.annotations.Nullable;
 /** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
 enum Group {
     POLICIES("limiter.policies.", "limits", "on-failure", "deadline"),
-    RULES("limiter.rules.", "path", "methods", "key", "policy", "limits", "on-failure", "deadline", "ipv6-prefix");
+    RULES(
+            "limiter.rules.",
+            "path",
+            "methods",
+            "headers",
+            "query",
+            "except",
+            "exempt.addresses",
+            "exempt.users",
+            "exempt.roles",
+            "default",
+            "shadow",
+            "enabled",
+            "key",
+            "policy",
+            "limits",
+            "on-failure",
+            "deadline",
+            "ipv6-prefix",
+            "position");
 
     /** What all of its keys begin with. */
     final String start;
@@ -31,10 +50,13 @@ enum Group {
     /** The name in a key of this group; null in another key. */
     @Nullable
     String name(String key) {
-        int dot = key.lastIndexOf('.');
-        return key.startsWith(start) && dot > start.length() && properties.contains(key.substring(dot + 1))
-                ? key.substring(start.length(), dot)
-                : null;
+        for (String property : properties) {
+            int dot = key.length() - property.length() - 1;
+            if (dot > start.length() && key.charAt(dot) == '.' && key.startsWith(start) && key.endsWith(property)) {
+                return key.substring(start.length(), dot);
+            }
+        }
+        return null;
     }
 
     /** The names in all of these entries. */

@@ -1,11 +1,12 @@
 package io.limiter.config;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What HTTP says of a decision, and how requests are matched with rules. Immutable.
  *
- * @param headers which fields tell a client its quota
+ * @param headers which fields tell a client its quota: one form, or a draft together with {@code X_RATELIMIT}
  * @param reset what {@code X-RateLimit-Reset} counts; means nothing with other headers
  * @param exposeHeaders whether scripts of other origins may read those fields (CORS)
  * @param ignoreCase whether {@code /Login} is {@code /login} to a rule
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *     the standard answer
  */
 public record HttpSettings(
-        Headers headers,
+        Set<Headers> headers,
         Reset reset,
         boolean exposeHeaders,
         boolean ignoreCase,
@@ -24,7 +25,7 @@ public record HttpSettings(
         @Nullable String rejectionHandler) {
     /** What holds where nothing is written: a rule is rather for more requests than for fewer. */
     public static final HttpSettings DEFAULT =
-            new HttpSettings(Headers.DRAFT_10, Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null);
+            new HttpSettings(Set.of(Headers.DRAFT_10), Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null);
 
     /**
      * Checks the settings.
@@ -32,21 +33,35 @@ public record HttpSettings(
      * @throws ConfigException if the parts do not fit together, or the handler is no name of a class
      */
     public HttpSettings {
+        headers = Set.copyOf(headers);
         Problems problems = new Problems();
+        problems.on("limiter.http.headers", headers).check(HttpSettings::checkForms);
         problems.on("limiter.http.x-ratelimit-reset", reset)
                 .must(
-                        reset == Reset.EPOCH || headers == Headers.X_RATELIMIT,
+                        reset == Reset.EPOCH || headers.contains(Headers.X_RATELIMIT),
                         "RL-106 only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this"
                                 + " line");
         problems.on("limiter.http.rejection-handler", rejectionHandler).check(HttpSettings::checkClassName);
         problems.throwIfAny();
     }
 
-    private static void checkClassName(String text) {
-        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
+    private static void checkForms(Set<Headers> forms) {
+        Problems.refuseIf(forms.isEmpty(), "there is no form; write draft-10, or none");
         Problems.refuseIf(
-                !text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*"),
-                "no name of a class; write it with its package, such as com.example.MyRejections");
+                forms.size() > 1
+                        && (forms.size() > 2 || !forms.contains(Headers.X_RATELIMIT) || forms.contains(Headers.NONE)),
+                "RL-106 these can't be sent together; write one of the drafts, which share field names, and x-ratelimit"
+                        + " beside it, such as draft-10, x-ratelimit");
+    }
+
+    private static void checkClassName(String text) {
+        Problems.refuseIf(
+                !isClassName(text), "no name of a class; write it with its package, such as com.example.MyRejections");
+    }
+
+    static boolean isClassName(String text) {
+        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
+        return text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*");
     }
 
     /** Whether a text can name a header, a method or a cookie (RFC 9110, section 5.6.2). */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * One part of whose quota a rule asks for.
  *
  * @param kind where the part comes from
- * @param name which header, cookie or path variable; null for the other kinds
+ * @param name which header, cookie, query parameter, path variable or class; null for the other kinds
  */
 public record KeyPart(Kind kind, @Nullable String name) {
     /** The client's address. */
@@ -20,6 +20,9 @@ public record KeyPart(Kind kind, @Nullable String name) {
 
     /** The session that the client has. */
     public static final KeyPart SESSION = new KeyPart(Kind.SESSION, null);
+
+    /** The token of {@code Authorization: Bearer} (RFC 6750). */
+    public static final KeyPart BEARER = new KeyPart(Kind.BEARER, null);
 
     private static final String GLOBAL = "global";
 
@@ -36,7 +39,13 @@ public record KeyPart(Kind kind, @Nullable String name) {
         /** A cookie: {@code cookie:name}. */
         COOKIE,
         /** A variable of the rule's path: {@code path:name} for {@code /users/{name}}. */
-        PATH;
+        PATH,
+        /** A parameter of the query, never of a form: {@code query:name}. */
+        QUERY,
+        /** The token of {@code Authorization: Bearer}: {@code bearer}. */
+        BEARER,
+        /** A {@link io.limiter.rule.KeyResolver} of the application, which makes the whole key: {@code class:com.example.ByTenant}. */
+        CLASS;
 
         /** The kind in configuration text. */
         public String text() {
@@ -45,7 +54,21 @@ public record KeyPart(Kind kind, @Nullable String name) {
 
         /** Whether a name follows. */
         public boolean isNamed() {
-            return this == HEADER || this == COOKIE || this == PATH;
+            return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
+        }
+
+        /**
+         * Whether a client sends this text where credentials are sent too: headers, cookies, sessions, bearer tokens, queries. It
+         * is stored as a hash.
+         */
+        public boolean isSecret() {
+            return this == HEADER || this == COOKIE || this == SESSION || this == BEARER || this == QUERY;
+        }
+
+        private boolean canBeNamed(String name) {
+            return this == QUERY
+                    ? name.matches("[^\\s\\p{Cntrl}]{1,64}")
+                    : this == CLASS ? HttpSettings.isClassName(name) : HttpSettings.isToken(name);
         }
     }
 
@@ -56,7 +79,7 @@ public record KeyPart(Kind kind, @Nullable String name) {
      */
     public KeyPart {
         Problems.refuseIf(
-                kind.isNamed() != (name != null) || (name != null && !HttpSettings.isToken(name)),
+                kind.isNamed() != (name != null) || (name != null && !kind.canBeNamed(name)),
                 "'" + text(kind, name) + "' is no key; write "
                         + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
     }
@@ -74,6 +97,16 @@ public record KeyPart(Kind kind, @Nullable String name) {
     /** A variable of the rule's path. */
     public static KeyPart path(String variable) {
         return new KeyPart(Kind.PATH, variable);
+    }
+
+    /** A parameter of the query. */
+    public static KeyPart query(String name) {
+        return new KeyPart(Kind.QUERY, name);
+    }
+
+    /** A {@link io.limiter.rule.KeyResolver} class, with a public constructor without parameters. It is the whole key. */
+    public static KeyPart ofClass(String name) {
+        return new KeyPart(Kind.CLASS, name);
     }
 
     /** The parts of a text such as {@code ip + header:X-Api-Key}; none for {@code global}. */
@@ -102,8 +135,9 @@ public record KeyPart(Kind kind, @Nullable String name) {
                 return new KeyPart(kind, colon < 0 ? null : text.substring(colon + 1));
             }
         }
-        throw new IllegalArgumentException("'" + text + "' is no key; write ip, user, session, header:X-Api-Key,"
-                + " cookie:name, path:name or global, joined by ' + ' with spaces");
+        throw new IllegalArgumentException(
+                "'" + text + "' is no key; write ip, user, session, bearer,"
+                        + " header:X-Api-Key, cookie:name, query:name, path:name, class:com.example.ByTenant or global, joined by ' + ' with spaces");
     }
 
     private static String text(Kind kind, @Nullable String name) {

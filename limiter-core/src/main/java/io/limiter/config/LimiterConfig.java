@@ -23,22 +23,26 @@ import java.util.Set;
  * LimiterConfig.of(List.of(sms), List.of(RuleDefinition.of("login", perAddress, "/login")))
  * }</pre>
  *
+ * @param enabled whether anything is limited
  * @param backend where the state is
  * @param redis how to reach Redis; its defaults where the backend is in-process
  * @param inProcess the bounds of the state in this JVM
  * @param instances how many instances share the limits, for the local fallback
  * @param clientIp where the address of a client is found
  * @param http what HTTP says of a decision, and how requests are matched with rules
+ * @param callers callers that are exempt or denied under all rules
  * @param policies all policies by name, also those of the rules, in the order of the text
  * @param rules the rules in the order of the text, each with a name of its own
  */
 public record LimiterConfig(
+        boolean enabled,
         BackendKind backend,
         RedisSettings redis,
         InProcessSettings inProcess,
         long instances,
         ClientIpSettings clientIp,
         HttpSettings http,
+        CallerSettings callers,
         Map<String, Policy> policies,
         List<RuleDefinition> rules) {
     /**
@@ -71,6 +75,12 @@ public record LimiterConfig(
                                     + "' has limits of its own, and there is a policy of its name; write " + here
                                     + "policy = " + policy.name() + ", or rename one of the two");
         }
+        checkExempt(problems, "limiter.exempt.", callers.exempt(), clientIp);
+        rules.forEach(rule -> checkExempt(
+                problems,
+                Group.RULES.start + rule.name() + ".exempt.",
+                rule.scope().exempt(),
+                clientIp));
         problems.throwIfAny();
         policies = Collections.unmodifiableMap(all);
         rules = List.copyOf(rules);
@@ -88,34 +98,64 @@ public record LimiterConfig(
                 byName.put(policy.name(), policy) != null,
                 "there are two policies '" + policy.name() + "'; rename one of the two"));
         return new LimiterConfig(
+                true,
                 BackendKind.IN_PROCESS,
                 RedisSettings.DEFAULT,
                 InProcessSettings.DEFAULT,
                 1,
                 ClientIpSettings.DEFAULT,
                 HttpSettings.DEFAULT,
+                CallerSettings.NONE,
                 byName,
                 List.copyOf(rules));
     }
 
+    private static void checkExempt(Problems problems, String here, Callers exempt, ClientIpSettings clientIp) {
+        problems.on(here + "addresses", exempt.addresses())
+                .must(
+                        exempt.addresses().isEmpty() || !clientIp.trustsEveryPeer(),
+                        "RL-106 limiter.client-ip.trusted-proxies = all lets every client claim such an address; write"
+                                + " the networks of your proxies there, or remove this line");
+    }
+
+    /** What makes requests not counted, or not denied: sentences that begin with a code of docs/diagnostics.md. */
+    public List<String> uncounted() {
+        return Uncounted.of(this);
+    }
+
     /** The same configuration with the state in Redis, shared by so many instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
-        return new LimiterConfig(BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, policies, rules);
+        return new LimiterConfig(
+                enabled, BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
-        return new LimiterConfig(backend, redis, settings, instances, clientIp, http, policies, rules);
+        return new LimiterConfig(
+                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
-        return new LimiterConfig(backend, redis, inProcess, instances, settings, http, policies, rules);
+        return new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules);
     }
 
     /** The same configuration with these settings of HTTP. */
     public LimiterConfig withHttp(HttpSettings settings) {
-        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, settings, policies, rules);
+        return new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules);
+    }
+
+    /** The same configuration that treats these callers apart. */
+    public LimiterConfig withCallers(CallerSettings settings) {
+        return new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules);
+    }
+
+    /** The same configuration, in force or not. */
+    public LimiterConfig withEnabled(boolean on) {
+        return new LimiterConfig(on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules);
     }
 
     /** Where the state is. */

@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import io.limiter.KeyHash;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  *     the addresses say it
  * @param username who logs in; null for Redis' default user, or where the addresses say it
  * @param password of that user; null for none, or where the addresses say it
+ * @param keySecret with which secrets in keys are hashed, at least {@value #LEAST_SECRET} characters and the same in all
+ *     instances; null for none
+ * @param previousKeySecret the one before, with which operations find old keys too; null for none
  * @param prefix what every key starts with
  * @param deadline the longest that a decision waits for Redis, unless its policy says otherwise; 1 ms to 1 minute
  * @param startupWait how long a start waits for the first connection, up to 1 minute; afterwards the failure modes
@@ -31,10 +35,14 @@ public record RedisSettings(
         @Nullable String config,
         @Nullable String username,
         @Nullable String password,
+        @Nullable String keySecret,
+        @Nullable String previousKeySecret,
         String prefix,
         Duration deadline,
         Duration startupWait,
         Duration denialMaxAge) {
+    private static final int LEAST_SECRET = 16;
+
     private static final Pattern ADDRESS = Pattern.compile(
             "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?:[0-9]{1,5})?)?");
 
@@ -45,6 +53,8 @@ public record RedisSettings(
     public static final RedisSettings DEFAULT = new RedisSettings(
             RedisMode.SINGLE,
             List.of(),
+            null,
+            null,
             null,
             null,
             null,
@@ -102,6 +112,15 @@ public record RedisSettings(
                 .must(
                         byFile || password == null || addresses.stream().noneMatch(text -> text.contains("@")),
                         "RL-106 the address has a login already; keep one of the two");
+        problems.on("limiter.redis.key-secret", keySecret).check(RedisSettings::checkSecret);
+        problems.on("limiter.redis.previous-key-secret", previousKeySecret)
+                .check(RedisSettings::checkSecret)
+                .must(
+                        previousKeySecret == null || keySecret != null,
+                        "RL-105 there is no present secret; add limiter.redis.key-secret")
+                .must(
+                        previousKeySecret == null || !previousKeySecret.equals(keySecret),
+                        "RL-106 it is the present secret; write the one before, or remove this line");
         problems.on("limiter.redis.prefix", prefix)
                 .must(
                         prefix.matches("[A-Za-z0-9._:-]{1,64}"),
@@ -112,7 +131,7 @@ public record RedisSettings(
         problems.throwIfAny();
     }
 
-    /** Settings with the default of {@code denialMaxAge}. */
+    /** Settings without secrets, and with the default of {@code denialMaxAge}. */
     public RedisSettings(
             RedisMode mode,
             List<String> addresses,
@@ -123,14 +142,58 @@ public record RedisSettings(
             String prefix,
             Duration deadline,
             Duration startupWait) {
-        this(mode, addresses, master, config, username, password, prefix, deadline, startupWait, DEFAULT.denialMaxAge);
+        this(
+                mode,
+                addresses,
+                master,
+                config,
+                username,
+                password,
+                null,
+                null,
+                prefix,
+                deadline,
+                startupWait,
+                DEFAULT.denialMaxAge);
     }
 
     /** One server, such as {@code redis://127.0.0.1:6379}. */
     public static RedisSettings of(String address) {
         RedisSettings none = DEFAULT;
         return new RedisSettings(
-                none.mode, List.of(address), null, null, null, null, none.prefix, none.deadline, none.startupWait);
+                none.mode,
+                List.of(address),
+                null,
+                null,
+                null,
+                null,
+                none.prefix,
+                none.deadline,
+                none.startupWait);
+    }
+
+    /** The same settings with these secrets. */
+    public RedisSettings withKeySecrets(@Nullable String present, @Nullable String previous) {
+        return new RedisSettings(
+                mode, addresses, master, config, username, password, present, previous, prefix, deadline, startupWait,
+                denialMaxAge);
+    }
+
+    /** A new hash of secrets in keys. */
+    public KeyHash keyHash() {
+        return keySecret == null ? KeyHash.PLAIN : KeyHash.keyed(keySecret);
+    }
+
+    /** A new hash as it was before the secret changed; null where that is not said. */
+    public @Nullable KeyHash previousKeyHash() {
+        return previousKeySecret == null ? null : KeyHash.keyed(previousKeySecret);
+    }
+
+    private static void checkSecret(String secret) {
+        Problems.refuseIf(
+                secret.length() < LEAST_SECRET,
+                "too short to keep keys secret; write at least " + LEAST_SECRET
+                        + " random characters, such as those of: openssl rand -hex 32");
     }
 
     private static void checkAddress(String address) {
@@ -163,7 +226,7 @@ public record RedisSettings(
         CLUSTER
     }
 
-    /** Without passwords. */
+    /** Without passwords and secrets. */
     @Override
     public String toString() {
         List<String> shown = addresses.stream().map(Problem::shown).toList();

@@ -21,15 +21,27 @@ import java.util.stream.Collectors;
  *
  * @param name the rule's name: 1 to 64 of {@code A-Z a-z 0-9 . _ -}
  * @param paths the paths it is for, at least one: exact ({@code /login}), everything below ({@code /api/*}, which is
- *     {@code /api} too), with variables that stand for one segment ({@code /users/{id}})
+ *     {@code /api} too), with variables that match one segment ({@code /users/{id}}), with any number of segments
+ *     between two others ({@code /api/**&#47;export}). A default rule without paths is for all
  * @param methods the HTTP methods it is for, in upper case; empty for all
  * @param key the parts of the key, in their order; empty for one quota for all
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, in the key and where the address stands in
  *     for a part of it
  * @param policy the policy that it charges
+ * @param position where it is decided, in an application that authenticates its users in a filter
+ * @param scope which requests of those it is for
+ * @param mode what it does to them
  */
 public record RuleDefinition(
-        String name, List<String> paths, Set<String> methods, List<KeyPart> key, int ipv6PrefixBits, Policy policy) {
+        String name,
+        List<String> paths,
+        Set<String> methods,
+        List<KeyPart> key,
+        int ipv6PrefixBits,
+        Policy policy,
+        Position position,
+        RuleScope scope,
+        Mode mode) {
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
     private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
     private static final List<String> METHODS =
@@ -43,22 +55,28 @@ public record RuleDefinition(
     public RuleDefinition {
         Objects.requireNonNull(policy, "policy");
         String here = Group.RULES.start + name + ".";
-        List<String> pathsOfKey = List.copyOf(paths);
+        List<String> pathsOfKey = paths.isEmpty() && scope.isDefault() ? List.of("/*") : List.copyOf(paths);
         Problems problems = new Problems();
         problems.on(here + "name", name)
                 .must(
                         name.matches("[A-Za-z0-9._-]{1,64}"),
                         "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
-        problems.on(here + "path", paths)
+        problems.on(here + "path", pathsOfKey)
                 .must(
-                        !paths.isEmpty(),
+                        !pathsOfKey.isEmpty(),
                         "RL-105 rule '" + name + "' has no path; add " + here
                                 + "path = /api/* (every path is written /*)")
                 .check(all -> all.forEach(RuleDefinition::checkPath));
         problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
+        problems.on(here + "except", scope.except()).check(all -> all.forEach(RuleDefinition::checkExempt));
         problems.on(here + "key", key).check(parts -> checkKey(parts, pathsOfKey));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
+        problems.on(here + "position", position)
+                .must(
+                        position == Position.AFTER_AUTHENTICATION || Position.of(key, scope) == position,
+                        "RL-146 before authentication no user is known, so neither a key nor an exemption can name one; write "
+                                + here + "position = after-authentication, or remove this line");
         problems.throwIfAny();
         paths = pathsOfKey;
         methods =
@@ -66,20 +84,83 @@ public record RuleDefinition(
         key = List.copyOf(key);
     }
 
+    /** What a rule does to the requests that it matches. */
+    public enum Mode {
+        /** It counts them, and denies those above its limits. */
+        ENFORCED,
+        /** It counts them and reports what it would deny. It denies nothing, and its quota fields are not sent. */
+        SHADOW,
+        /** Nothing. */
+        OFF
+    }
+
     /** A rule for all methods of these paths, with a quota for each client's address. */
     public static RuleDefinition of(String name, Policy policy, String... paths) {
         return new RuleDefinition(
-                name, List.of(paths), Set.of(), List.of(KeyPart.IP), ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS, policy);
+                name,
+                List.of(paths),
+                Set.of(),
+                List.of(KeyPart.IP),
+                ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS,
+                policy,
+                Position.BEFORE_AUTHENTICATION,
+                RuleScope.ALL,
+                Mode.ENFORCED);
     }
 
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
-        return new RuleDefinition(name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy);
+        return new RuleDefinition(
+                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, position, scope, mode);
     }
 
-    /** The same rule with a quota for each combination of these parts; one quota for all when there is none. */
+    /**
+     * The same rule with a quota for each combination of these parts; one quota for all when there is none. It is decided where
+     * they are known.
+     */
     public RuleDefinition withKey(KeyPart... parts) {
-        return new RuleDefinition(name, paths, methods, List.of(parts), ipv6PrefixBits, policy);
+        List<KeyPart> all = List.of(parts);
+        return new RuleDefinition(
+                name, paths, methods, all, ipv6PrefixBits, policy, Position.of(all, scope), scope, mode);
+    }
+
+    /** The same rule, decided there. */
+    public RuleDefinition withPosition(Position there) {
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there, scope, mode);
+    }
+
+    /** The same rule for the requests of this scope only, decided where its callers are known. */
+    public RuleDefinition withScope(RuleScope other) {
+        Position there =
+                Position.of(key, other) == Position.AFTER_AUTHENTICATION ? Position.AFTER_AUTHENTICATION : position;
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there, other, mode);
+    }
+
+    /** The same rule in another mode. */
+    public RuleDefinition withMode(Mode other) {
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, position, scope, other);
+    }
+
+    /** Where a rule is decided. */
+    public enum Position {
+        /** Before anybody is authenticated, so that failed logins count too: {@code before-authentication}. */
+        BEFORE_AUTHENTICATION,
+        /** Where the user is known; requests that were refused until then do not count: {@code after-authentication}. */
+        AFTER_AUTHENTICATION;
+
+        /** The first one where a key and the callers that are exempt are known. */
+        static Position of(List<KeyPart> key, RuleScope scope) {
+            return scope.exempt().needUser() || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
+                    ? AFTER_AUTHENTICATION
+                    : BEFORE_AUTHENTICATION;
+        }
+    }
+
+    private static void checkExempt(String path) {
+        checkPath(path);
+        Problems.refuseIf(
+                path.matches("(/\\*{1,2})+"),
+                "'" + path + "' is every path, so the rule would count nothing; write enabled = false instead");
     }
 
     private static void checkPath(String path) {
@@ -97,11 +178,12 @@ public record RuleDefinition(
                     "'" + path + "' has two variables " + segment + "; give one of them another name");
             Problems.refuseIf(
                     !variable.matches()
+                            && !segment.equals("**")
                             && !(last && segment.equals("*"))
                             && UNFIT.matcher(segment).find(),
                     "'" + path + "' can't be matched at '" + segment
-                            + "'; a path is plain decoded text, * stands alone at its end (/api/*), a variable alone"
-                            + " between two / (/users/{id})");
+                            + "'; a path is plain decoded text, * stands alone at its end (/api/*), ** and a variable"
+                            + " alone between two / (/api/**/export, /users/{id})");
         }
     }
 
@@ -117,6 +199,10 @@ public record RuleDefinition(
     private static void checkKey(List<KeyPart> key, List<String> paths) {
         Set<KeyPart> parts = new HashSet<>();
         for (KeyPart part : key) {
+            Problems.refuseIf(
+                    part.kind() == KeyPart.Kind.CLASS && key.size() > 1,
+                    "'" + part
+                            + "' makes the whole key and stands alone; remove the other parts, or add them in that class");
             for (String path : paths) {
                 Problems.refuseIf(
                         part.kind() == KeyPart.Kind.PATH && !path.contains("{" + part.name() + "}"),

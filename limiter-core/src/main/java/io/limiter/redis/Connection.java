@@ -6,7 +6,9 @@ import io.limiter.DiagnosticLog;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -93,6 +95,22 @@ final class Connection implements AutoCloseable {
         } catch (BackendException e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** The same for several calls, of which each master gets its own together. */
+    List<CompletableFuture<List<LimitOutcome>>> sendTogether(List<Call> calls) {
+        Map<Sender, List<Call>> bySender = new LinkedHashMap<>();
+        List<CompletableFuture<List<LimitOutcome>>> answers = new ArrayList<>(calls.size());
+        for (Call call : calls) {
+            try {
+                bySender.computeIfAbsent(sender(call), one -> new ArrayList<>()).add(call);
+                answers.add(call.future());
+            } catch (BackendException e) {
+                answers.add(CompletableFuture.failedFuture(e));
+            }
+        }
+        bySender.forEach(Sender::sendTogether);
+        return answers;
     }
 
     /**

@@ -86,6 +86,13 @@ final class Outbox {
         send();
     }
 
+    /** Sends calls in one command, now or in their turn. */
+    void addTogether(List<Call> calls) {
+        waitingCount.addAndGet(calls.size());
+        waiting.addAll(calls);
+        send();
+    }
+
     /** Nobody waits for the call any more, and it was not sent. */
     void remove(Call call) {
         // They come in order and leave about in order, so it is near the front.

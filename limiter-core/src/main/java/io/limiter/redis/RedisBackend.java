@@ -5,6 +5,7 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.KeyHash;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -17,6 +18,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -47,7 +49,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     private final DenialCache denials;
 
     private RedisBackend(RedisClients clients, Builder builder) {
-        this.keys = new RedisKeys(builder.prefix);
+        this.keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
@@ -110,9 +112,25 @@ public final class RedisBackend implements Backend.PerPolicy {
                     .decide(mode)
                     .thenApply(sent::decided);
         }
+        return decision(charges, connection.send(call(charges, mode, false)));
+    }
+
+    @Override
+    public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
+        List<Call> calls = charges.stream()
+                .map(charge -> call(List.of(charge), Mode.TAKE, false))
+                .toList();
+        List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(calls);
+        return IntStream.range(0, answers.size())
+                .mapToObj(i -> decision(List.of(charges.get(i)), answers.get(i)))
+                .toList();
+    }
+
+    private static CompletableFuture<Decision> decision(
+            List<Charge> charges, CompletableFuture<List<LimitOutcome>> answer) {
         CompletableFuture<Decision> decision = new CompletableFuture<>();
         // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
-        connection.send(call(charges, mode, false)).whenComplete((outcomes, failure) -> {
+        answer.whenComplete((outcomes, failure) -> {
             if (failure != null) {
                 decision.completeExceptionally(failure);
             } else {
@@ -209,6 +227,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         private @Nullable RedisClients clients;
         private @Nullable String username;
         private @Nullable String password;
+        private @Nullable KeyHash keyHash;
         private String prefix = "limiter";
         private Duration deadline = DEFAULT_DEADLINE;
         private @Nullable TimeSource time;
@@ -281,6 +300,15 @@ public final class RedisBackend implements Backend.PerPolicy {
         public Builder credentials(@Nullable String username, String password) {
             this.username = username;
             this.password = Objects.requireNonNull(password, "password");
+            return this;
+        }
+
+        /**
+         * Looks in Redis for instances that hash secrets in keys otherwise than this, and reports them (RL-235). By default it does
+         * not look.
+         */
+        public Builder keyHash(KeyHash hash) {
+            this.keyHash = Objects.requireNonNull(hash, "hash");
             return this;
         }
 

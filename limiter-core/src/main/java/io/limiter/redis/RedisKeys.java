@@ -1,18 +1,22 @@
 package io.limiter.redis;
 
 import io.limiter.Algorithm;
+import io.limiter.KeyHash;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names of states: {@code <prefix>:{<policy>:<client>}:<period in microseconds, or the limit's own
  * name>:<algorithm><version>}. The part in braces is the same for
  * all limits of one policy and client, so they share a slot of a cluster, and clients spread over all slots. ASCII only,
  * and no brace comes from anywhere else: Redisson and Redis find the same slot.
+ *
+ * @param hash hides the secrets in them; null if that is not known here
  */
-record RedisKeys(String prefix) {
+record RedisKeys(String prefix, @Nullable KeyHash hash) {
     /** Of the layouts of logs. It changes when a script reads or writes a state otherwise than before. */
     private static final String LOG_VERSION = "1";
     /** Of the layouts of the other states. */
@@ -25,6 +29,15 @@ record RedisKeys(String prefix) {
             throw new IllegalArgumentException("'" + prefix + "' can't start the keys in Redis; use 1 to 64 letters,"
                     + " digits and . _ : - (braces would move the keys' slots)");
         }
+    }
+
+    RedisKeys(String prefix) {
+        this(prefix, null);
+    }
+
+    /** Of the secrets that instances have, as their check values. */
+    String secrets() {
+        return prefix + ":{limiter-key-secrets}:1";
     }
 
     String of(Policy policy, PartitionKey key, Limit limit) {

@@ -31,6 +31,9 @@ record Script(String name, String text, String sha) {
     /** Tells what a master is. */
     static final Script SELF_TEST = of("self_test", resource("self_test"));
 
+    /** Tells whether the instances have one secret. */
+    static final Script KEY_SECRETS = of("key_secrets", resource("key_secrets"));
+
     static {
         StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
@@ -54,7 +57,7 @@ record Script(String name, String text, String sha) {
 
     /** All scripts. */
     static List<Script> all() {
-        return Stream.concat(ALONE.values().stream(), Stream.of(BATCH, SELF_TEST))
+        return Stream.concat(ALONE.values().stream(), Stream.of(BATCH, SELF_TEST, KEY_SECRETS))
                 .toList();
     }
 

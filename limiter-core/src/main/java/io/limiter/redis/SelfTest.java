@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +38,9 @@ record SelfTest(Masters masters, RedisKeys keys) {
     private static final long MOST_DRIFT_MICROS = 1_000_000;
     /** Below 6.2. */
     private static final Pattern TOO_OLD = Pattern.compile("([0-5]|6\\.[01])(\\..*)?");
+
+    /** For how long the secret of an instance counts that was not seen again: some of the looks of {@link Senders}. */
+    private static final Duration SECRETS_COUNT = Duration.ofMinutes(3);
 
     private static final int MOST_NAMES = 20_000;
 
@@ -75,6 +79,14 @@ record SelfTest(Masters masters, RedisKeys keys) {
                 && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, Clock.systemUTC(), masters.areCluster()));
         }
+        if (checksSecretsOn(master)
+                && ask(secrets(), found) instanceof List<?> others
+                && !List.of(0L).equals(others)) {
+            found.put(
+                    "RL-235",
+                    "other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of its"
+                            + " own; give all the same secret");
+        }
         if (masters.areCluster() && !masters.areToldApart()) {
             found.put(
                     "RL-231",
@@ -82,6 +94,20 @@ record SelfTest(Masters masters, RedisKeys keys) {
                             + " that is away keeps its callers waiting for the deadline each time");
         }
         return new Found(found, refusal);
+    }
+
+    /** Whether the instances meet on this master. */
+    boolean checksSecretsOn(Object master) {
+        return keys.hash() != null && masters.of(keys.secrets()) == master;
+    }
+
+    private Command secrets() {
+        String check = Objects.requireNonNull(keys.hash()).check();
+        return new Command(
+                Script.KEY_SECRETS,
+                List.of(keys.secrets()),
+                List.of(check, Long.toString(SECRETS_COUNT.toMillis())),
+                PATIENCE);
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */

@@ -91,18 +91,35 @@ final class Sender {
 
     /** Sends a call, now or in its turn. Fails it at once when the master is not asked, or too many wait. */
     void send(Call call) {
+        if (isAccepted(call)) {
+            outbox.add(call);
+            watch(call);
+        }
+    }
+
+    /** The same for several calls, which leave in one command where they can. */
+    void sendTogether(List<Call> calls) {
+        List<Call> accepted = calls.stream().filter(this::isAccepted).toList();
+        outbox.addTogether(accepted);
+        accepted.forEach(this::watch);
+    }
+
+    private boolean isAccepted(Call call) {
         BackendException refusal = breaker.whyNotAsked(call.longestMicros);
         if (refusal == null && outbox.waiting() >= LONGEST_QUEUE) {
             refusal = RedisFailure.overloaded(LONGEST_QUEUE + " calls wait already to be sent to " + name);
         }
         if (refusal != null) {
             call.tryFail(Call.State.WAITING, refusal);
-            return;
+            return false;
         }
         if (call.longestMicros > longestMicros) {
             longestMicros = call.longestMicros;
         }
-        outbox.add(call);
+        return true;
+    }
+
+    private void watch(Call call) {
         if (!call.isBlocking() && !call.isDone()) {
             deadlines.add(call);
         }

@@ -34,6 +34,8 @@ final class Senders {
     private static final long LONGEST_PROBE_MICROS = 2_000_000;
     private static final long TEST_PAUSE_MICROS = 1_000_000;
 
+    private static final long SECRETS_PAUSE_MICROS = 60_000_000;
+
     final Masters masters;
     private final Duration deadline;
     private final @Nullable TimeSource decisionTime;
@@ -44,6 +46,9 @@ final class Senders {
     private final Prober prober;
     private final TimeSource monotonic = TimeSource.system();
     private final Map<Object, Watched> byMaster = new ConcurrentHashMap<>();
+    /** An instance that starts later may have another secret. */
+    private final Throttle secretLooks = new Throttle(monotonic, SECRETS_PAUSE_MICROS);
+
     private volatile boolean closed;
 
     /**
@@ -121,12 +126,14 @@ final class Senders {
     /** What was found may be so no more, and who was master, neither. To be called on the watch once in a while. */
     void lookAgain() {
         Collection<Object> all = masters.all();
+        boolean secretsAreDue = secretLooks.tryPass();
         for (Watched watched : byMaster.values()) {
             watched.log.write();
             if (!all.contains(watched.master)) {
                 watched.forget();
             } else if (watched.silence != null
                     || !watched.log.findings().isEmpty()
+                    || (secretsAreDue && selfTest.checksSecretsOn(watched.master))
                     || watched.sender.breaker.whyNotDeciding() != null) {
                 watched.test();
             }

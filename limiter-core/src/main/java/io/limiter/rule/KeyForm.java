@@ -1,9 +1,14 @@
 package io.limiter.rule;
 
+import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the keys look that a rule or an annotation makes, for people who look for a client's quota: {@code <address>},
@@ -14,6 +19,8 @@ import java.util.stream.IntStream;
 public record KeyForm(List<String> parts) {
     private static final String ADDRESS = "<address>";
     private static final String TEXT = "<text>";
+    private static final String SECRET = "<secret>";
+    private static final Pattern HASHED = Pattern.compile("~[0-9a-f]{32}");
     private static final KeyForm ANY = new KeyForm(List.of());
     private static final KeyForm GLOBAL =
             new KeyForm(List.of(PartitionKey.global().canonical()));
@@ -56,9 +63,37 @@ public record KeyForm(List<String> parts) {
 
     private static boolean fits(String part, String found) {
         boolean standsIn = found.startsWith("@");
-        return part.equals(ADDRESS)
-                ? !standsIn && found.indexOf('=') < 0
-                : standsIn || found.startsWith(part.substring(0, part.length() - TEXT.length()));
+        return part.equals(ADDRESS) ? !standsIn && found.indexOf('=') < 0 : standsIn || found.startsWith(label(part));
+    }
+
+    private static String label(String part) {
+        return part.substring(0, part.indexOf('<'));
+    }
+
+    /**
+     * The key that a text means in which secrets are in clear, each as it is sent: {@code 192.0.2.1:header.x-api-key=aB/3}. The
+     * other parts are encoded as in keys. A secret that is written as a hash ({@code ~} and 32 digits) is taken as that.
+     *
+     * @return null if the form has no secret, or the text has not this form
+     */
+    public @Nullable PartitionKey read(String text, KeyHash hash) {
+        String pattern = parts.stream()
+                .map(part -> part.endsWith(SECRET) ? Pattern.quote(label(part)) + "(.+)" : "([^:]*)")
+                .collect(Collectors.joining(":"));
+        Matcher found = Pattern.compile(pattern, Pattern.DOTALL).matcher(text);
+        if (!pattern.contains("(.+)") || !found.matches()) {
+            return null;
+        }
+        return PartitionKey.parse(IntStream.range(0, parts.size())
+                .mapToObj(i -> parts.get(i).endsWith(SECRET)
+                        ? label(parts.get(i)) + hashed(found.group(i + 1), hash)
+                        : found.group(i + 1))
+                .collect(Collectors.joining(":")));
+    }
+
+    private static String hashed(String secret, KeyHash hash) {
+        String part = PartitionKey.builder().addSecret("", secret, hash).build().canonical();
+        return HASHED.matcher(secret).matches() ? secret : part.substring(part.indexOf('=') + 1);
     }
 
     /** As people write such a key; {@code <any key>} for {@link #any()}. */
@@ -84,9 +119,18 @@ public record KeyForm(List<String> parts) {
          * for it where it is missing.
          */
         public Builder text(String kind) {
+            return add(kind, TEXT);
+        }
+
+        /** The same for a kind whose texts are secrets: {@link PartitionKey.Builder#addSecret}. */
+        public Builder secret(String kind) {
+            return add(kind, SECRET);
+        }
+
+        private Builder add(String kind, String what) {
             // As the key writes the kind, which may hold what has to be encoded.
             String part = PartitionKey.builder().add(kind, "x").build().canonical();
-            parts.add(part.substring(0, part.indexOf('=') + 1) + TEXT);
+            parts.add(part.substring(0, part.indexOf('=') + 1) + what);
             return this;
         }
 

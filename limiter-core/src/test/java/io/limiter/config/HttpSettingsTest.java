@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +22,7 @@ class HttpSettingsTest {
     void everythingIsReadAsWritten() throws IOException {
         assertEquals(
                 new HttpSettings(
-                        Headers.X_RATELIMIT,
+                        Set.of(Headers.X_RATELIMIT),
                         Reset.DELTA,
                         true,
                         false,
@@ -42,14 +43,23 @@ class HttpSettingsTest {
     @Test
     void whatIsNotWrittenHasItsDefault() throws IOException {
         assertEquals(
-                new HttpSettings(Headers.DRAFT_10, Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null),
+                new HttpSettings(
+                        Set.of(Headers.DRAFT_10), Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null),
                 parse(""));
     }
 
     @ParameterizedTest
     @CsvSource({"draft-10, DRAFT_10", "Draft-7, DRAFT_7", "draft-6, DRAFT_6", "x-ratelimit, X_RATELIMIT", "none, NONE"})
     void formsOfHeaders(String text, Headers headers) throws IOException {
-        assertEquals(headers, parse("limiter.http.headers = " + text).headers());
+        assertEquals(Set.of(headers), parse("limiter.http.headers = " + text).headers());
+    }
+
+    @Test
+    void aDraftAndXRatelimit() throws IOException {
+        assertEquals(
+                Set.of(Headers.DRAFT_10, Headers.X_RATELIMIT),
+                parse("limiter.http.headers = draft-10, x-ratelimit\nlimiter.http.x-ratelimit-reset = delta")
+                        .headers());
     }
 
     @ParameterizedTest
@@ -57,6 +67,10 @@ class HttpSettingsTest {
             delimiter = '|',
             value = {
                 "limiter.http.headers = draft-12 | no form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none",
+                "limiter.http.headers = draft-10, draft-7 | RL-106 limiter.http.headers = draft-10, draft-7: these can't be sent together; write one of the drafts",
+                "limiter.http.headers = x-ratelimit, none | these can't be sent together",
+                "limiter.http.headers = draft-7, draft-6, x-ratelimit | these can't be sent together",
+                "limiter.http.headers = draft-10, x-ratelimits | no form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none; did you mean 'x-ratelimit'?",
                 "limiter.http.header = none | did you mean 'limiter.http.headers'?",
                 "limiter.http.x-ratelimit-reset = delta | only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this line",
                 "limiter.http.expose-headers = yes | neither yes nor no; write true or false",
@@ -92,7 +106,7 @@ class HttpSettingsTest {
     @Test
     void variablesOfTheEnvironmentGoOverTheFile() throws IOException {
         assertEquals(
-                Headers.DRAFT_6,
+                Set.of(Headers.DRAFT_6),
                 LimiterConfig.builder()
                         .text("f", new StringReader("limiter.http.headers = none"))
                         .environment(Map.of("LIMITER_HTTP_HEADERS", "draft-6"))

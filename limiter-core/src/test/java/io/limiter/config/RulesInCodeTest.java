@@ -12,6 +12,7 @@ import io.limiter.config.HttpSettings.Reset;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.LimiterConfig.InProcessSettings;
 import io.limiter.config.RedisSettings.RedisMode;
+import io.limiter.config.RuleDefinition.Position;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,47 @@ import org.junit.jupiter.api.Test;
 /** What is made in code is checked like text, with the same messages; and it is text's equal. */
 class RulesInCodeTest {
     private static final Policy ONE = Policy.of("p", Limit.slidingList(1, Duration.ofSeconds(1)));
+
+    @Test
+    void scopeModeAndCallersInCodeAreThoseOfText() {
+        RuleDefinition rule = RuleDefinition.of("r", ONE, "/api/**")
+                .withScope(RuleScope.ALL
+                        .withHeaders("X-Kind=batch", "X-Api-Key")
+                        .withQuery("debug")
+                        .except("/api/health")
+                        .exempt(Callers.at("loopback", "192.0.2.1")
+                                .and(new Callers(List.of(), Set.of("ann"), Set.of())))
+                        .asDefault())
+                .withMode(RuleDefinition.Mode.SHADOW);
+        LimiterConfig code = LimiterConfig.of(List.of(), List.of(rule))
+                .withCallers(CallerSettings.NONE
+                        .exempt(Callers.at("private"))
+                        .deny(429, Callers.at("198.51.100.0/24").addresses()));
+        LimiterConfig text = LimiterConfig.builder()
+                .properties(
+                        "text",
+                        Map.of(
+                                "limiter.rules.r.path", "/api/**",
+                                "limiter.rules.r.limits", "1/1h",
+                                "limiter.rules.r.headers", "X-Kind=batch, X-Api-Key",
+                                "limiter.rules.r.query", "debug",
+                                "limiter.rules.r.except", "/api/health",
+                                "limiter.rules.r.exempt.addresses", "loopback, 192.0.2.1",
+                                "limiter.rules.r.exempt.users", "ann",
+                                "limiter.rules.r.default", "true",
+                                "limiter.rules.r.shadow", "true"))
+                .property("text", 0, "limiter.exempt.addresses", "private")
+                .property("text", 0, "limiter.deny.addresses", "198.51.100.0/24")
+                .property("text", 0, "limiter.deny.status", "429")
+                .build();
+        assertEquals(text.rules().get(0).scope(), rule.scope());
+        assertEquals(text.rules().get(0).mode(), rule.mode());
+        assertEquals(text.callers(), code.callers());
+        assertEquals(text.uncounted(), code.uncounted());
+        assertEquals(
+                List.of("RL-154", "RL-155", "RL-153", "RL-154"),
+                code.uncounted().stream().map(one -> one.substring(0, 6)).toList());
+    }
 
     @Test
     void rulesSayTheSame() {
@@ -43,6 +85,23 @@ class RulesInCodeTest {
         assertTrue(problems(() -> RuleDefinition.of("a b", ONE, "/x"))
                 .get(0)
                 .endsWith("'a b' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -"));
+    }
+
+    @Test
+    void nobodyIsKnownBeforeAuthentication() {
+        String message =
+                "RL-146 limiter.rules.r.position = %s: before authentication no user is known, so neither a key nor an exemption can name"
+                        + " one; write limiter.rules.r.position = after-authentication, or remove this line";
+        assertEquals(
+                List.of(message.formatted("BEFORE_AUTHENTICATION")),
+                problems(() -> rule("/x").get().withKey(KeyPart.USER).withPosition(Position.BEFORE_AUTHENTICATION)));
+        Map<String, String> text = new TreeMap<>(Map.of("rules.r.path", "/x", "rules.r.limits", "1/s"));
+        text.put("rules.r.key", "ip + user");
+        text.put("rules.r.position", "before-authentication");
+        assertEquals(text(text), List.of(message.formatted("before-authentication")));
+        assertEquals(
+                Position.AFTER_AUTHENTICATION,
+                rule("/x").get().withKey(KeyPart.USER).position());
     }
 
     @Test
@@ -73,13 +132,13 @@ class RulesInCodeTest {
         same(
                 "http.x-ratelimit-reset",
                 "delta",
-                () -> new HttpSettings(Headers.NONE, Reset.DELTA, false, true, true, MethodOverride.NONE, null),
+                () -> new HttpSettings(Set.of(Headers.NONE), Reset.DELTA, false, true, true, MethodOverride.NONE, null),
                 "DELTA");
         same(
                 "http.rejection-handler",
                 "my-handler",
                 () -> new HttpSettings(
-                        Headers.NONE, Reset.EPOCH, false, true, true, MethodOverride.NONE, "my-handler"));
+                        Set.of(Headers.NONE), Reset.EPOCH, false, true, true, MethodOverride.NONE, "my-handler"));
         same("client-ip.header", "Forwarded", () -> new ClientIpSettings(List.of(), false, false, 0, "Forwarded", 64));
         same("client-ip.ipv6-prefix", "4", () -> new ClientIpSettings(List.of(), false, false, 0, null, 4));
         same("instances", "0", () -> LimiterConfig.of(List.of(), List.of()).withRedis(RedisSettings.DEFAULT, 0));
@@ -160,7 +219,16 @@ class RulesInCodeTest {
     }
 
     private static Supplier<RuleDefinition> rule(Set<String> methods, int prefix) {
-        return () -> new RuleDefinition("r", List.of("/x"), methods, List.of(KeyPart.IP), prefix, ONE);
+        return () -> new RuleDefinition(
+                "r",
+                List.of("/x"),
+                methods,
+                List.of(KeyPart.IP),
+                prefix,
+                ONE,
+                Position.BEFORE_AUTHENTICATION,
+                RuleScope.ALL,
+                RuleDefinition.Mode.ENFORCED);
     }
 
     private static List<String> two() {
@@ -170,7 +238,15 @@ class RulesInCodeTest {
     private static Supplier<RedisSettings> redis(
             RedisMode mode, List<String> addresses, String master, String prefix, int millis) {
         return () -> new RedisSettings(
-                mode, addresses, master, null, null, null, prefix, Duration.ofMillis(millis), Duration.ZERO);
+                mode,
+                addresses,
+                master,
+                null,
+                null,
+                null,
+                prefix,
+                Duration.ofMillis(millis),
+                Duration.ZERO);
     }
 
     private static void same(String property, String value, Supplier<?> code) {

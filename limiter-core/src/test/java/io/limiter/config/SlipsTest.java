@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.LimiterConfig.BackendKind;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,7 +71,7 @@ class SlipsTest {
     @ValueSource(strings = {"draft-8", "draft-08", "draft-9", "draft-10", "draft-11", "DRAFT-11"})
     void draftsOfOneWireForm(String text) {
         assertEquals(
-                Headers.DRAFT_10,
+                Set.of(Headers.DRAFT_10),
                 LimiterConfig.builder()
                         .property("f", 1, "limiter.http.headers", text)
                         .build()

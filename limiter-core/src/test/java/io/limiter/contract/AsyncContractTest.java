@@ -49,6 +49,32 @@ class AsyncContractTest {
         }
     }
 
+    @ParameterizedTest(name = "on {0}")
+    @MethodSource("backends")
+    void chargesThatAreAskedEachByItselfDoNotStopOneAnother(TestedBackend tested) {
+        Policy none = Policy.of("none", Limit.fixedWindow(0, Duration.ofHours(1)));
+        Policy one =
+                Policy.of("one", Limit.slidingList(1, Duration.ofHours(1)), Limit.fixedWindow(5, Duration.ofDays(1)));
+        List<Charge> charges = List.of(new Charge(none, KEY, 1), new Charge(one, KEY, 1), new Charge(POLICY, KEY, 2));
+        try (Backend backend = tested.open(new ManualTime());
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertEquals(List.of(false, true, true), each(limiter, charges));
+            assertEquals(List.of(false, false, false), each(limiter, charges));
+            assertEquals(1, remaining(limiter));
+            assertEquals(
+                    2,
+                    limiter.counters().denied("none", limiter.peek(POLICY, KEY).source()));
+        }
+    }
+
+    private static List<Boolean> each(RateLimiter limiter, List<Charge> charges) {
+        List<CompletionStage<Decision>> decisions = limiter.tryAcquireEachAsync(charges);
+        for (int i = 0; i < charges.size(); i++) {
+            assertEquals(List.of(charges.get(i)), done(decisions.get(i)).charges());
+        }
+        return decisions.stream().map(decision -> done(decision).allowed()).toList();
+    }
+
     private static long remaining(RateLimiter limiter) {
         return done(limiter.peekAsync(List.of(new Charge(POLICY, KEY, 0)))).remaining();
     }

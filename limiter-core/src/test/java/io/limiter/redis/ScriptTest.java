@@ -31,6 +31,7 @@ class ScriptTest {
         Map<String, String> pinned = Map.of(
                 "batch", "2674f9a4c25f386318ebbdd27cc124722b008cd7",
                 "fixed_window", "22da43a9d30fa2aa3864630eb209a74ea4c39cfb",
+                "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
                 "sliding_list", "4b60b0cf541a7437c7cced71a89bf7fab2e7d3b3",
                 "sliding_zset", "5b0bec88b3a7c60abaf3b900499d237f691ca520",

@@ -1,5 +1,8 @@
 package io.limiter.servlet;
 
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
+import io.limiter.config.Callers;
 import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -9,6 +12,8 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
+import java.security.Principal;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,13 +23,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Dispatch extends MatchableRequest implements Supplier<ClientAddress> {
     private final ClientAddressResolver clients;
+    private final Callers exempt;
     private final Object owner;
+    private @Nullable Boolean isExempt;
     private @Nullable ClientAddress client;
     private @Nullable RequestCharges charges;
 
     /**
      * A dispatch.
      *
+     * @param exempt callers that no rule counts
      * @param owner for whom the request remembers what it was charged
      */
     Dispatch(
@@ -32,9 +40,11 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
             RequestPaths paths,
             MethodOverride override,
             ClientAddressResolver clients,
+            Callers exempt,
             Object owner) {
         super(request, paths, override);
         this.clients = clients;
+        this.exempt = exempt;
         this.owner = owner;
     }
 
@@ -61,6 +71,35 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
             client = clients.resolve(request());
         }
         return client;
+    }
+
+    /** Whether no rule counts the caller. */
+    boolean isExempt() {
+        if (isExempt == null) {
+            isExempt = isFrom(exempt);
+        }
+        return isExempt;
+    }
+
+    /** Whether it surely comes from one of these callers. */
+    boolean isFrom(Callers callers) {
+        return (isIn(callers.addresses()) && clients.isSure(get(), request())) || isByUserOf(callers);
+    }
+
+    private boolean isByUserOf(Callers callers) {
+        if (!callers.needUser()) {
+            return false;
+        }
+        Principal user = request().getUserPrincipal();
+        return user != null
+                && ((user.getName() != null && callers.users().contains(user.getName()))
+                        || callers.roles().stream().anyMatch(request()::isUserInRole));
+    }
+
+    /** Whether the client's address is in one of these networks: the address itself, and not the network that its key has. */
+    boolean isIn(List<IpNetwork> networks) {
+        IpAddress address = networks.isEmpty() ? null : get().address().orElse(null);
+        return address != null && networks.stream().anyMatch(network -> network.contains(address));
     }
 
     /**

@@ -6,8 +6,10 @@ import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
+import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
+import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.Filter;
@@ -23,6 +25,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -80,6 +83,12 @@ import org.slf4j.Logger;
  * as it is.
  */
 public final class RateLimitFilter implements Filter {
+    /**
+     * The name of the request attribute that holds the last {@link io.limiter.Decision} about the request, allowed or denied. It is
+     * absent as long as no rule has charged the request. A dispatch or a filter that charges it again replaces it.
+     */
+    public static final String DECISION = "io.limiter.decision";
+
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
     private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
@@ -90,6 +99,7 @@ public final class RateLimitFilter implements Filter {
     private final List<Rule<? super HttpServletRequest>> ownRules;
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
+    private final Function<? super Class<?>, ? extends @Nullable Object> instances;
 
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
@@ -109,8 +119,7 @@ public final class RateLimitFilter implements Filter {
      * A filter with the rules and the policies of this limiter, to be registered in code. It has no init-params. The
      * limiter stays the caller's to close, after the filter is out of use.
      *
-     * @throws IllegalArgumentException if the limiter's configuration has no rules, or names a rejection handler that
-     *     can't be made
+     * @throws IllegalArgumentException if the limiter's configuration has no rules, or names a class that can't be made
      */
     public RateLimitFilter(Limiter limiter) {
         this(builder(limiter));
@@ -121,6 +130,7 @@ public final class RateLimitFilter implements Filter {
         this.ownRules = List.copyOf(builder.rules);
         this.which = builder.which;
         this.handler = builder.handler;
+        this.instances = builder.instances;
         this.loader = loader(null);
         if (given != null) {
             begin(given);
@@ -143,6 +153,7 @@ public final class RateLimitFilter implements Filter {
         private final List<Rule<? super HttpServletRequest>> rules = new ArrayList<>();
         private @Nullable Predicate<? super RuleDefinition> which;
         private @Nullable RejectionHandler handler;
+        private Function<? super Class<?>, ? extends @Nullable Object> instances = type -> null;
 
         private Builder(@Nullable Limiter limiter) {
             this.limiter = limiter;
@@ -173,10 +184,19 @@ public final class RateLimitFilter implements Filter {
         }
 
         /**
+         * Gives the objects of classes that the configuration names, such as a {@link io.limiter.rule.KeyResolver}, where the
+         * application has them already; null for a class of which one is to be made.
+         */
+        public Builder instances(Function<? super Class<?>, ? extends @Nullable Object> instances) {
+            this.instances = Objects.requireNonNull(instances, "instances");
+            return this;
+        }
+
+        /**
          * The filter.
          *
          * @throws IllegalArgumentException if it would have no rule and {@link #configuredRules} was not called, or the
-         *     configuration names a rejection handler that can't be made
+         *     configuration names a class that can't be made
          */
         public RateLimitFilter build() {
             return new RateLimitFilter(this);
@@ -240,7 +260,7 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter) {
         if (!inService) {
-            inForce = limiter.derive(config -> make(limiter, limiter.rateLimiter(), config));
+            inForce = limiter.derive(config -> make(limiter, config));
             inService = true;
         }
     }
@@ -254,14 +274,21 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    private RulesInForce make(Object source, RateLimiter limiter, LimiterConfig config) {
+    private RulesInForce make(Limiter limiter, LimiterConfig config) {
         Predicate<? super RuleDefinition> chosen = which == null ? rule -> true : which;
         List<RuleDefinition> configured = config.rules().stream().filter(chosen).toList();
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
             throw new IllegalArgumentException(NO_RULES);
         }
-        RulesInForce made =
-                new RulesInForce(source, limiter, config, configured, ownRules, Rejections.of(config, handler, loader));
+        NamedClasses classes = new NamedClasses(loader, instances);
+        RulesInForce made = new RulesInForce(
+                limiter,
+                limiter.rateLimiter(),
+                config,
+                configured,
+                ownRules,
+                Rejections.of(config, handler, classes),
+                rule -> new RequestKey(rule, limiter.keyHash(), classes));
         if (webApp != null) {
             made.check(webApp, loader);
         }

@@ -23,7 +23,10 @@ final class RequestCharges {
     private final Object owner;
     private final @Nullable RequestCharges earlier;
 
-    /** Identities of rules, and charges. Few, so they are looked through. */
+    /** A charge that is only counted. It stands for no charge that is enforced. */
+    private record Shadowed(Charge charge) {}
+
+    /** Identities of rules, and charges, also those that are only counted. Few, so they are looked through. */
     private final List<Object> met = new ArrayList<>(2);
 
     /** How many of them were met by dispatches that were allowed. Those behind are open: the current dispatch has met them. */
@@ -104,16 +107,35 @@ final class RequestCharges {
         return due;
     }
 
+    /** Adds charges that are only counted; returns those that the request has not met before, enforced or not. */
+    List<Charge> addShadows(List<Charge> charges) {
+        if (charges.isEmpty()) {
+            return charges;
+        }
+        List<Charge> due = new ArrayList<>();
+        for (Charge charge : charges) {
+            if (!has(charge)
+                    && met.stream().noneMatch(one -> one instanceof Shadowed other && isSame(charge, other.charge))) {
+                met.add(new Shadowed(charge));
+                due.add(charge);
+            }
+        }
+        return due;
+    }
+
     /** Whether a charge of that policy for that key was met. */
     private boolean has(Charge charge) {
         for (Object one : met) {
-            if (one instanceof Charge other
-                    && other.key().equals(charge.key())
-                    && other.policy().name().equals(charge.policy().name())) {
+            if (one instanceof Charge other && isSame(charge, other)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean isSame(Charge one, Charge other) {
+        return other.key().equals(one.key())
+                && other.policy().name().equals(one.policy().name());
     }
 
     /** The policy of one of the charges that was charged for the same key on another rate limiter; null when there is none. */

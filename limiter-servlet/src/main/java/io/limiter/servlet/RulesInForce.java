@@ -3,15 +3,16 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
+import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
+import io.limiter.rule.ShadowCounter;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.RequestMatcher;
@@ -25,6 +26,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -35,28 +38,14 @@ final class RulesInForce {
     private final RateLimiter limiter;
     private final LimiterConfig config;
     private final List<RuleDefinition> configured;
-    private final RuleSet<Dispatch> rules;
+    private final RuleSet<Dispatch> enforced;
+    private final RuleSet<Dispatch> shadows;
+    private final ShadowCounter shadowCounter;
     private final RequestPaths paths = new RequestPaths();
     private final ClientAddressResolver clients;
+    private final DeniedCallers denied;
     private final Rejections rejections;
     private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
-
-    /**
-     * A configured rule: one permit a request that matches.
-     *
-     * @param identity source and name: of two limiters on one rate limiter, each has its own rule of a name
-     */
-    private record Configured(RequestMatcher matcher, RequestKey key, Policy policy, List<Object> identity)
-            implements Rule<Dispatch> {
-        @Override
-        public @Nullable Charge charge(Dispatch dispatch) {
-            if (!matcher.matches(dispatch)) {
-                return null;
-            }
-            Charge charge = new Charge(policy, key.of(dispatch, dispatch), 1);
-            return dispatch.isNewTo(identity) ? charge : null;
-        }
-    }
 
     /** @param source whose the configuration is, through all that replace it */
     RulesInForce(
@@ -65,16 +54,36 @@ final class RulesInForce {
             LimiterConfig config,
             List<RuleDefinition> configured,
             List<Rule<? super HttpServletRequest>> own,
-            Rejections rejections) {
+            Rejections rejections,
+            Function<RuleDefinition, RequestKey> keys) {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
+        Predicate<Dispatch> isCovered = ConfiguredRule.covering(config);
+        this.enforced = set(source, Mode.ENFORCED, keys, isCovered, own);
+        this.shadows = set(source, Mode.SHADOW, keys, isCovered, List.of());
+        this.shadowCounter = new ShadowCounter(limiter);
+        this.denied = new DeniedCallers(config.callers());
+        // Where no client is looked for, nothing is to be said about how one is found.
+        this.clients = ClientAddressResolver.of(
+                configured.isEmpty() && denied.isNobody() ? ClientIpSettings.DEFAULT : config.clientIp());
+        this.rejections = rejections;
+    }
+
+    private RuleSet<Dispatch> set(
+            Object source,
+            Mode mode,
+            Function<RuleDefinition, RequestKey> keys,
+            Predicate<Dispatch> isCovered,
+            List<? extends Rule<? super HttpServletRequest>> own) {
         List<Rule<Dispatch>> all = new ArrayList<>();
         List<RequestMatcher> matchers = new ArrayList<>();
         for (RuleDefinition rule : configured) {
-            RequestMatcher matcher = new RequestMatcher(rule, config.http());
-            matchers.add(matcher);
-            all.add(new Configured(matcher, new RequestKey(rule), rule.policy(), List.of(source, rule.name())));
+            if (rule.mode() == mode) {
+                RequestMatcher matcher = new RequestMatcher(rule, config.http());
+                matchers.add(matcher);
+                all.add(new ConfiguredRule(source, rule, matcher, keys.apply(rule), isCovered));
+            }
         }
         for (Rule<? super HttpServletRequest> rule : own) {
             all.add(dispatch -> {
@@ -86,10 +95,7 @@ final class RulesInForce {
                         : null;
             });
         }
-        this.rules = new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
-        // Without configured rules no client is looked for, and nothing is to be said about how one is found.
-        this.clients = ClientAddressResolver.of(configured.isEmpty() ? ClientIpSettings.DEFAULT : config.clientIp());
-        this.rejections = rejections;
+        return new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
     }
 
     /** Looks for rules that do not fit the web application. */
@@ -99,29 +105,47 @@ final class RulesInForce {
 
     /** Decides, and writes what the client gets; a request that is not admitted is answered. */
     boolean admit(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        if (rules.size() == 0 || request.getDispatcherType() == DispatcherType.ERROR || Dispatch.isIncluded(request)) {
+        boolean isIdle = enforced.size() + shadows.size() == 0 && denied.isNobody();
+        if (isIdle
+                || !config.enabled()
+                || request.getDispatcherType() == DispatcherType.ERROR
+                || Dispatch.isIncluded(request)) {
             return true;
         }
-        Dispatch dispatch = new Dispatch(request, paths, config.http().methodOverride(), clients, limiter);
-        List<Charge> charges = rules.charges(dispatch);
+        Dispatch dispatch = new Dispatch(
+                request,
+                paths,
+                config.http().methodOverride(),
+                clients,
+                config.callers().exempt(),
+                limiter);
+        if (denied.contain(dispatch)) {
+            rejections.refuse(config.callers().deniedStatus(), request, response);
+            return false;
+        }
+        List<Charge> charges = enforced.charges(dispatch);
+        List<Charge> shadowed = shadows.size() == 0 ? List.of() : shadows.charges(dispatch);
         RequestCharges charged = dispatch.charges();
         if (charged == null) {
             return true;
         }
         List<Charge> due = charged.addCharges(charges);
-        if (due.isEmpty()) {
-            charged.allow();
-            return true;
-        }
-        warnOfTwoFilters(charged.chargedByAnother(due));
-        Decision decision = limiter.tryAcquire(due);
-        if (decision.allowed()) {
+        List<Charge> counted = charged.addShadows(shadowed);
+        if (!due.isEmpty()) {
+            warnOfTwoFilters(charged.chargedByAnother(due));
+            Decision decision = limiter.tryAcquire(due);
+            request.setAttribute(RateLimitFilter.DECISION, decision);
+            if (!decision.allowed()) {
+                charged.denial().reject(request, () -> rejections.write(decision, request, response));
+                return false;
+            }
             rejections.writeQuota(decision, request, response);
-            charged.allow();
-        } else {
-            charged.denial().reject(request, () -> rejections.write(decision, request, response));
         }
-        return decision.allowed();
+        charged.allow();
+        if (!counted.isEmpty()) {
+            shadowCounter.count(counted, "a request");
+        }
+        return true;
     }
 
     private void warnOfTwoFilters(@Nullable String policy) {

@@ -116,7 +116,7 @@ class ClientAddressDocsTest {
                 assertTrue(section.matches("(?s)RL-[0-9]{3} [^\n]+\n\nCause: .+\n\nRemedy: .+"), section);
             }
         }
-        assertEquals(9, logged.size(), logged.toString());
+        assertEquals(11, logged.size(), logged.toString());
         assertEquals(logged, explained);
     }
 

@@ -37,6 +37,7 @@ import java.util.logging.Logger;
 import java.util.stream.IntStream;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
+import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.ErrorPage;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
@@ -139,6 +140,10 @@ public final class WebServer implements AutoCloseable {
         Tomcat.addServlet(context, name, new AnswerServlet(answer)).setAsyncSupported(true);
         context.addServletMappingDecoded(pattern, name);
         return this;
+    }
+
+    public Connector connector() {
+        return tomcat.getConnector();
     }
 
     /** Sets an attribute of the connector, as {@code server.xml} does. */

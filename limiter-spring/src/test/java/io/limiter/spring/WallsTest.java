@@ -235,7 +235,6 @@ class WallsTest {
                         "io.limiter.spring.call.LimitedCall",
                         "io.limiter.spring.call.MethodRule",
                         "io.limiter.spring.call.MethodRules",
-                        "io.limiter.spring.call.ShadowCounter",
                         "io.limiter.spring.config.EnableRateLimiting",
                         "io.limiter.spring.config.WebBeans",
                         "io.limiter.spring.expression.AnnotationError",

@@ -42,6 +42,25 @@ import org.slf4j.Logger;
 public final class ClientAddressResolver {
     private static final Logger LOG = DiagnosticLog.of(ClientAddressResolver.class);
 
+    /** Which headers show that a request has come through a proxy. */
+    private static final List<String> FORWARDING = List.of(
+            ClientIpSettings.X_FORWARDED_FOR,
+            ClientIpSettings.FORWARDED,
+            "X-Real-IP",
+            "Via",
+            "X-Forwarded-Host",
+            "X-Forwarded-Proto",
+            "X-Forwarded-Port",
+            "X-Forwarded-Server",
+            "X-Original-Forwarded-For",
+            "X-Client-IP",
+            "X-Cluster-Client-IP",
+            "X-Envoy-External-Address",
+            "True-Client-IP",
+            "CF-Connecting-IP",
+            "Fastly-Client-IP",
+            "Fly-Client-IP");
+
     private final ClientIpSettings settings;
     private final @Nullable String header;
     private final Form form;
@@ -112,6 +131,27 @@ public final class ClientAddressResolver {
             return direct;
         }
         return walked(header, direct, address, new Hops(form, lines));
+    }
+
+    /**
+     * Whether the address is surely that of the caller, so that a caller can be exempt by it. An address that is malformed or
+     * missing is not. That of the TCP peer is not if the request carries a header of a proxy, because the peer may be one that
+     * nobody has declared, with everybody behind it; nor if the peer is a trusted proxy, because clients can make a proxy leave
+     * out its header ({@code Connection: X-Forwarded-For}).
+     *
+     * @param client what {@link #resolve(HttpServletRequest)} found for the request
+     */
+    public boolean isSure(ClientAddress client, HttpServletRequest request) {
+        if (client.isMalformed() || client.address().isEmpty() || client.origin() != Origin.PEER) {
+            return client.origin() == Origin.HEADER && !client.isMalformed();
+        }
+        for (String name : FORWARDING) {
+            if (request.getHeader(name) != null) {
+                warnings.notExempt(name, client.address().get());
+                return false;
+            }
+        }
+        return !isTrusted(client.address().get(), true);
     }
 
     /**

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -45,6 +46,10 @@ final class ProxyWarnings {
             "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients behind it"
                     + " share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";
 
+    private static final String NOT_EXEMPT =
+            "RL-310 a request from the exempt address {} carries {}, so it came through a proxy, and is counted. If that"
+                    + " address is a proxy of yours, add it to limiter.client-ip.trusted-proxies. Logged once";
+
     private static final String MALFORMED = "RL-303 {} from {} is malformed at '{}': {}";
     private static final String TOO_FEW_HOPS =
             "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it came around a proxy, or there"
@@ -64,10 +69,14 @@ final class ProxyWarnings {
             List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
 
     /** Where proxies are and clients of the Internet are not (RFC 1918, RFC 6598, RFC 4193, loopback, link-local). */
-    private static final List<IpNetwork> PRIVATE = Pattern.compile(" ")
-            .splitAsStream("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 fc00::/7"
-                    + " fe80::/10 ::1")
-            .map(IpNetwork::parse)
+    private static final List<IpNetwork> NEAR = Stream.of(
+                    IpNetwork.PRIVATE,
+                    IpNetwork.LOOPBACK,
+                    List.of(
+                            IpNetwork.parse("100.64.0.0/10"),
+                            IpNetwork.parse("169.254.0.0/16"),
+                            IpNetwork.parse("fe80::/10")))
+            .flatMap(List::stream)
             .toList();
 
     private final Logger log;
@@ -134,6 +143,11 @@ final class ProxyWarnings {
         return null;
     }
 
+    /** Of a peer whose address is exempt, and which may be a proxy. */
+    void notExempt(String header, IpAddress peer) {
+        once(NOT_EXEMPT, peer, header);
+    }
+
     void malformed(String header, @Nullable IpAddress peer, String at, String why) {
         onceAMinute(MALFORMED, () -> new Object[] {header, shown(peer), shown(at), why});
     }
@@ -166,7 +180,7 @@ final class ProxyWarnings {
 
     /** Also a Unix socket: only what runs on this machine connects to it. */
     private static boolean isNeighbour(@Nullable IpAddress peer) {
-        return peer == null || PRIVATE.stream().anyMatch(network -> network.contains(peer));
+        return peer == null || NEAR.stream().anyMatch(network -> network.contains(peer));
     }
 
     private static Object shown(@Nullable IpAddress peer) {

@@ -1,8 +1,10 @@
 package io.limiter.servlet.key;
 
+import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
+import io.limiter.rule.NamedClasses;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.match.MatchableRequest;
 import jakarta.servlet.http.Cookie;
@@ -15,6 +17,8 @@ import java.util.Enumeration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +28,12 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 public final class RequestKey {
+    private static final Pattern BEARER = Pattern.compile("(?i:Bearer) +([A-Za-z0-9._~+/-]++=*+)[ \\t]*");
+
     private final Part[] parts;
     private final int ipv6PrefixBits;
+    private final KeyHash hash;
+    private final @Nullable OwnKey resolver;
 
     /**
      * One part of the key.
@@ -39,10 +47,20 @@ public final class RequestKey {
         }
     }
 
-    /** The key of a configured rule. */
-    public RequestKey(RuleDefinition rule) {
+    /**
+     * The key of a configured rule.
+     *
+     * @param hash hides the parts that may be secrets
+     * @param classes finds the resolver that the rule names
+     * @throws IllegalArgumentException if that can't be made
+     */
+    public RequestKey(RuleDefinition rule, KeyHash hash, NamedClasses classes) {
+        this.hash = hash;
         this.parts = rule.key().stream().map(Part::of).toArray(Part[]::new);
         this.ipv6PrefixBits = rule.ipv6PrefixBits();
+        this.resolver = parts.length == 1 && parts[0].kind() == KeyPart.Kind.CLASS
+                ? new OwnKey(rule.name(), parts[0].name(), classes)
+                : null;
     }
 
     /**
@@ -51,6 +69,10 @@ public final class RequestKey {
      * @param client who the request comes from; asked only if the key needs it
      */
     public PartitionKey of(MatchableRequest request, Supplier<ClientAddress> client) {
+        PartitionKey own = resolver == null ? null : resolver.of(request.request());
+        if (own != null) {
+            return own;
+        }
         PartitionKey.Builder key = PartitionKey.builder();
         for (Part part : parts) {
             if (part.kind() == KeyPart.Kind.IP) {
@@ -60,6 +82,8 @@ public final class RequestKey {
             String text = text(part, request);
             if (text == null || text.isEmpty()) {
                 key.addStandIn(client.get().text(ipv6PrefixBits));
+            } else if (part.kind().isSecret()) {
+                key.addSecret(part.label(), text, hash);
             } else {
                 key.add(part.label(), text);
             }
@@ -69,18 +93,30 @@ public final class RequestKey {
 
     private static @Nullable String text(Part part, MatchableRequest request) {
         return switch (part.kind()) {
-            case IP -> null;
+            // A resolver that gave none is as a part that is missing.
+            case IP, CLASS -> null;
             case USER -> user(request.request());
             case SESSION -> session(request.request());
             case HEADER -> header(request.request(), part.name());
             case COOKIE -> cookie(request.request(), part.name());
-            case PATH -> variable(request.variable(part.name()));
+            case PATH -> trimmed(request.variable(part.name()));
+            case QUERY ->
+                only(request.queryParameter(part.name()).stream()
+                        .map(RequestKey::trimmed)
+                        .toList());
+            case BEARER -> bearer(header(request.request(), "Authorization"));
         };
     }
 
     /** Spaces and control characters at its ends are nothing to the rule, so they make no other key. */
-    private static @Nullable String variable(@Nullable String segment) {
-        return segment == null ? null : segment.trim();
+    private static @Nullable String trimmed(@Nullable String text) {
+        return text == null ? null : text.trim();
+    }
+
+    /** The token of credentials (RFC 6750 section 2.1). What is malformed is none: an application may read anything there. */
+    private static @Nullable String bearer(@Nullable String credentials) {
+        Matcher matcher = credentials == null ? null : BEARER.matcher(credentials);
+        return matcher != null && matcher.matches() ? matcher.group(1) : null;
     }
 
     private static @Nullable String user(HttpServletRequest request) {
@@ -113,7 +149,7 @@ public final class RequestKey {
      * Null also when there are several that differ. The application reads one of them, and a client that varies the others
      * would get a quota for each.
      */
-    private static @Nullable String only(List<String> values) {
+    private static @Nullable String only(List<@Nullable String> values) {
         String first = values.isEmpty() ? null : values.get(0);
         return values.stream().allMatch(value -> Objects.equals(value, first)) ? first : null;
     }

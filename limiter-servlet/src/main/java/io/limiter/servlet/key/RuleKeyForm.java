@@ -13,8 +13,13 @@ public final class RuleKeyForm {
     public static KeyForm of(RuleDefinition rule) {
         KeyForm.Builder form = KeyForm.builder();
         for (KeyPart part : rule.key()) {
+            if (part.kind() == KeyPart.Kind.CLASS) {
+                return KeyForm.any();
+            }
             if (part.kind() == KeyPart.Kind.IP) {
                 form.address();
+            } else if (part.kind().isSecret()) {
+                form.secret(label(part));
             } else {
                 form.text(label(part));
             }

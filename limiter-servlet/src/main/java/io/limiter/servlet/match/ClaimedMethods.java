@@ -96,25 +96,12 @@ final class ClaimedMethods {
     private static void readQuery(HttpServletRequest request, Set<String> claimed) {
         String query = request.getQueryString();
         Charset charset = RequestCharset.rereading(request, query);
-        int start = 0;
-        while (query != null && start < query.length() && claimed.size() <= MOST) {
-            int end = query.indexOf('&', start);
-            end = end < 0 ? query.length() : end;
-            // Not a search in the rest of the query: very many parameters would make that slow.
-            String parameter = query.substring(start, end);
-            int equals = parameter.indexOf('=');
-            if (equals >= 0 && isParameter(parameter.substring(0, equals), charset)) {
-                claimEncoded(parameter.substring(equals + 1), charset, claimed);
+        QueryText.any(query, (name, value) -> {
+            if (value != null && claimed.size() <= MOST && QueryText.isNamed(PARAMETER, name, charset)) {
+                claimEncoded(value, charset, claimed);
             }
-            start = end + 1;
-        }
-    }
-
-    private static boolean isParameter(String name, @Nullable Charset charset) {
-        // Encoded in UTF-8, each character is three. What is longer than that is not decoded. Other charsets have
-        // sequences that mean nothing, as many as a client likes.
-        return (charset != null || name.length() <= 3 * PARAMETER.length())
-                && readings(name, charset).contains(PARAMETER);
+            return claimed.size() > MOST;
+        });
     }
 
     private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {
@@ -122,14 +109,6 @@ final class ClaimedMethods {
             claim(value, claimed);
             return;
         }
-        readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
-    }
-
-    /** What a text says in any way of decoding. */
-    private static List<String> readings(String text, @Nullable Charset charset) {
-        String plain = PercentText.decoded(text);
-        return charset == null
-                ? List.of(plain)
-                : List.of(plain, PercentText.decoded(text, charset), PercentText.decodedWhole(text, charset));
+        QueryText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
     }
 }

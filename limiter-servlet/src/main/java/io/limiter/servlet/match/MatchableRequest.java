@@ -2,6 +2,8 @@ package io.limiter.servlet.match;
 
 import io.limiter.config.HttpSettings.MethodOverride;
 import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.Charset;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -66,6 +68,26 @@ public class MatchableRequest {
         return matchedPath == null || matchedBy == null ? null : matchedBy.variable(matchedPath, name);
     }
 
+    /**
+     * What the values of a query parameter mean: by UTF-8, and where the client names another charset, in every way of decoding.
+     * Empty if there is none. Of many only the first different ones are given: the others can't make it less ambiguous.
+     */
+    public final Set<String> queryParameter(String name) {
+        // Without a charset of the client's all requests are decoded alike, by whatever the application has.
+        boolean isPlain = request.getCharacterEncoding() == null;
+        String query = request.getQueryString();
+        Charset charset = RequestCharset.rereading(request, query);
+        Set<String> values = new LinkedHashSet<>();
+        QueryText.any(query, (written, value) -> {
+            if (QueryText.isNamed(name, written, charset)) {
+                String spaced = value == null ? "" : value.replace('+', ' ');
+                values.addAll(QueryText.readings(spaced, isPlain ? null : charset));
+            }
+            return values.size() > 1;
+        });
+        return values;
+    }
+
     /** Whether a rule for these methods, or for all if there are none, is for this request. */
     boolean isOneOf(Set<String> methods) {
         if (methods.contains(method)) {
@@ -78,6 +100,50 @@ public class MatchableRequest {
             claimed = ClaimedMethods.of(request, method, override);
         }
         return (method.equals("HEAD") && methods.contains("GET")) || ClaimedMethods.include(claimed, methods);
+    }
+
+    /** The same, whatever claim of another method the application follows. */
+    boolean isSurelyOneOf(Set<String> methods) {
+        if (methods.isEmpty()) {
+            return isOneOf(methods);
+        }
+        return (methods.contains(request.getMethod())
+                        || (request.getMethod().equals("HEAD") && methods.contains("GET")))
+                && methods.containsAll(ClaimedMethods.of(request, method, override));
+    }
+
+    /**
+     * Whether what was sent has one spelling to all that read it: none of its readings has what somebody could decode again,
+     * cut off or resolve.
+     */
+    boolean isUnambiguous() {
+        String raw = request.getRequestURI();
+        if (raw == null || raw.indexOf(';') >= 0) {
+            return false;
+        }
+        for (String path : paths) {
+            for (int i = 0; i < path.length(); i++) {
+                char c = path.charAt(i);
+                if (c < ' '
+                        || c == 0x7f
+                        || c == '%'
+                        || c == ';'
+                        || c == '\\'
+                        || (c == '/' && isOddSegment(path, i + 1))) {
+                    return false;
+                }
+            }
+        }
+        return raw.indexOf('\\') < 0 && !raw.contains("//");
+    }
+
+    /** Whether an empty segment or one of dots begins there; the last segment can be empty. */
+    private static boolean isOddSegment(String path, int start) {
+        int end = PathPattern.segmentEnd(path, start);
+        return start == end
+                ? end < path.length()
+                : path.charAt(start) == '.'
+                        && (end - start == 1 || (end - start == 2 && path.charAt(start + 1) == '.'));
     }
 
     /**

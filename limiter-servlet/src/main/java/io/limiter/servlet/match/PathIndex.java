@@ -1,5 +1,6 @@
 package io.limiter.servlet.match;
 
+import io.limiter.servlet.match.PathPattern.Kind;
 import java.util.Arrays;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -34,8 +35,13 @@ final class PathIndex {
     /** Adds a pattern of a rule. */
     void add(PathPattern pattern, int rule) {
         PathIndex node = this;
+        int[] one = {rule};
         for (PathPattern.Segment segment : pattern.segments()) {
-            if (!segment.variable()) {
+            if (segment.kind() == Kind.ANY) {
+                node.below = union(node.below, one);
+                return;
+            }
+            if (segment.kind() == Kind.TEXT) {
                 String text = segment.text();
                 node.longest = Math.max(node.longest, text.length());
                 node = node.literals.computeIfAbsent(hash(text, 0, text.length()), hash -> new PathIndex());
@@ -44,12 +50,7 @@ final class PathIndex {
                 node = node.variable;
             }
         }
-        int[] one = {rule};
-        if (pattern.andBelow()) {
-            node.below = union(node.below, one);
-        } else {
-            node.here = union(node.here, one);
-        }
+        node.here = union(node.here, one);
     }
 
     /** Ends the adding: each node gets the rules of those above it, so that a search takes what stands at its last node. */

@@ -12,78 +12,115 @@ import org.jspecify.annotations.Nullable;
  */
 final class PathPattern {
     private final Segment[] segments;
-    private final boolean andBelow;
     private final boolean ignoreTrailingSlash;
     private final boolean trailingSlash;
 
-    /** One segment of the pattern: fixed text, or a variable. */
-    record Segment(String text, boolean variable, boolean ignoreCase) {
+    /** What a segment of the pattern is. */
+    enum Kind {
+        TEXT,
+        VARIABLE,
+        /** Any number of segments. */
+        ANY
+    }
+
+    /** One segment of the pattern, with its text or the name of the variable. */
+    record Segment(String text, Kind kind, boolean ignoreCase) {
         boolean matches(String path, int from, int to) {
-            return variable
-                    || (to - from == text.length() && path.regionMatches(ignoreCase, from, text, 0, text.length()));
+            return kind == Kind.VARIABLE
+                    || (kind == Kind.TEXT
+                            && to - from == text.length()
+                            && path.regionMatches(ignoreCase, from, text, 0, text.length()));
         }
     }
 
-    private PathPattern(List<Segment> segments, boolean andBelow, boolean ignoreTrailingSlash, boolean trailingSlash) {
+    private PathPattern(List<Segment> segments, boolean ignoreTrailingSlash, boolean trailingSlash) {
         this.segments = segments.toArray(Segment[]::new);
-        this.andBelow = andBelow;
         this.ignoreTrailingSlash = ignoreTrailingSlash;
         this.trailingSlash = trailingSlash;
     }
 
     /** Compiles a path of a {@link io.limiter.config.RuleDefinition}, which has been checked there. */
     static PathPattern of(String pattern, HttpSettings settings) {
+        return of(pattern, settings.ignoreCase(), settings.ignoreTrailingSlash());
+    }
+
+    /** The same, with case and a trailing slash as they are written. */
+    static PathPattern exact(String pattern) {
+        return of(pattern, false, false);
+    }
+
+    private static PathPattern of(String pattern, boolean ignoreCase, boolean ignoreTrailingSlash) {
         List<Segment> segments = new ArrayList<>();
-        boolean andBelow = false;
         for (String text : pattern.split("/", -1)) {
-            if (text.equals("*")) {
-                andBelow = true;
+            if (text.equals("*") || text.equals("**")) {
+                segments.add(new Segment("", Kind.ANY, false));
             } else if (text.startsWith("{")) {
-                segments.add(new Segment(text.substring(1, text.length() - 1), true, false));
+                segments.add(new Segment(text.substring(1, text.length() - 1), Kind.VARIABLE, false));
             } else if (!text.isEmpty()) {
-                segments.add(new Segment(text, false, settings.ignoreCase()));
+                segments.add(new Segment(text, Kind.TEXT, ignoreCase));
             }
         }
-        return new PathPattern(segments, andBelow, settings.ignoreTrailingSlash(), pattern.endsWith("/"));
+        return new PathPattern(segments, ignoreTrailingSlash, pattern.endsWith("/"));
     }
 
     Segment[] segments() {
         return segments;
     }
 
-    boolean andBelow() {
-        return andBelow;
+    boolean matches(String path) {
+        return find(path, null) >= 0;
     }
 
-    boolean matches(String path) {
+    /** What a variable matches in a path that matches; null when the pattern has no such variable. */
+    @Nullable
+    String variable(String path, String name) {
+        int start = find(path, name);
+        return start <= 0 ? null : path.substring(start, segmentEnd(path, start));
+    }
+
+    /**
+     * Where the segment of a variable begins, 0 when the pattern has no such variable; -1 when the path does not match. Where
+     * segments after a {@link Kind#ANY} do not match, that one takes one more, and only the last of them: what matched before
+     * it matched as early as possible.
+     */
+    private int find(String path, @Nullable String variable) {
+        int found = 0;
+        int at = 0;
         int start = segmentStart(path, 0);
-        for (Segment segment : segments) {
+        int any = -1;
+        int anyEnd = 0;
+        while (start < path.length()) {
             int end = segmentEnd(path, start);
-            if (start == end || !segment.matches(path, start, end)) {
-                return false;
+            if (at < segments.length && segments[at].kind() == Kind.ANY) {
+                any = at++;
+                anyEnd = start;
+                if (at == segments.length) {
+                    return found;
+                }
+            } else if (at < segments.length && segments[at].matches(path, start, end)) {
+                boolean wanted = segments[at].kind() == Kind.VARIABLE
+                        && segments[at].text().equals(variable);
+                found = wanted ? start : found;
+                at++;
+                start = segmentStart(path, end);
+            } else if (any >= 0) {
+                anyEnd = segmentStart(path, segmentEnd(path, anyEnd));
+                start = anyEnd;
+                at = any + 1;
+            } else {
+                return -1;
             }
-            start = segmentStart(path, end);
         }
-        return andBelow || (start == path.length() && isTrailingSlashRight(path));
+        boolean endsInAny = at < segments.length && segments[segments.length - 1].kind() == Kind.ANY;
+        while (at < segments.length && segments[at].kind() == Kind.ANY) {
+            at++;
+        }
+        return at == segments.length && (endsInAny || isTrailingSlashRight(path)) ? found : -1;
     }
 
     /** The root has no trailing slash to leave out. */
     private boolean isTrailingSlashRight(String path) {
         return ignoreTrailingSlash || segments.length == 0 || path.endsWith("/") == trailingSlash;
-    }
-
-    /** What a variable stands for in a path that matches; null when the pattern has no such variable. */
-    @Nullable
-    String variable(String path, String name) {
-        int start = segmentStart(path, 0);
-        for (Segment segment : segments) {
-            int end = segmentEnd(path, start);
-            if (segment.variable() && segment.text().equals(name)) {
-                return path.substring(start, end);
-            }
-            start = segmentStart(path, end);
-        }
-        return null;
     }
 
     static int segmentStart(String path, int from) {

@@ -2,22 +2,38 @@ package io.limiter.servlet.match;
 
 import io.limiter.config.HttpSettings;
 import io.limiter.config.RuleDefinition;
+import io.limiter.config.RuleScope;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /** Where a configured rule applies: its paths and methods, compiled. Immutable. */
 public final class RequestMatcher {
-    private final PathPattern[] patterns;
-    private final Set<String> methods;
+    private static final Pattern EVERY_PATH = Pattern.compile("/\\*\\*?");
 
-    /** Compiles the paths and methods of a rule. */
+    private final PathPattern[] patterns;
+    private final PathPattern[] exactPatterns;
+    private final PathPattern[] exempt;
+    private final boolean isForEveryPath;
+    private final Set<String> methods;
+    private final ConditionMatcher conditions;
+
+    /** Compiles the paths, methods and conditions of a rule. */
     public RequestMatcher(RuleDefinition definition, HttpSettings settings) {
-        this.patterns = definition.paths().stream()
-                .map(path -> PathPattern.of(path, settings))
-                .toArray(PathPattern[]::new);
+        RuleScope scope = definition.scope();
+        this.patterns = compiled(definition.paths(), path -> PathPattern.of(path, settings));
+        this.exactPatterns = compiled(definition.paths(), PathPattern::exact);
+        this.exempt = compiled(scope.except(), PathPattern::exact);
+        this.isForEveryPath = definition.paths().stream()
+                .anyMatch(path -> EVERY_PATH.matcher(path).matches());
         this.methods = definition.methods();
+        this.conditions = new ConditionMatcher(scope.headers(), scope.query());
+    }
+
+    private static PathPattern[] compiled(List<String> paths, Function<String, PathPattern> compiler) {
+        return paths.stream().map(compiler).toArray(PathPattern[]::new);
     }
 
     /**
@@ -49,10 +65,39 @@ public final class RequestMatcher {
             for (PathPattern pattern : patterns) {
                 if (pattern.matches(path)) {
                     request.matched(path, pattern);
-                    return request.isOneOf(methods);
+                    return request.isOneOf(methods) && conditions.hold(request.request(), false);
                 }
             }
         }
         return false;
+    }
+
+    /**
+     * Whether the rule matches the request however the application reads it, so that no other reading is left for a default
+     * rule.
+     */
+    public boolean surelyMatches(MatchableRequest request) {
+        return (isForEveryPath || isAlways(exactPatterns, request))
+                && request.isSurelyOneOf(methods)
+                && conditions.hold(request.request(), true);
+    }
+
+    /** Whether the path of the request is one that the rule does not count, however it is read. */
+    public boolean exempts(MatchableRequest request) {
+        return exempt.length > 0 && isAlways(exempt, request);
+    }
+
+    /** Whether each reading of the path matches one of the patterns, and none has another reading. */
+    private static boolean isAlways(PathPattern[] patterns, MatchableRequest request) {
+        for (String path : request.paths()) {
+            boolean matches = false;
+            for (PathPattern pattern : patterns) {
+                matches |= pattern.matches(path);
+            }
+            if (!matches) {
+                return false;
+            }
+        }
+        return request.isUnambiguous();
     }
 }

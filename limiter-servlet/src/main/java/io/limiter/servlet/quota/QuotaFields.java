@@ -14,11 +14,15 @@ import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.HttpSettings.Reset;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,20 +35,30 @@ import org.jspecify.annotations.Nullable;
  * <p>The older forms (draft-07 and -06, and {@code X-RateLimit-*}) have room for one limit: the one that binds. Where a request
  * meets several decisions it is the one with the least remaining. The reset of an answer that denies is its Retry-After, as
  * both drafts ask. A request that can never pass has neither: without a reset the fields of both drafts are incomplete, so none
- * of them is sent, and of {@code X-RateLimit-*} all but the reset.
+ * of them is sent, and of {@code X-RateLimit-*} all but the reset. {@code X-RateLimit-*} can be sent beside a draft.
  */
 public final class QuotaFields {
-    private final Headers headers;
+    /** NONE without one. */
+    private final Headers draft;
+
+    private final boolean legacy;
     private final Reset reset;
     private final String exposed;
     private final Clock clock;
 
     /** The form that the settings select. */
     public QuotaFields(HttpSettings settings, Clock clock) {
-        this.headers = settings.headers();
+        this.draft = settings.headers().stream()
+                .filter(form -> form != Headers.X_RATELIMIT)
+                .findFirst()
+                .orElse(Headers.NONE);
+        this.legacy = settings.headers().contains(Headers.X_RATELIMIT);
         this.reset = settings.reset();
-        this.exposed =
-                !settings.exposeHeaders() ? "" : headers == Headers.NONE ? "Retry-After" : names() + ", Retry-After";
+        this.exposed = !settings.exposeHeaders()
+                ? ""
+                : Stream.of(names(draft), legacy ? names(Headers.X_RATELIMIT) : "", "Retry-After")
+                        .filter(names -> !names.isEmpty())
+                        .collect(Collectors.joining(", "));
         this.clock = clock;
     }
 
@@ -56,18 +70,17 @@ public final class QuotaFields {
     public void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         answer.add(decision);
         boolean exact = decision.source().isExact();
-        if (headers != Headers.DRAFT_10) {
-            if (exact && headers != Headers.NONE) {
-                closestLimit(decision, answer, fields);
-            }
-        } else if (exact || !decision.allowed()) {
+        if (draft == Headers.DRAFT_10 && (exact || !decision.allowed())) {
             everyLimit(decision, answer, fields);
+        }
+        if (exact && (legacy || draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6)) {
+            closestLimit(decision, answer, fields);
         }
     }
 
-    /** Whether the fields are lists, to which other filters may add lines; else each has one line. */
-    public boolean areLists() {
-        return headers == Headers.DRAFT_10;
+    /** Whether a field is a list, to which other filters may add lines; else it has one line. */
+    public boolean isList(String field) {
+        return draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES));
     }
 
     /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
@@ -77,15 +90,15 @@ public final class QuotaFields {
 
     /** The fields that contain a time and are not written anew by a later denial: one that is final removes them. */
     public Set<String> promises() {
-        return switch (headers) {
-            case DRAFT_10, NONE -> Set.of();
-            case X_RATELIMIT -> Set.of("X-RateLimit-Reset");
-            case DRAFT_7, DRAFT_6 -> Set.of(names().split(", ", -1));
-        };
+        Set<String> promises = new HashSet<>(legacy ? Set.of("X-RateLimit-Reset") : Set.of());
+        if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
+            promises.addAll(List.of(names(draft).split(", ", -1)));
+        }
+        return promises;
     }
 
-    private String names() {
-        return switch (headers) {
+    private static String names(Headers form) {
+        return switch (form) {
             case DRAFT_10, DRAFT_7 -> NUMBERS + ", " + POLICIES;
             case DRAFT_6 -> "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " + POLICIES;
             case X_RATELIMIT -> "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
@@ -125,27 +138,37 @@ public final class QuotaFields {
     private void closestLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         LimitOutcome binding = decision.binding().orElse(null);
         boolean never = decision.retryAfterMicros() == LimitOutcome.NEVER;
-        if (binding == null || !answer.replaceClosest(binding) || (never && headers != Headers.X_RATELIMIT)) {
+        if (binding == null || !answer.replaceClosest(binding)) {
             return;
         }
         long limit = clamped(binding.limit().capacity());
         long remaining = clamped(binding.remaining());
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
-        long seconds = seconds(resetMicros);
-        if (headers == Headers.DRAFT_7) {
+        String seconds = Long.toString(seconds(resetMicros));
+        if (legacy) {
+            String epoch = reset == Reset.EPOCH && !never ? Long.toString(epochSeconds(resetMicros)) : seconds;
+            three("X-RateLimit-", limit, remaining, never ? null : epoch, fields);
+        }
+        if (never || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
+            return;
+        }
+        if (draft == Headers.DRAFT_7) {
             fields.accept(NUMBERS, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
         } else {
-            String prefix = headers == Headers.DRAFT_6 ? "RateLimit-" : "X-RateLimit-";
-            boolean epoch = headers == Headers.X_RATELIMIT && reset == Reset.EPOCH;
-            fields.accept(prefix + "Limit", Long.toString(limit));
-            fields.accept(prefix + "Remaining", Long.toString(remaining));
-            if (!never) {
-                fields.accept(prefix + "Reset", Long.toString(epoch ? epochSeconds(resetMicros) : seconds));
-            }
+            three("RateLimit-", limit, remaining, seconds, fields);
         }
-        String policies = headers == Headers.X_RATELIMIT ? null : policies(decision);
+        String policies = policies(decision);
         if (policies != null) {
             fields.accept(POLICIES, policies);
+        }
+    }
+
+    private static void three(
+            String prefix, long limit, long remaining, @Nullable String reset, BiConsumer<String, String> fields) {
+        fields.accept(prefix + "Limit", Long.toString(limit));
+        fields.accept(prefix + "Remaining", Long.toString(remaining));
+        if (reset != null) {
+            fields.accept(prefix + "Reset", reset);
         }
     }
 

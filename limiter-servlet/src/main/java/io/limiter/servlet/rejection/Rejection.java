@@ -24,13 +24,8 @@ public final class Rejection extends DenialAnswer {
      */
     public void writeTo(HttpServletRequest request, HttpServletResponse response) throws IOException {
         BodyForm form = BodyForm.preferred(request.getHeaders("Accept"));
-        String body = form.text.apply(this);
         response.setContentType(form.contentType);
-        byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
-        response.setContentLength(bytes.length);
-        if (!request.getMethod().equals("HEAD")) {
-            send(response, body, bytes);
-        }
+        send(request, response, form.text.apply(this));
     }
 
     /** Status and fields, all but those of the quota and of the body. */
@@ -40,7 +35,13 @@ public final class Rejection extends DenialAnswer {
         fields().forEach(response::setHeader);
     }
 
-    private static void send(HttpServletResponse response, String body, byte[] bytes) throws IOException {
+    /** Sends a body of ASCII; of a HEAD request only its length. */
+    static void send(HttpServletRequest request, HttpServletResponse response, String body) throws IOException {
+        byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
+        response.setContentLength(bytes.length);
+        if (request.getMethod().equals("HEAD")) {
+            return;
+        }
         try {
             response.getOutputStream().write(bytes);
         } catch (IllegalStateException writerTaken) {

@@ -6,6 +6,7 @@ import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
+import io.limiter.rule.NamedClasses;
 import io.limiter.servlet.quota.LimitsInAnswer;
 import io.limiter.servlet.quota.QuotaFields;
 import jakarta.servlet.ServletException;
@@ -13,7 +14,6 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -63,7 +63,8 @@ public final class Rejections {
      */
     public static Rejections of(LimiterConfig config) {
         ClassLoader ofThread = Thread.currentThread().getContextClassLoader();
-        return of(config, null, ofThread == null ? Rejections.class.getClassLoader() : ofThread);
+        ClassLoader loader = ofThread == null ? Rejections.class.getClassLoader() : ofThread;
+        return of(config, null, new NamedClasses(loader, type -> null));
     }
 
     /** The same, with a handler that answers; it replaces one that the configuration names. */
@@ -75,32 +76,19 @@ public final class Rejections {
      * The same.
      *
      * @param handler answers; null for the one that the configuration names, or the standard answer
-     * @param loader finds the class that the configuration names
+     * @param classes finds the one that the configuration names
      * @throws IllegalArgumentException if that can't be made
      */
-    public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, ClassLoader loader) {
+    public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, NamedClasses classes) {
         String name = config.http().rejectionHandler();
         if (handler != null) {
             return of(config, handler);
         }
-        return of(config, name == null ? Rejection::writeTo : made(name, loader));
-    }
-
-    private static RejectionHandler made(String name, ClassLoader loader) {
-        try {
-            return Class.forName(name, true, loader)
-                    .asSubclass(RejectionHandler.class)
-                    .getConstructor()
-                    .newInstance();
-        } catch (ReflectiveOperationException | ClassCastException | LinkageError failed) {
-            Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
-            throw new IllegalArgumentException(
-                    "RL-114 limiter.http.rejection-handler = " + name + ": can't be made (" + cause
-                            + "); name a public class on the class path of the web application that implements "
-                            + RejectionHandler.class.getName() + " and has a public constructor without parameters (a"
-                            + " class within another is written com.example.Outer$Inner)",
-                    cause);
-        }
+        return of(
+                config,
+                name == null
+                        ? Rejection::writeTo
+                        : classes.get("limiter.http.rejection-handler", name, RejectionHandler.class));
     }
 
     /** Writes the quota fields of a decision, allowed or not. Does nothing when the response is committed. */
@@ -115,7 +103,7 @@ public final class Rejections {
         }
         LimitsInAnswer limits = limitsInAnswer(request);
         quota.add(decision, limits, (field, line) -> {
-            if (quota.areLists()) {
+            if (quota.isList(field)) {
                 replaceLine(field, limits.replaceLine(field, line), line, response);
             } else {
                 response.setHeader(field, line);
@@ -168,6 +156,27 @@ public final class Rejections {
             // Else what was sent is the answer. The exception of one handler, at each of very many denials, would fill
             // logs.
         }
+    }
+
+    /**
+     * Answers a caller that is denied whatever it asks for: a status and a problem document (RFC 9457), without quota fields. No
+     * handler is asked. Does nothing when the response is committed.
+     *
+     * @param status 403 or 429
+     */
+    public void refuse(int status, HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (response.isCommitted()) {
+            return;
+        }
+        response.resetBuffer();
+        response.setStatus(status);
+        response.setHeader("Cache-Control", "no-store");
+        response.setContentType(BodyForm.PROBLEM_JSON.contentType);
+        Rejection.send(
+                request,
+                response,
+                "{\"type\":\"about:blank\",\"title\":\"" + (status == 403 ? "Forbidden" : "Too Many Requests")
+                        + "\",\"status\":" + status + "}");
     }
 
     /** Shared by all filters that the request meets. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.ManualTime;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
+import io.limiter.servlet.FakeExchange;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -40,6 +41,16 @@ class ProxyWarningsTest {
                                 .findFirst()
                                 .orElse(line))
                         .toList());
+    }
+
+    @Test
+    void anExemptAddressThatMayBeAProxyIsLoggedOnce() {
+        ClientAddressResolver resolver = resolver(ClientIpSettings.DEFAULT);
+        FakeExchange exchange = new FakeExchange().header("Via", "1.1 p");
+        for (int i = 0; i < 3; i++) {
+            assertFalse(resolver.isSure(resolver.resolve(exchange.request()), exchange.request()));
+        }
+        assertTold("RL-310 a request from the exempt address 192.0.2.1 carries Via");
     }
 
     @Test

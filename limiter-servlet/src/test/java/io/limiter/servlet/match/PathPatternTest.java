@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.HttpSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -96,5 +100,45 @@ class PathPatternTest {
     @Test
     void aVariableKeepsItsCase() {
         assertEquals("Ann", PathPattern.of("/users/{id}", HttpSettings.DEFAULT).variable("/USERS/Ann", "id"));
+    }
+
+    /** Every choice for each wildcard, tried. */
+    private static boolean matchesByTrying(List<String> pattern, List<String> path) {
+        if (pattern.isEmpty()) {
+            return path.isEmpty();
+        }
+        List<String> rest = pattern.subList(1, pattern.size());
+        if (pattern.get(0).equals("**")) {
+            return IntStream.rangeClosed(0, path.size())
+                    .anyMatch(taken -> matchesByTrying(rest, path.subList(taken, path.size())));
+        }
+        return !path.isEmpty()
+                && (pattern.get(0).startsWith("{") || pattern.get(0).equals(path.get(0)))
+                && matchesByTrying(rest, path.subList(1, path.size()));
+    }
+
+    @Test
+    void anyNumberOfSegmentsMatchesWhatTryingFinds() {
+        Random random = new Random(3);
+        List<String> words = List.of("a", "b", "**", "{x}");
+        int matched = 0;
+        for (int i = 0; i < 20_000; i++) {
+            List<String> pattern = new ArrayList<>();
+            for (int n = random.nextInt(6); n >= 0; n--) {
+                String word = words.get(random.nextInt(words.size()));
+                pattern.add(word.equals("{x}") ? "{x" + n + "}" : word);
+            }
+            List<String> path = new ArrayList<>();
+            for (int n = random.nextInt(7); n > 0; n--) {
+                path.add(random.nextBoolean() ? "a" : "b");
+            }
+            boolean expected = matchesByTrying(pattern, path);
+            matched += expected ? 1 : 0;
+            assertEquals(
+                    expected,
+                    PathPattern.exact("/" + String.join("/", pattern)).matches("/" + String.join("/", path)),
+                    () -> pattern + " " + path);
+        }
+        assertTrue(matched > 1_000, matched + " matches");
     }
 }

@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.greenbytes.http.sfv.Item;
@@ -212,7 +213,8 @@ class StructuredFieldsTest {
 
     private static FakeExchange answer(Decision decision, Headers headers) throws IOException {
         HttpSettings usual = HttpSettings.DEFAULT;
-        HttpSettings settings = new HttpSettings(headers, Reset.EPOCH, false, true, true, usual.methodOverride(), null);
+        HttpSettings settings =
+                new HttpSettings(Set.of(headers), Reset.EPOCH, false, true, true, usual.methodOverride(), null);
         Rejections rejections = new Rejections(settings, Rejection::writeTo, CLOCK);
         FakeExchange exchange = new FakeExchange();
         rejections.writeQuota(decision, exchange.request(), exchange.response());

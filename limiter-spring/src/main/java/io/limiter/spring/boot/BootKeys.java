@@ -4,12 +4,14 @@ import java.util.List;
 
 /** The keys that only a Spring Boot application has. */
 final class BootKeys {
+    /** Of limiter-core; here it decides which beans there are, too. */
     static final String ENABLED = "limiter.enabled";
+
     static final String FILTER_ENABLED = "limiter.filter.enabled";
     static final String FILTER_ORDER = "limiter.filter.order";
     static final String USER_FILTER_ORDER = "limiter.filter.user-order";
 
-    static final List<String> ALL = List.of(ENABLED, FILTER_ENABLED, FILTER_ORDER, USER_FILTER_ORDER);
+    static final List<String> ALL = List.of(FILTER_ENABLED, FILTER_ORDER, USER_FILTER_ORDER);
 
     private BootKeys() {}
 

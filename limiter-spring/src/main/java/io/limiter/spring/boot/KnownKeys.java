@@ -68,12 +68,20 @@ final class KnownKeys {
         }
         String group = name.getElement(1, Form.UNIFORM);
         boolean isOfOne = last > 2 && GROUPS.contains(group);
-        String owner = isOfOne ? group + "." + elements(name, 2, last) : "";
+        // Of rules.api.exempt.users, the owner is rules.api.
+        int end = last > 3 && ALL.containsKey(uniform(ofOne(group, elements(name, last - 1, last + 1))))
+                ? last - 1
+                : last;
+        String owner = isOfOne ? group + "." + elements(name, 2, end) : "";
         String start = isOfOne ? "limiter." + owner + "." : "limiter.";
-        String rest = elements(name, isOfOne ? last : 1, last + 1);
-        String known = ALL.get(uniform(isOfOne ? "limiter." + group + "." + NAME + "." + rest : start + rest));
+        String rest = elements(name, isOfOne ? end : 1, last + 1);
+        String known = ALL.get(uniform(isOfOne ? ofOne(group, rest) : start + rest));
         String text = known == null ? start + rest : known.replace(group + "." + NAME, owner);
         return new Key(text, owner, known != null, index);
+    }
+
+    private static String ofOne(String group, String rest) {
+        return "limiter." + group + "." + NAME + "." + rest;
     }
 
     private static String elements(ConfigurationPropertyName name, int from, int to) {

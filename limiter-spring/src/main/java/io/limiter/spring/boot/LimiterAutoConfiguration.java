@@ -55,7 +55,7 @@ public class LimiterAutoConfiguration {
             RateLimiter own = ownRateLimiter.getIfAvailable();
             if (own == null && application.containsBean(TEST)) {
                 LOG.info("the limits are of this test, by @AutoConfigureTestLimiter");
-                own = RateLimiter.on(new NothingLimited());
+                own = RateLimiter.unlimited();
             }
             return own == null ? start(text, application) : Limiter.of(text.config(hasClient(application)), own);
         }
@@ -95,9 +95,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
-            LimiterConfig config = new ApplicationText(environment).config(hasClient(application));
-            LOG.warn("RL-118 nothing is limited, because {} = false; remove it to limit again", BootKeys.ENABLED);
-            return Limiter.of(config, RateLimiter.on(new NothingLimited()));
+            return Limiter.start(new ApplicationText(environment).config(hasClient(application)));
         }
 
         @Bean("io.limiter.spring.rateLimiting")

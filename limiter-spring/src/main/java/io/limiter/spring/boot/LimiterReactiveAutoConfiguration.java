@@ -42,6 +42,12 @@ public class LimiterReactiveAutoConfiguration {
                                 + " one is reactive; limit its methods with @RateLimited",
                         rules);
             }
+            if (!limiter.config().callers().denied().isEmpty()) {
+                LOG.warn(
+                        "RL-119 limiter.deny.addresses = {} denies nobody: it is for the filter of servlet applications,"
+                                + " and this one is reactive; deny these callers before the application",
+                        limiter.config().callers().denied());
+            }
             String handler = limiter.config().http().rejectionHandler();
             if (handler != null) {
                 LOG.warn(

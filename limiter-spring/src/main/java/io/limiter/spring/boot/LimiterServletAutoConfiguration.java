@@ -2,7 +2,7 @@ package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
-import io.limiter.config.KeyPart;
+import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -10,9 +10,10 @@ import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -28,7 +29,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * What a servlet web application has besides {@link LimiterAutoConfiguration}: the rules of the configuration, in a filter before
- * Spring Security, and those that are keyed by user in a second one behind it; who calls a limited method; and the 429 of a
+ * Spring Security, and those that are decided after authentication in a second one behind it; who calls a limited method; and the 429 of a
  * denied one.
  */
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
@@ -48,6 +49,9 @@ public class LimiterServletAutoConfiguration {
     @ConditionalOnMissingBean(value = RateLimitFilter.class, parameterizedContainer = FilterRegistrationBean.class)
     static class Filters {
         private static final String FILTER = "io.limiter.spring.rateLimitFilter";
+        /** The filter of Spring Security. */
+        private static final String SECURITY = "springSecurityFilterChain";
+
         private static final String USER_FILTER = "io.limiter.spring.rateLimitUserFilter";
 
         /**
@@ -61,17 +65,22 @@ public class LimiterServletAutoConfiguration {
 
         @Bean(FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
-                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
+                Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            return registration(FILTER, order, limiter, handler, rule -> !isByUser(rule));
+            warnOfUsersThatAreNotKnownYet(limiter.config());
+            return registration(FILTER, order, limiter, beans, Filters::isBefore);
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
-                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
-            int order = order(BootKeys.USER_FILTER_ORDER, orderOfSecurity(environment) + 1, environment);
-            return registration(USER_FILTER, order, limiter, handler, Filters::isByUser);
+                Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
+            int security = orderOfSecurity(environment);
+            int order = order(BootKeys.USER_FILTER_ORDER, security + 1, environment);
+            if (order <= security && beans.containsBean(SECURITY)) {
+                limiter.derive(config -> refuseRulesTooEarly(config, order, security));
+            }
+            return registration(USER_FILTER, order, limiter, beans, rule -> !isBefore(rule));
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {
@@ -82,20 +91,47 @@ public class LimiterServletAutoConfiguration {
             return Binder.get(environment).bind(key, Integer.class).orElse(otherwise);
         }
 
-        private static boolean isByUser(RuleDefinition rule) {
-            return rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
+        private static boolean isBefore(RuleDefinition rule) {
+            return rule.position() == RuleDefinition.Position.BEFORE_AUTHENTICATION;
+        }
+
+        private static Object refuseRulesTooEarly(LimiterConfig config, int order, int security) {
+            List<String> rules = config.rules().stream()
+                    .filter(rule -> !isBefore(rule))
+                    .map(RuleDefinition::name)
+                    .toList();
+            if (!rules.isEmpty()) {
+                throw new IllegalStateException("RL-146 " + BootKeys.USER_FILTER_ORDER + " = " + order
+                        + " is before Spring Security (" + security + "), where no user is known, and the rules "
+                        + rules
+                        + " are for after authentication; remove it, or write a greater order");
+            }
+            return rules;
+        }
+
+        private static void warnOfUsersThatAreNotKnownYet(LimiterConfig config) {
+            List<String> early = config.rules().stream()
+                    .filter(Filters::isBefore)
+                    .map(RuleDefinition::name)
+                    .toList();
+            if (config.callers().exempt().needUser() && !early.isEmpty()) {
+                LOG.warn(
+                        "RL-157 rules {} are decided before Spring Security, where no user is known, so limiter.exempt.users"
+                                + " and limiter.exempt.roles mean nothing to them; write limiter.rules.{}.exempt.roles to"
+                                + " decide a rule after it",
+                        early,
+                        early.get(0));
+            }
         }
 
         /** Also without rules: a configuration that replaces this one may bring some. */
         private static FilterRegistrationBean<RateLimitFilter> registration(
-                String name,
-                int order,
-                Limiter limiter,
-                ObjectProvider<RejectionHandler> handler,
-                Predicate<RuleDefinition> which) {
+                String name, int order, Limiter limiter, ListableBeanFactory beans, Predicate<RuleDefinition> which) {
             FilterRegistrationBean<RateLimitFilter> registration =
                     new FilterRegistrationBean<>(RateLimitFilter.builder(limiter)
-                            .rejectionHandler(handler.getIfAvailable())
+                            .rejectionHandler(beans.getBeanProvider(RejectionHandler.class)
+                                    .getIfAvailable())
+                            .instances(type -> beans.getBeanProvider(type).getIfAvailable())
                             .configuredRules(which)
                             .build());
             // A short name is likely to be that of a filter of the application.

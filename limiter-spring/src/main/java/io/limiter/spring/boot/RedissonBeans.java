@@ -39,6 +39,7 @@ final class RedissonBeans {
                 .prefix(settings.prefix())
                 .deadline(settings.deadline())
                 .denialMaxAge(settings.denialMaxAge())
+                .keyHash(settings.keyHash())
                 .build();
         backend.awaitConnected(settings.startupWait());
         return backend;

@@ -14,7 +14,42 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setMethods(List<String> methods);
 
-    /** Whose quota: {@code ip} (unless set), {@code user}, {@code session}, {@code header:Name}, {@code cookie:name}, {@code path:variable}, joined by {@code " + "}, or {@code global}. */
+    /** Only for requests with these headers: {@code X-Api-Key}, or {@code X-Kind=batch} for that value. */
+    public abstract List<String> getHeaders();
+
+    public abstract void setHeaders(List<String> headers);
+
+    /** Only for requests with these parameters in their query: {@code debug}, or {@code format=csv} for that value. */
+    public abstract List<String> getQuery();
+
+    public abstract void setQuery(List<String> query);
+
+    /** Paths that the rule does not count: {@code /health}, {@code /static/*}. */
+    public abstract List<String> getExcept();
+
+    public abstract void setExcept(List<String> except);
+
+    /** Callers that the rule does not count. */
+    public abstract CallerProperties getExempt();
+
+    public abstract void setExempt(CallerProperties exempt);
+
+    /** Whether it is only for requests that no other rule matches; false unless set. */
+    public abstract Boolean getDefault();
+
+    public abstract void setDefault(Boolean isDefault);
+
+    /** Whether it only counts and reports what it would deny; false unless set. */
+    public abstract Boolean getShadow();
+
+    public abstract void setShadow(Boolean shadow);
+
+    /** Whether it counts anything; true unless set. */
+    public abstract Boolean getEnabled();
+
+    public abstract void setEnabled(Boolean enabled);
+
+    /** Whose quota: {@code ip} (unless set), {@code user}, {@code session}, {@code bearer}, {@code header:Name}, {@code cookie:name}, {@code query:name}, {@code path:variable}, joined by {@code " + "}, or {@code global}, or {@code class:com.example.ByTenant}. */
     public abstract String getKey();
 
     public abstract void setKey(String key);
@@ -28,4 +63,9 @@ abstract class RuleProperties extends PolicyProperties {
     public abstract Integer getIpv6Prefix();
 
     public abstract void setIpv6Prefix(Integer ipv6Prefix);
+
+    /** Where it is decided: {@code before-authentication} or {@code after-authentication}; unless set, where the key is known. */
+    public abstract String getPosition();
+
+    public abstract void setPosition(String position);
 }

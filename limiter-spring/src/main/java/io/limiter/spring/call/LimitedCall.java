@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
+import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.call.MethodRule.Charged;
 import io.limiter.spring.expression.MethodCall;
@@ -103,10 +104,8 @@ public final class LimitedCall {
     @Nullable
     Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
         if (enforced < charged.size()) {
-            counted = charged.stream()
-                    .skip(enforced)
-                    .map(one -> terms.shadow.count(one.charge(), terms.scope))
-                    .toList();
+            counted = terms.shadow.count(
+                    charged.stream().skip(enforced).map(Charged::charge).toList(), "a call of " + terms.scope);
         }
         if (!isRefundable()) {
             return call.proceed();

@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.CallExpression;
@@ -95,7 +96,7 @@ public final class MethodRule {
                 return rule.charge(call, this);
             } catch (RuntimeException wrong) {
                 // Who tries a policy out must not be denied by it, nor by a mistake in it.
-                rule.shadow.reportNotCounted(policy.name(), rule.scope, wrong);
+                rule.shadow.reportNotCounted(policy.name(), "a call of " + rule.scope, wrong);
                 return null;
             }
         }

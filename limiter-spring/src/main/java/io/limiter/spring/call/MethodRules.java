@@ -13,10 +13,15 @@ public final class MethodRules {
     /** Those that only count come last. */
     private final List<UnderPolicy> ordered;
 
-    /** Of these annotations, in their order. */
-    public MethodRules(List<UnderPolicy> rules) {
+    /**
+     * Of these annotations, in their order.
+     *
+     * @param enabled whether they charge anything
+     */
+    public MethodRules(List<UnderPolicy> rules, boolean enabled) {
         this.rules = rules;
         this.ordered = rules.stream()
+                .filter(rule -> enabled)
                 .sorted(Comparator.comparing(UnderPolicy::isShadow))
                 .toList();
     }

@@ -5,6 +5,7 @@ import io.limiter.Limiter;
 import io.limiter.Policy;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
+import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.call.AnnotatedPolicy;
@@ -13,7 +14,6 @@ import io.limiter.spring.call.Invoker;
 import io.limiter.spring.call.LimitedCall;
 import io.limiter.spring.call.MethodRule;
 import io.limiter.spring.call.MethodRules;
-import io.limiter.spring.call.ShadowCounter;
 import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.Beans;
 import io.limiter.spring.expression.MethodScope;
@@ -126,7 +126,7 @@ public final class LimitedMethods implements AutoCloseable {
                 : Fallback.find(scope, fallbacks.iterator().next(), target);
         Invoker invoker = Invoker.of(scope);
         Derived<MethodRules> derived = limiter.derive(config ->
-                new MethodRules(rules.stream().map(rule -> rule.apply(config)).toList()));
+                new MethodRules(rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()));
         return new LimitedMethod(
                 new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, derived), invoker);
     }

@@ -46,14 +46,14 @@ class FailureMessagesTest {
                       limit: 3/10s
                   rules:
                     api:
-                      path: /api/**
+                      path: /api/*/x
                       limits: 100 per minute
                 """, BootApp.Nothing.class, """
                 application.yml has 3 problems:
                   line 4: RL-101 limiter.policies.vote.limit = 3/10s: unknown key; did you mean \
                 'limiter.policies.vote.limits'?
-                  line 7: RL-104 limiter.rules.api.path = /api/**: '/api/**' can't be matched at '**'; a path is plain decoded \
-                text, * stands alone at its end (/api/*), a variable alone between two / (/users/{id})
+                  line 7: RL-104 limiter.rules.api.path = /api/*/x: '/api/*/x' can't be matched at '*'; a path is plain decoded \
+                text, * stands alone at its end (/api/*), ** and a variable alone between two / (/api/**/export, /users/{id})
                   line 8: RL-104 limiter.rules.api.limits = 100 per minute: in '100 per minute': '100' is no limit; write \
                 permits/period without spaces, such as 3/10s
                 """, """

@@ -30,11 +30,17 @@ class MetadataTest {
     private static final Set<String> WITHOUT_DEFAULT = Set.of(
             "limiter.policies",
             "limiter.rules",
+            "limiter.exempt.addresses",
+            "limiter.exempt.users",
+            "limiter.exempt.roles",
+            "limiter.deny.addresses",
             "limiter.redis.address",
             "limiter.redis.master",
             "limiter.redis.config",
             "limiter.redis.username",
             "limiter.redis.password",
+            "limiter.redis.key-secret",
+            "limiter.redis.previous-key-secret",
             "limiter.client-ip.trusted-proxies",
             "limiter.client-ip.trusted-hops",
             "limiter.http.rejection-handler");
@@ -141,12 +147,16 @@ class MetadataTest {
     void whatStandsBelowANameIsThat() throws IntrospectionException {
         assertEquals(below("limiter.policies"), propertiesOf(PolicyProperties.class));
         assertEquals(below("limiter.rules"), propertiesOf(RuleProperties.class));
+        assertEquals(below("limiter.rules.<name>.exempt"), propertiesOf(CallerProperties.class));
     }
 
     private static Set<String> below(String group) {
         return LimiterConfig.keys().stream()
-                .filter(key -> key.startsWith(group + ".<name>."))
-                .map(key -> key.substring(key.lastIndexOf('.') + 1))
+                .filter(key -> key.startsWith(group))
+                .map(key -> key.substring(group.length())
+                        .replaceFirst("^[.]<name>", "")
+                        .replaceFirst("^[.]([^.]*).*", "$1"))
+                .filter(name -> !name.isEmpty())
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 

@@ -2,11 +2,15 @@ package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limiter;
+import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
+import io.limiter.rule.KeyResolver;
 import io.limiter.servlet.RateLimitFilter;
+import jakarta.servlet.http.HttpServletRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -24,6 +28,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -130,6 +135,28 @@ class SecurityTest {
     }
 
     @Test
+    void usersAndRolesAreExemptWhereTheyAreKnown(CapturedOutput output) {
+        String yaml = """
+                limiter:
+                  exempt.users: ann
+                  rules:
+                    early: {path: /open, limits: 1/1h}
+                    late: {path: /*, key: user, limits: 1/1h}
+                    staff: {path: /closed, limits: 1/1h, exempt.roles: USER}
+                """;
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            assertEquals(List.of(200, 200, 200), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
+            assertEquals(List.of(200, 429), site.statuses(2, "GET", "/closed", "Authorization", basic("bob")));
+            assertEquals(
+                    List.of(200, 429),
+                    site.statuses(2, "GET", "/open", "Authorization", basic("ann")),
+                    "decided before the login");
+            assertEquals(List.of(401, 401), site.statuses(2, "GET", "/closed", "Authorization", "Basic YTpi"));
+        }
+        assertTrue(output.getAll().contains("RL-157 rules [early] are decided before Spring Security"), output::getAll);
+    }
+
+    @Test
     void aRuleByUserThatComesByReplaceIsInForce() {
         try (BootSite site = BootSite.start(folder, "", Site.class)) {
             assertEquals(List.of(200, 200), site.statuses(2, "GET", "/closed", "Authorization", basic("ann")));
@@ -161,6 +188,69 @@ class SecurityTest {
             assertEquals("/", location(site.form("/login", "username=ann&password=right")));
             assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "that of the session");
             assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed"), "that of the user");
+        }
+    }
+
+    /** Before the login a failed one counts; after it, only who got through. */
+    @Test
+    void aPositionMovesARule() {
+        String yaml = """
+                limiter:
+                  rules:
+                    closed: {path: /closed, key: ip, limits: 2/1h, position: %s}
+                """;
+        try (BootSite site = BootSite.start(folder, yaml.formatted("after-authentication"), Site.class)) {
+            assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed"));
+            String ann = basic("ann");
+            assertEquals(200, site.call("GET", "/closed", "Authorization", ann).statusCode());
+            assertEquals(200, site.call("GET", "/closed", "Authorization", ann).statusCode());
+            assertEquals(429, site.call("GET", "/closed", "Authorization", ann).statusCode());
+        }
+        try (BootSite site = BootSite.start(folder, yaml.formatted("before-authentication"), Site.class)) {
+            assertEquals(List.of(401, 401, 429), site.statuses(3, "GET", "/closed"));
+        }
+    }
+
+    @Test
+    void aUserIsNotKnownBeforeSpringSecurity() {
+        String yaml = "limiter.rules.fair: {path: /closed, key: user, limits: 2/1h}";
+        Exception failed = assertThrows(
+                Exception.class, () -> BootSite.start(folder, yaml, Site.class, "--limiter.filter.user-order=-101"));
+        String message =
+                String.valueOf(NestedExceptionUtils.getMostSpecificCause(failed).getMessage());
+        assertTrue(
+                message.startsWith("RL-146 limiter.filter.user-order = -101 is before Spring Security (-100)")
+                        && message.contains("[fair]"),
+                message);
+        BootSite.start(folder, yaml.replace("user", "ip"), Site.class, "--limiter.filter.user-order=-101")
+                .close();
+    }
+
+    /** Counts by a bean that only the application can make. */
+    record ByTenant(String suffix) implements KeyResolver<HttpServletRequest> {
+        @Override
+        public PartitionKey resolve(HttpServletRequest request) {
+            return PartitionKey.of(request.getHeader("Tenant") + suffix);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Site.class)
+    static class TenantSite {
+        @Bean
+        ByTenant byTenant() {
+            return new ByTenant("!");
+        }
+    }
+
+    @Test
+    void aBeanMakesTheKey() {
+        String yaml =
+                "limiter.rules.open: {path: /open, key: \"class:" + ByTenant.class.getName() + "\", limits: 1/1h}";
+        try (BootSite site = BootSite.start(folder, yaml, TenantSite.class)) {
+            assertEquals(200, site.call("GET", "/open", "Tenant", "a").statusCode());
+            assertEquals(429, site.call("GET", "/open", "Tenant", "a").statusCode());
+            assertEquals(200, site.call("GET", "/open", "Tenant", "b").statusCode());
         }
     }
 

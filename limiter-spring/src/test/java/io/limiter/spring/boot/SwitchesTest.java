@@ -87,6 +87,25 @@ class SwitchesTest {
     }
 
     @Test
+    void withoutSpringBootNothingIsLimitedEither() throws IOException {
+        Files.writeString(
+                folder.resolve("limiter.properties"),
+                "limiter.enabled = false\nlimiter.policies.vote.limits = 1/1h\nlimiter.redis.address = redis://127.0.0.1:1\n");
+        try (LogLines log = new LogLines()) {
+            new ApplicationContextRunner()
+                    .withUserConfiguration(Annotated.class)
+                    .withBean(OfRequests.class)
+                    .withPropertyValues("folder=" + folder)
+                    .run(context -> {
+                        OfRequests service = context.getBean(OfRequests.class);
+                        assertEquals(5, App.passes(5, service::vote));
+                        assertEquals(5, App.passes(5, service::ofARequest), "its key is not asked for");
+                    });
+            assertEquals(1, log.of(Level.WARN, "RL-118").size(), log::toString);
+        }
+    }
+
+    @Test
     void aVariableSwitchesOff() {
         try (ConfigurableApplicationContext context = BootApp.start(
                 folder,

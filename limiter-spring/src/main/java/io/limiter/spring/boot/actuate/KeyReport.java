@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param retryAfter how long until one would; {@code never} where none can
  * @param limits what each limit says; empty where nobody counted
  * @param note what is wrong with the backend, or with the key: that no rule and no annotation makes such a one; null when nothing is
+ * @param previous the same client's key with the secret before: {@code limiter.redis.previous-key-secret}; null where there is none
  */
 public record KeyReport(
         String policy,
@@ -24,7 +25,8 @@ public record KeyReport(
         boolean allowed,
         String retryAfter,
         List<LimitState> limits,
-        @Nullable String note) {
+        @Nullable String note,
+        @Nullable KeyReport previous) {
     /**
      * What a key has used of one limit.
      *

@@ -4,6 +4,7 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.KeyHash;
 import io.limiter.LimitOutcome;
 import io.limiter.Limiter;
 import io.limiter.PartitionKey;
@@ -57,7 +58,7 @@ public class RateLimitsEndpoint {
      * {@code GET /actuator/ratelimits/{policy}?key=...}: what a key has used of a policy. It takes nothing, and waits for Redis no longer
      * than a call does.
      *
-     * @param key a client's address, or a key as it stands in the names of states in Redis
+     * @param key a client's address, or a key as it stands in the names of states in Redis; secrets in it may be in clear
      */
     // A key may be left out, and is asked for then: of the two marks for that Spring Boot 3 reads the first, and 4 the
     // second.
@@ -65,15 +66,21 @@ public class RateLimitsEndpoint {
     public WebEndpointResponse<Object> peek(
             @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
         return answer(policy, key, (known, whose) -> {
-            RateLimiter rateLimiter = limiter.rateLimiter();
-            // Two looks at once: what is there, and what a call would be told.
-            CompletableFuture<Decision> state =
-                    rateLimiter.peekAsync(List.of(new Charge(known, whose, 0))).toCompletableFuture();
-            CompletableFuture<Decision> call =
-                    rateLimiter.peekAsync(List.of(new Charge(known, whose, 1))).toCompletableFuture();
-            KeyReport report = report(known, whose, state.join(), call.join());
+            PartitionKey before = whose.previous();
+            KeyReport previous = before == null ? null : look(known, before, null);
+            KeyReport report = look(known, whose.present(), previous);
             return new WebEndpointResponse<>(report, report.limits().isEmpty() ? 503 : 200);
         });
+    }
+
+    private KeyReport look(Policy policy, PartitionKey key, @Nullable KeyReport previous) {
+        RateLimiter rateLimiter = limiter.rateLimiter();
+        // Two looks at once: what is there, and what a call would be told.
+        CompletableFuture<Decision> state =
+                rateLimiter.peekAsync(List.of(new Charge(policy, key, 0))).toCompletableFuture();
+        CompletableFuture<Decision> call =
+                rateLimiter.peekAsync(List.of(new Charge(policy, key, 1))).toCompletableFuture();
+        return report(policy, key, state.join(), call.join(), previous);
     }
 
     /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: gives a key its whole quota of a policy again. */
@@ -81,14 +88,26 @@ public class RateLimitsEndpoint {
     public WebEndpointResponse<Object> reset(
             @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
         return answer(policy, key, (known, whose) -> {
-            limiter.rateLimiter().reset(known, whose);
-            return new WebEndpointResponse<>(
-                    new KeyReport.Reset(known.name(), whose.canonical(), KeyText.parts(whose), form(known, whose)));
+            PartitionKey present = whose.present();
+            PartitionKey previous = whose.previous();
+            limiter.rateLimiter().reset(known, present);
+            if (previous != null) {
+                limiter.rateLimiter().reset(known, previous);
+            }
+            return new WebEndpointResponse<>(new KeyReport.Reset(
+                    known.name(), present.canonical(), KeyText.parts(present), form(known, present)));
         });
     }
 
+    /**
+     * Whose quota an operator means.
+     *
+     * @param previous its key with the secret before; null where that is the same or there was none
+     */
+    private record Whose(PartitionKey present, @Nullable PartitionKey previous) {}
+
     private WebEndpointResponse<Object> answer(
-            String policy, @Nullable String key, BiFunction<Policy, PartitionKey, WebEndpointResponse<Object>> ask) {
+            String policy, @Nullable String key, BiFunction<Policy, Whose, WebEndpointResponse<Object>> ask) {
         Policy known = limiter.policies().get(policy);
         if (known == null) {
             return failure(
@@ -117,16 +136,25 @@ public class RateLimitsEndpoint {
         return annotations.stream().flatMap(one -> one.policies().stream());
     }
 
-    private PartitionKey read(Policy policy, String key) {
+    private Whose read(Policy policy, String key) {
+        KeyHash before = limiter.config().redis().previousKeyHash();
+        for (KeyForm form : forms(policy)) {
+            PartitionKey present = form.read(key.strip(), limiter.keyHash());
+            if (present != null) {
+                PartitionKey previous = before == null ? null : form.read(key.strip(), before);
+                return new Whose(present, present.equals(previous) ? null : previous);
+            }
+        }
         // Where the rules of one policy differ, a prefix that is written says which is meant.
         int bits = rulesOf(policy)
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
                 .orElse(limiter.config().clientIp().ipv6PrefixBits());
-        return new KeyText(policy.name(), bits).read(key);
+        return new Whose(new KeyText(policy.name(), bits).read(key), null);
     }
 
-    private KeyReport report(Policy policy, PartitionKey key, Decision state, Decision call) {
+    private KeyReport report(
+            Policy policy, PartitionKey key, Decision state, Decision call, @Nullable KeyReport previous) {
         List<KeyReport.LimitState> limits = new ArrayList<>();
         // A backend may have gone between the two looks; then there are no numbers that belong together.
         boolean whole = state.source() == call.source()
@@ -149,7 +177,8 @@ public class RateLimitsEndpoint {
                 call.allowed(),
                 duration(call.retryAfterMicros()),
                 limits,
-                whole && call.source().isExact() ? form(policy, key) : note(call.source()));
+                whole && call.source().isExact() ? form(policy, key) : note(call.source()),
+                previous);
     }
 
     /**
@@ -158,12 +187,7 @@ public class RateLimitsEndpoint {
      */
     private @Nullable String form(Policy policy, PartitionKey key) {
         String name = policy.name();
-        List<KeyForm> forms = Stream.concat(
-                        rulesOf(policy).map(RuleKeyForm::of),
-                        annotated()
-                                .filter(one -> one.policy().name().equals(name))
-                                .map(AnnotatedPolicy::keyForm))
-                .toList();
+        List<KeyForm> forms = forms(policy);
         return forms.isEmpty() || forms.stream().anyMatch(form -> form.fits(key))
                 ? null
                 : "no rule and no annotation makes such a key for '" + name + "'; theirs look like "
@@ -172,6 +196,15 @@ public class RateLimitsEndpoint {
                                 .distinct()
                                 .sorted()
                                 .collect(Collectors.joining(" or "));
+    }
+
+    private List<KeyForm> forms(Policy policy) {
+        return Stream.concat(
+                        rulesOf(policy).map(RuleKeyForm::of),
+                        annotated()
+                                .filter(one -> one.policy().name().equals(policy.name()))
+                                .map(AnnotatedPolicy::keyForm))
+                .toList();
     }
 
     private Stream<RuleDefinition> rulesOf(Policy policy) {

@@ -8,8 +8,11 @@ import io.limiter.Limit;
 import io.limiter.Limiter;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.config.CallerSettings;
+import io.limiter.config.KeyPart;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
+import io.limiter.config.RuleScope;
 import io.limiter.spring.call.AnnotatedPolicy;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -27,9 +30,16 @@ import org.jspecify.annotations.Nullable;
  * @param policies by name: those of the configuration, those of annotations, and others that have decided something
  * @param rules of the configuration, in their order
  * @param methods that have the annotation, as far as their beans exist
+ * @param callers that are exempt or denied under all rules
+ * @param uncounted what makes requests not counted, or not denied: sentences that begin with a code
  */
 public record RateLimitsReport(
-        Backend backend, Map<String, PolicyReport> policies, List<Rule> rules, List<LimitedMethod> methods) {
+        Backend backend,
+        Map<String, PolicyReport> policies,
+        List<Rule> rules,
+        List<LimitedMethod> methods,
+        Callers callers,
+        List<String> uncounted) {
     /** What a limiter, its present configuration and the annotations say at this moment. */
     static RateLimitsReport of(Limiter limiter, List<AnnotatedPolicy> annotated) {
         LimiterConfig config = limiter.config();
@@ -37,7 +47,9 @@ public record RateLimitsReport(
                 Backend.of(limiter.rateLimiter()),
                 policies(limiter, config, annotated),
                 config.rules().stream().map(Rule::of).toList(),
-                annotated.stream().map(LimitedMethod::of).toList());
+                annotated.stream().map(LimitedMethod::of).toList(),
+                Callers.of(config.callers()),
+                config.uncounted());
     }
 
     private static Map<String, PolicyReport> policies(
@@ -124,23 +136,71 @@ public record RateLimitsReport(
     }
 
     /**
+     * Callers that are treated apart.
+     *
+     * @param exempt callers that no rule counts
+     * @param denied networks of callers that are denied before anything is counted
+     * @param deniedStatus that those get
+     */
+    public record Callers(Exempt exempt, List<String> denied, int deniedStatus) {
+        private static Callers of(CallerSettings settings) {
+            return new Callers(Exempt.of(settings.exempt()), texts(settings.denied()), settings.deniedStatus());
+        }
+    }
+
+    /** Callers that are not counted, as the configuration names them. */
+    public record Exempt(List<String> addresses, List<String> users, List<String> roles) {
+        private static Exempt of(io.limiter.config.Callers callers) {
+            return new Exempt(
+                    texts(callers.addresses()),
+                    callers.users().stream().sorted().toList(),
+                    callers.roles().stream().sorted().toList());
+        }
+    }
+
+    /**
      * A rule of the filter.
      *
      * @param methods empty for all
+     * @param headers what a request must have
+     * @param query what its query must have
+     * @param except paths that it does not count
+     * @param isDefault whether it is for requests that no other rule matches
+     * @param mode {@code enforced}, {@code shadow} or {@code off}
      * @param key whose quota, as it is written in the configuration
      */
-    public record Rule(String name, List<String> paths, List<String> methods, String key, String policy) {
+    public record Rule(
+            String name,
+            List<String> paths,
+            List<String> methods,
+            List<String> headers,
+            List<String> query,
+            List<String> except,
+            Exempt exempt,
+            boolean isDefault,
+            String mode,
+            String key,
+            String policy) {
         private static Rule of(RuleDefinition rule) {
-            String key = rule.key().stream()
-                    .map(part -> part.kind().text() + (part.name() == null ? "" : ":" + part.name()))
-                    .collect(Collectors.joining(" + "));
+            RuleScope scope = rule.scope();
+            String key = rule.key().stream().map(KeyPart::toString).collect(Collectors.joining(" + "));
             return new Rule(
                     rule.name(),
                     rule.paths(),
                     rule.methods().stream().sorted().toList(),
+                    texts(scope.headers()),
+                    texts(scope.query()),
+                    scope.except(),
+                    Exempt.of(scope.exempt()),
+                    scope.isDefault(),
+                    text(rule.mode()),
                     key.isEmpty() ? "global" : key,
                     rule.policy().name());
         }
+    }
+
+    private static List<String> texts(List<?> values) {
+        return values.stream().map(String::valueOf).toList();
     }
 
     /**

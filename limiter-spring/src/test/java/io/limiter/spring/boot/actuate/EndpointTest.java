@@ -40,7 +40,12 @@ class EndpointTest {
                 "limiter.rules.pages.methods=GET, POST",
                 "limiter.rules.pages.key=ip + header:X-Api-Key",
                 "limiter.rules.pages.policy=vote",
+                "limiter.rules.pages.except=/pages/free",
+                "limiter.exempt.addresses=192.0.2.0/24",
+                "limiter.exempt.roles=ops",
+                "limiter.deny.addresses=198.51.100.7",
                 "limiter.rules.all.path=/all/*",
+                "limiter.rules.all.shadow=true",
                 "limiter.rules.all.key=global",
                 "limiter.rules.all.limits=1000/1s fixed",
                 "management.endpoints.web.exposure.include=ratelimits,health",
@@ -91,14 +96,33 @@ class EndpointTest {
         assertEquals(Map.of("allowed", 1, "denied", 1), read(report, "$.policies.['Jobs.send'].decisions.in-process"));
         assertEquals(1, (Integer) read(report, "$.policies.watched.decisions.in-process.allowed"));
 
+        Map<String, List<String>> nobody = Map.of("addresses", List.of(), "users", List.of(), "roles", List.of());
+        assertEquals(
+                Map.ofEntries(
+                        Map.entry("name", "pages"),
+                        Map.entry("paths", List.of("/pages/*", "/other")),
+                        Map.entry("methods", List.of("GET", "POST")),
+                        Map.entry("headers", List.of()),
+                        Map.entry("query", List.of()),
+                        Map.entry("except", List.of("/pages/free")),
+                        Map.entry("exempt", nobody),
+                        Map.entry("isDefault", false),
+                        Map.entry("mode", "enforced"),
+                        Map.entry("key", "ip + header:X-Api-Key"),
+                        Map.entry("policy", "vote")),
+                read(report, "$.rules[0]"));
+        assertEquals("shadow", read(report, "$.rules[1].mode"));
         assertEquals(
                 Map.of(
-                        "name", "pages",
-                        "paths", List.of("/pages/*", "/other"),
-                        "methods", List.of("GET", "POST"),
-                        "key", "ip + header:X-Api-Key",
-                        "policy", "vote"),
-                read(report, "$.rules[0]"));
+                        "exempt",
+                        Map.of("addresses", List.of("192.0.2.0/24"), "users", List.of(), "roles", List.of("ops")),
+                        "denied",
+                        List.of("198.51.100.7/32"),
+                        "deniedStatus",
+                        403),
+                read(report, "$.callers"));
+        assertEquals(3, (Integer) read(report, "$.uncounted.length()"));
+        assertEquals("RL-153 rule 'pages' does not count the paths [/pages/free]", read(report, "$.uncounted[1]"));
         assertEquals("global", read(report, "$.rules[1].key"));
 
         assertEquals(
@@ -148,7 +172,7 @@ class EndpointTest {
                 read(site.key("GET", "vote", "user=a"), "$.note"),
                 "'vote'",
                 "<address> ",
-                "<address>:header.x-api-key=<text>");
+                "<address>:header.x-api-key=<secret>");
         assertNull(read(site.key("GET", "all", "*"), "$.note"));
         assertNull(read(site.key("GET", "login", "user=a"), "$.note"), "charged by code, if at all");
 

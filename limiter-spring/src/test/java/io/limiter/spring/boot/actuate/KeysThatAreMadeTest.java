@@ -210,7 +210,8 @@ class KeysThatAreMadeTest {
         assertNote("*", "everybody", "192.0.2.1");
         assertNote("<address>", "client", "@192.0.2.1");
         assertNote(
-                "<address>:user=<text>:session=<text>:header.x-api-key=<text>:cookie.a%21b=<text>", "all", "192.0.2.1");
+                "<address>:user=<text>:session=<secret>:header.x-api-key=<secret>:cookie.a%21b=<secret>",
+                "all", "192.0.2.1");
         for (String open : List.of(
                 "Keys.wholeKey",
                 "Keys.list",

@@ -1,10 +1,5 @@
-package io.limiter.spring.boot;
+package io.limiter;
 
-import io.limiter.Backend;
-import io.limiter.Charge;
-import io.limiter.Decision;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

@@ -1,4 +1,4 @@
-package io.limiter.spring.call;
+package io.limiter.rule;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -6,7 +6,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
-import io.limiter.spring.expression.MethodScope;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 
-/** Counts for annotations that deny nothing, without waiting, and reports what they would deny. Thread-safe. */
+/** Counts for rules and annotations that deny nothing, without waiting, and reports what they would deny. Thread-safe. */
 public final class ShadowCounter {
     private static final Logger LOG = DiagnosticLog.of(ShadowCounter.class);
     private static final long REPORT_EVERY_MICROS = 60_000_000;
@@ -36,35 +36,44 @@ public final class ShadowCounter {
         this.limiter = limiter;
     }
 
-    /** Counts; whatever comes of it is no matter of the call. */
-    CompletionStage<Decision> count(Charge charge, MethodScope scope) {
+    /**
+     * Counts each charge by itself; whatever comes of it is no matter of the call.
+     *
+     * @param scope what is counted, for the log
+     * @return a stage for each charge, in their order
+     */
+    public List<CompletionStage<Decision>> count(List<Charge> charges, Object scope) {
+        List<CompletionStage<Decision>> counted;
         try {
-            CompletionStage<Decision> counted = limiter.tryAcquireAsync(List.of(charge));
-            counted.whenComplete((decision, failure) -> {
+            counted = limiter.tryAcquireEachAsync(charges);
+        } catch (RuntimeException failure) {
+            LOG.debug(NOT_COUNTED, failure);
+            return Collections.nCopies(charges.size(), CompletableFuture.failedStage(failure));
+        }
+        for (int i = 0; i < counted.size(); i++) {
+            String policy = charges.get(i).policy().name();
+            counted.get(i).whenComplete((decision, failure) -> {
                 if (failure != null) {
                     LOG.debug(NOT_COUNTED, failure);
                 } else if (!decision.allowed()) {
-                    report(charge.policy().name(), scope, "would have been denied", "");
+                    report(policy, scope, "would have been denied", "");
                 }
             });
-            return counted;
-        } catch (RuntimeException failure) {
-            LOG.debug(NOT_COUNTED, failure);
-            return CompletableFuture.failedStage(failure);
         }
+        return counted;
     }
 
     /** Reports that a call could not be counted, because its key, its cost or its condition has no value. */
-    void reportNotCounted(String policy, MethodScope scope, RuntimeException why) {
+    public void reportNotCounted(String policy, Object scope, RuntimeException why) {
         report(policy, scope, "was not counted", ": " + why.getMessage());
     }
 
-    private void report(String policy, MethodScope scope, String what, String why) {
+    private void report(String policy, Object scope, String what, String why) {
         Tally tally = tallies.computeIfAbsent(what + " " + policy, Tally::new);
         long count = tally.count.incrementAndGet();
         if (tally.throttle.tryPass()) {
             LOG.warn(
-                    "RL-133 a call of {} {} by the shadow policy '{}', {} so far; told again in a minute at the earliest{}",
+                    "RL-133 {} {} by the shadow policy '{}', {} so far; told again in a minute at the earliest{}",
                     scope,
                     what,
                     policy,

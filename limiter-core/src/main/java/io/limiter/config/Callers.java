@@ -1,0 +1,95 @@
+package io.limiter.config;
+
+import io.limiter.address.IpNetwork;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Callers by their address, their user name or a role. Immutable.
+ *
+ * @param addresses the networks that their addresses are in, each without bits behind its prefix
+ * @param users the names of authenticated users, compared with case
+ * @param roles the roles that the container knows, compared with case
+ */
+public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> roles) {
+    /** Nobody. */
+    public static final Callers NONE = new Callers(List.of(), Set.of(), Set.of());
+
+    /**
+     * Checks and copies the collections.
+     *
+     * @throws IllegalArgumentException if a network has bits behind its prefix, or a user or role is empty or a wildcard
+     */
+    public Callers {
+        addresses = List.copyOf(addresses);
+        users = Set.copyOf(users);
+        roles = Set.copyOf(roles);
+        addresses.forEach(Callers::checkNetwork);
+        users.forEach(Callers::checkName);
+        roles.forEach(Callers::checkName);
+    }
+
+    /** The callers in these networks, such as {@code 10.0.0.0/8}, {@code loopback} or {@code private}. */
+    public static Callers at(String... networks) {
+        return new Callers(
+                Stream.of(networks)
+                        .flatMap(text -> IpNetwork.named(text).stream())
+                        .toList(),
+                Set.of(),
+                Set.of());
+    }
+
+    /** Whether it is nobody. */
+    public boolean isEmpty() {
+        return addresses.isEmpty() && !needUser();
+    }
+
+    /** Whether a caller must be authenticated before it can be found here. */
+    public boolean needUser() {
+        return !users.isEmpty() || !roles.isEmpty();
+    }
+
+    /** These and others. */
+    public Callers and(Callers others) {
+        return new Callers(
+                Stream.concat(addresses.stream(), others.addresses.stream()).toList(),
+                union(users, others.users),
+                union(roles, others.roles));
+    }
+
+    private static Set<String> union(Set<String> some, Set<String> others) {
+        Set<String> all = new HashSet<>(some);
+        all.addAll(others);
+        return all;
+    }
+
+    /** A slip such as 10.0.0.1/8 for /32 would name very many callers more than were meant. */
+    static void checkNetwork(IpNetwork network) {
+        Problems.refuseIf(
+                network.hasHostBits(),
+                "'" + network + "' has bits behind its prefix; write " + network.withoutHostBits() + ", or "
+                        + network.address() + " for that one address");
+    }
+
+    static void checkName(String name) {
+        Problems.refuseIf(
+                name.isBlank() || name.contains("*"),
+                "'" + name + "' names nobody; write whole names, separated by one comma");
+    }
+
+    /** As a log line shows it. */
+    @Override
+    public String toString() {
+        return Stream.of(shown("addresses", addresses), shown("users", users), shown("roles", roles))
+                .filter(text -> !text.isEmpty())
+                .reduce((one, other) -> one + ", " + other)
+                .orElse("nobody");
+    }
+
+    private static String shown(String kind, Collection<?> items) {
+        return items.isEmpty() ? "" : kind + " " + items;
+    }
+}

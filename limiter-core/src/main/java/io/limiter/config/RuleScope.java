@@ -1,0 +1,58 @@
+package io.limiter.config;
+
+import java.util.List;
+
+/**
+ * Which requests a rule applies to, besides its paths and methods. Immutable.
+ *
+ * @param headers what the request must have, all of it
+ * @param query the parameters that its query must have, all of them
+ * @param except paths of the rule that it does not count, written as {@link RuleDefinition#paths}
+ * @param exempt callers that it does not count
+ * @param isDefault whether the rule is only for requests that no other rule matches
+ */
+public record RuleScope(
+        List<RequestCondition> headers,
+        List<RequestCondition> query,
+        List<String> except,
+        Callers exempt,
+        boolean isDefault) {
+    /** Every request of its paths and methods. */
+    public static final RuleScope ALL = new RuleScope(List.of(), List.of(), List.of(), Callers.NONE, false);
+
+    /** Copies the lists. */
+    public RuleScope {
+        headers = List.copyOf(headers);
+        query = List.copyOf(query);
+        except = List.copyOf(except);
+    }
+
+    /** The same for requests that have these headers, such as {@code X-Api-Key} or {@code X-Kind=batch}. */
+    public RuleScope withHeaders(String... conditions) {
+        return new RuleScope(parsed(conditions), query, except, exempt, isDefault);
+    }
+
+    /** The same for requests whose query has these parameters, such as {@code debug} or {@code format=csv}. */
+    public RuleScope withQuery(String... conditions) {
+        return new RuleScope(headers, parsed(conditions), except, exempt, isDefault);
+    }
+
+    /** The same without these paths. */
+    public RuleScope except(String... exemptPaths) {
+        return new RuleScope(headers, query, List.of(exemptPaths), exempt, isDefault);
+    }
+
+    /** The same without these callers. */
+    public RuleScope exempt(Callers callers) {
+        return new RuleScope(headers, query, except, callers, isDefault);
+    }
+
+    /** The same for requests that no other rule matches. */
+    public RuleScope asDefault() {
+        return new RuleScope(headers, query, except, exempt, true);
+    }
+
+    private static List<RequestCondition> parsed(String... conditions) {
+        return LimitText.each(List.of(conditions), RequestCondition::parse);
+    }
+}

@@ -1,0 +1,113 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.KeyHash;
+import io.limiter.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+
+/** Instances that hash the secrets in keys in different ways find each other on a real Redis. */
+class KeySecretsTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final String SECRET = "0123456789abcdef";
+
+    private final String prefix = "secrets-" + UUID.randomUUID();
+
+    private RedisBackend instance(boolean cluster, KeyHash hash) {
+        RedisBackend.Builder builder = RedisBackend.builder().prefix(prefix).keyHash(hash);
+        RedisBackend backend =
+                (cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single())).build();
+        assertTrue(backend.awaitConnected(LONG));
+        return backend;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSecondSecretIsFoundAndEqualOnesAreNot(boolean cluster) {
+        try (RedisBackend one = instance(cluster, KeyHash.keyed(SECRET));
+                RedisBackend same = instance(cluster, KeyHash.keyed(SECRET))) {
+            assertEquals(List.of(), one.health().findings());
+            assertEquals(List.of(), same.health().findings());
+            try (LogLines log = new LogLines("io.limiter.redis.MasterLog", Level.INFO);
+                    RedisBackend without = instance(cluster, KeyHash.PLAIN)) {
+                assertEquals(
+                        1, without.health().findings().size(), without.health().toString());
+                assertTrue(without.health().findings().get(0).startsWith("RL-235 Redis at "));
+                assertEquals(1, log.of(Level.WARN, "RL-235").size());
+                assertTrue(!log.toString().contains(SECRET));
+            }
+        }
+    }
+
+    @Test
+    void aSecretThatNobodyHasAnyMoreIsForgotten() throws Exception {
+        String key = new RedisKeys(prefix).secrets();
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            redis.zadd(key, System.currentTimeMillis() - 180_000 - 1_000, "long ago");
+            try (RedisBackend one = instance(false, KeyHash.keyed(SECRET))) {
+                assertEquals(List.of(), one.health().findings());
+                assertEquals(List.of(KeyHash.keyed(SECRET).check()), List.copyOf(redis.zrange(key, 0, -1)));
+                assertTrue(redis.pttl(key) > 0);
+
+                // Redis has it from another one now; the next look finds it, and then that it has gone.
+                redis.zadd(key, System.currentTimeMillis(), "other");
+                try (RedisBackend two = instance(false, KeyHash.keyed(SECRET))) {
+                    assertEquals(1, two.health().findings().size());
+                    redis.zrem(key, "other");
+                    Await.until(
+                            LONG, "it has gone", () -> two.health().findings().isEmpty());
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bearer", "session", "header:X-Api-Key", "cookie:c", "query:q"})
+    void keysThatCanBeGuessedAreReportedAtTheStart(String kind) {
+        assertEquals(1, guessable(kind, null));
+        assertEquals(0, guessable(kind, SECRET));
+    }
+
+    @Test
+    void keysThatAreNoSecretsAreNotReported() {
+        assertEquals(0, guessable("ip", null));
+    }
+
+    private int guessable(String key, String secret) {
+        LimiterConfig.Builder text = LimiterConfig.builder()
+                .properties(
+                        "test",
+                        Map.of(
+                                "limiter.redis.address",
+                                RedisServers.single(),
+                                "limiter.redis.prefix",
+                                prefix + secret,
+                                "limiter.rules.r.path",
+                                "/*",
+                                "limiter.rules.r.limits",
+                                "1/1h",
+                                "limiter.rules.r.key",
+                                key));
+        LimiterConfig config =
+                (secret == null ? text : text.property("test", 0, "limiter.redis.key-secret", secret)).build();
+        try (LogLines log = new LogLines("io.limiter.BackendStart", Level.INFO);
+                Limiter limiter = Limiter.start(config)) {
+            limiter.replace(config);
+            // Once at the start, and once for a configuration that comes later.
+            return log.of(Level.WARN, "RL-145 rules [r]").size() / 2;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.limiter.servlet;
+
+import io.limiter.Charge;
+import io.limiter.Policy;
+import io.limiter.config.Callers;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.RuleDefinition;
+import io.limiter.config.RuleDefinition.Mode;
+import io.limiter.rule.Rule;
+import io.limiter.servlet.key.RequestKey;
+import io.limiter.servlet.match.MatchableRequest;
+import io.limiter.servlet.match.RequestMatcher;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** A configured rule: one permit for each request that it matches and does not exempt. Immutable. */
+final class ConfiguredRule implements Rule<Dispatch> {
+    private final RequestMatcher matcher;
+    private final Callers exempt;
+    private final Predicate<Dispatch> isLeftOut;
+    private final RequestKey key;
+    private final Policy policy;
+    /** Source and name: of two limiters on one rate limiter, each has its own rule of a name. */
+    private final List<Object> identity;
+
+    ConfiguredRule(
+            Object source, RuleDefinition rule, RequestMatcher matcher, RequestKey key, Predicate<Dispatch> isCovered) {
+        this.matcher = matcher;
+        this.exempt = rule.scope().exempt();
+        this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
+        this.key = key;
+        this.policy = rule.policy();
+        this.identity = List.of(source, rule.name());
+    }
+
+    /**
+     * Whether a rule matches a request, so that default rules are not for it. All rules of the configuration count, also those of
+     * another filter, and those that exempt the request; but not one that only counts, because it denies nothing, and not one that
+     * may be for another reading of the request.
+     */
+    static Predicate<Dispatch> covering(LimiterConfig config) {
+        List<RequestMatcher> others = config.rules().stream()
+                .filter(rule -> rule.mode() == Mode.ENFORCED && !rule.scope().isDefault())
+                .map(rule -> new RequestMatcher(rule, config.http()))
+                .toList();
+        Function<MatchableRequest, int[]> candidates = RequestMatcher.candidates(others, 0);
+        return dispatch -> {
+            for (int i : candidates.apply(dispatch)) {
+                if (others.get(i).surelyMatches(dispatch)) {
+                    return true;
+                }
+            }
+            return false;
+        };
+    }
+
+    @Override
+    public @Nullable Charge charge(Dispatch dispatch) {
+        if (!matcher.matches(dispatch)
+                || matcher.exempts(dispatch)
+                || dispatch.isExempt()
+                || dispatch.isFrom(exempt)
+                || isLeftOut.test(dispatch)) {
+            return null;
+        }
+        Charge charge = new Charge(policy, key.of(dispatch, dispatch), 1);
+        return dispatch.isNewTo(identity) ? charge : null;
+    }
+}

@@ -1,0 +1,242 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.rule.KeyResolver;
+import io.limiter.servlet.WebServer.Answer;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Keys of query parameters, bearer tokens and classes of the application, over HTTP. Every key has room for one request. */
+class KindsOfKeysTest {
+    @TempDir
+    Path directory;
+
+    private final AtomicReference<String> body = new AtomicReference<>();
+    private ServletSite.Running site;
+
+    @AfterEach
+    void stop() throws Exception {
+        if (site != null) {
+            site.close();
+        }
+    }
+
+    private void start(ServletSite container, String key) throws Exception {
+        String rules = "limiter.rules.r.path = /page\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
+        site = container.start(
+                directory,
+                List.of(WebServer.limiter(new ManualTime(), rules)),
+                Map.of(
+                        "/page",
+                        (request, response) -> {
+                            body.set(request.getParameter("user"));
+                            response.getWriter().write("ok");
+                        },
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page?user=ann").forward(request, response),
+                        "/async",
+                        (request, response) -> {
+                            if (request.getDispatcherType() == DispatcherType.REQUEST) {
+                                request.startAsync().dispatch("/page");
+                            }
+                        }));
+    }
+
+    private void assertPasses(String path, String... headers) {
+        assertEquals(200, site.status(path, headers), path + " " + List.of(headers));
+    }
+
+    private void assertDenied(String path, String... headers) {
+        assertEquals(429, site.status(path, headers), path + " " + List.of(headers));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void eachValueOfAQueryParameterHasItsOwn(ServletSite container) throws Exception {
+        start(container, "query:user");
+        assertPasses("/page?user=ann");
+        assertDenied("/page?user=ann");
+        assertDenied("/page?x=1&user=ann&y=2");
+        assertPasses("/page?user=bob");
+        assertPasses("/page?users=ann");
+        // The address stands in from here on.
+        assertDenied("/page");
+        assertDenied("/page?user=");
+        assertDenied("/page?user");
+        assertDenied("/page?");
+    }
+
+    /** Whatever the application reads as ann is ann's quota, or that of the address: no spelling gives a new one each time. */
+    @ParameterizedTest
+    @EnumSource
+    void noSpellingOfAQueryMakesAQuotaOfItsOwn(ServletSite container) throws Exception {
+        start(container, "query:user");
+        assertPasses("/page?user=ann");
+        for (String spelling : List.of(
+                "%75ser=ann",
+                "user=%61nn",
+                "user=%61%6e%6E",
+                "%75%73%65%72=%61%6e%6e",
+                "user=ann+",
+                "user=+ann",
+                "user=%20ann%09",
+                "user=ann&user=ann",
+                "user=ann&%75ser=ann",
+                "&&user=ann&&")) {
+            assertDenied("/page?" + spelling);
+        }
+        // The application reads the first of several; all together have the one quota of the address.
+        assertPasses("/page?user=ann&user=1");
+        for (String spelling :
+                List.of("user=ann&user=2", "user=3&user=ann", "user=ann&%75ser=4", "user=ann&user", "user=ann&user=")) {
+            assertDenied("/page?" + spelling);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCharsetThatTheClientNamesMakesNoSecondSpelling(ServletSite container) throws Exception {
+        start(container, "query:user");
+        assertPasses("/page?user=%C3%A9");
+        assertDenied("/page?user=%C3%A9");
+        // By ISO-8859-1 it would be another text, so it is ambiguous: the address stands in, once.
+        String type = "text/plain;charset=";
+        assertPasses("/page?user=%C3%A9", "Content-Type", type + "ISO-8859-1");
+        assertDenied("/page?user=%C3%A9", "Content-Type", type + "windows-1252");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aFormIsNeverRead(ServletSite container) throws Exception {
+        start(container, "query:user");
+        for (int expected : new int[] {200, 429}) {
+            assertEquals(
+                    expected,
+                    WebServer.send(site.request("/page")
+                                    .header("Content-Type", "application/x-www-form-urlencoded")
+                                    .POST(BodyPublishers.ofString("user=" + expected)))
+                            .statusCode());
+        }
+        assertEquals("200", body.get(), "the application still reads its form");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aForwardHasTheQueryThatItIsSentWith(ServletSite container) throws Exception {
+        start(container, "query:user");
+        assertPasses("/forward?user=1");
+        assertDenied("/forward?user=2");
+        assertDenied("/page?user=ann");
+        assertPasses("/async?user=bob");
+        assertDenied("/page?user=bob");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void eachBearerTokenHasItsOwn(ServletSite container) throws Exception {
+        start(container, "bearer");
+        assertPasses("/page", "Authorization", "Bearer abc-._~+/9==");
+        for (String same : List.of("bearer abc-._~+/9==", "BEARER   abc-._~+/9==", "Bearer abc-._~+/9== ")) {
+            assertDenied("/page", "Authorization", same);
+        }
+        assertDenied("/page", "authorization", "Bearer abc-._~+/9==", "Authorization", "Bearer abc-._~+/9==");
+        assertPasses("/page", "Authorization", "Bearer abd");
+        String jwt = "e".repeat(2_000) + ".";
+        assertPasses("/page", "Authorization", "Bearer " + jwt + "1");
+        assertPasses("/page", "Authorization", "Bearer " + jwt + "2");
+        assertDenied("/page", "Authorization", "Bearer " + jwt + "2");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsNoBearerTokenIsMissing(ServletSite container) throws Exception {
+        start(container, "bearer");
+        assertPasses("/page");
+        for (String other : List.of(
+                "Bearer",
+                "Bearer ",
+                "Bearera",
+                "Basic abc",
+                "abc",
+                "Bearer a b",
+                "Bearer a,b",
+                "Bearer =",
+                "Bearer a=b",
+                "Bearer a, Bearer b",
+                "Bearer \"a\"",
+                "Bearer\ta",
+                "Bearer a;b")) {
+            assertDenied("/page", "Authorization", other);
+        }
+        assertDenied("/page", "Authorization", "Bearer one", "Authorization", "Bearer two");
+    }
+
+    /** By what a tenant says of itself; nothing for none, and a fault for a strange one. */
+    public static final class ByTenant implements KeyResolver<HttpServletRequest> {
+        @Override
+        public PartitionKey resolve(HttpServletRequest request) {
+            String tenant = request.getHeader("Tenant");
+            if ("fault".equals(tenant)) {
+                throw new IllegalStateException("a strange tenant");
+            }
+            return tenant == null
+                    ? null
+                    : PartitionKey.builder().add("tenant", tenant).build();
+        }
+    }
+
+    /** Needs something, so only the application can make it. */
+    public record WithSuffix(String suffix) implements KeyResolver<HttpServletRequest> {
+        @Override
+        public PartitionKey resolve(HttpServletRequest request) {
+            return PartitionKey.of(request.getHeader("Tenant") + suffix);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClassMakesTheKeyAndNoFaultOfItIsFree(ServletSite container) throws Exception {
+        start(container, "class:" + ByTenant.class.getName());
+        assertPasses("/page", "Tenant", "a");
+        assertDenied("/page", "Tenant", "a", "X", "y");
+        assertPasses("/page", "Tenant", "b");
+        assertEquals(List.of("RL-317"), FindingsTest.codes(() -> {
+            assertPasses("/page", "Tenant", "fault");
+            assertDenied("/page", "Tenant", "fault");
+            assertDenied("/page");
+        }));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClassThatTheApplicationHasIsNotMadeAgain(ServletSite container) throws Exception {
+        String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = class:"
+                + WithSuffix.class.getName();
+        RateLimitFilter.Builder builder = RateLimitFilter.builder(io.limiter.Limiter.start(WebServer.config(rules)));
+        String message =
+                assertThrows(IllegalArgumentException.class, builder::build).getMessage();
+        assertTrue(
+                message.startsWith("RL-114 limiter.rules.r.key = " + WithSuffix.class.getName() + ": can't be made ("),
+                message);
+        builder.instances(type -> type == WithSuffix.class ? new WithSuffix("!") : null);
+        site = container.start(directory, List.of(builder.build()), Map.of("/", Answer.text("ok")));
+        assertPasses("/page", "Tenant", "a");
+        assertDenied("/page", "Tenant", "a");
+        assertPasses("/page", "Tenant", "b");
+    }
+}

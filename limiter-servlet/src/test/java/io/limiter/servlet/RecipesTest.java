@@ -1,0 +1,142 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.Decision.Source;
+import io.limiter.servlet.RuleSite.Container;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Each recipe of docs/recipes.md is a file, and does over HTTP what the page says. */
+class RecipesTest {
+    private static final Path PAGE = Path.of("..", "docs", "recipes.md");
+    private static final Path FILES = Path.of("src", "test", "resources", "recipes");
+
+    @TempDir
+    Path directory;
+
+    private RuleSite site;
+
+    @AfterEach
+    void stop() {
+        if (site != null) {
+            site.close();
+        }
+    }
+
+    private void start(Container container, String recipe) {
+        site = new RuleSite(container, directory, text(FILES.resolve(recipe + ".properties")));
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void thePageHasEachFileAsItIs() throws IOException {
+        Set<String> onPage = Pattern.compile("(?ms)^```properties\n(.*?)^```$")
+                .matcher(text(PAGE))
+                .results()
+                .map(block -> block.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        try (Stream<Path> files = Files.list(FILES)) {
+            assertEquals(files.map(RecipesTest::text).collect(Collectors.toCollection(TreeSet::new)), onPage);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void publicApi(Container container) {
+        start(container, "public-api");
+        assertEquals(10, site.reached(11, "/api/a", "X-Api-Key", "ann"));
+        assertEquals(10, site.reached(11, "/api/a/b", "X-Api-Key", "bob"));
+        // Without a key: the address. 30 in all have come from it then.
+        assertEquals(10, site.reached(11, "/api/a"));
+        assertEquals(0, site.reached(1, "/api/a", "X-Api-Key", "new"));
+        assertEquals(10, site.reached(11, "/api/a", "Test-Address", "192.0.2.1"));
+        int invented = IntStream.range(0, 40)
+                .map(i -> site.reached(1, "/api/a", "Test-Address", "192.0.2.2", "X-Api-Key", "invented" + i))
+                .sum();
+        assertEquals(30, invented);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void healthAndOffice(Container container) {
+        start(container, "health-and-office");
+        assertEquals(10, site.reached(11, "/page", "Test-Address", "192.0.2.1"));
+        assertEquals(20, site.reached(20, "/health", "Test-Address", "192.0.2.1"));
+        assertEquals(20, site.reached(20, "/page", "Test-Address", "203.0.113.9"));
+        assertEquals(20, site.reached(20, "/page", "Test-Address", "2001:db8:1:2::3"));
+        assertEquals(10, site.reached(20, "/page", "Test-Address", "2001:db8:2::3"));
+        assertEquals(0, site.reached(5, "/health/../page", "Test-Address", "192.0.2.1"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void webhooks(Container container) {
+        start(container, "webhooks");
+        assertEquals(20, deliveries(25, "/webhooks/shop"));
+        site.time.advance(Duration.ofSeconds(1));
+        assertEquals(5, deliveries(25, "/webhooks/shop"));
+        site.time.advance(Duration.ofSeconds(60));
+        int invented = IntStream.range(0, 60)
+                .map(i -> deliveries(1, "/webhooks/invented" + i))
+                .sum();
+        assertEquals(40, invented);
+    }
+
+    private int deliveries(int calls, String path) {
+        int before = site.served.get();
+        IntStream.range(0, calls).forEach(i -> site.send("POST", path, "{}"));
+        return site.served.get() - before;
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void expensiveExport(Container container) {
+        start(container, "expensive-export");
+        for (String user : new String[] {"ann", "bob"}) {
+            assertEquals(3, site.reached(4, "/api/orders/export", "Test-User", user));
+        }
+        assertEquals(2, site.reached(3, "/api/orders/export", "Test-User", "eve"), "the database has 8");
+        assertEquals(5, site.reached(5, "/api/orders", "Test-User", "eve"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void staticFiles(Container container) {
+        start(container, "static-files");
+        assertEquals(30, site.reached(30, "/static/css/site.css"));
+        assertEquals(5, site.reached(5, "/favicon.ico"));
+        assertEquals(10, site.reached(12, "/page"));
+        assertEquals(0, site.reached(1, "/static/../page"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void gradualRollout(Container container) {
+        start(container, "gradual-rollout");
+        assertEquals(10, site.reached(12, "/page"));
+        assertEquals(4, site.rateLimiter.counters().allowed("next", Source.IN_PROCESS));
+        assertEquals(6, site.rateLimiter.counters().denied("next", Source.IN_PROCESS));
+    }
+}

@@ -1,0 +1,109 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.WebServer.Answer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a client sends as a credential leaves the filter as a hash, whatever the backend. */
+class SecretKeysTest {
+    private static final String CLEAR = "cl34r-t3xt";
+
+    @TempDir
+    Path directory;
+
+    /** Remembers whose quota was asked for. */
+    private record Seen(List<String> keys, Backend decides) implements Backend {
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            charges.forEach(charge -> keys.add(charge.key().canonical()));
+            return decides.decide(charges, mode);
+        }
+
+        @Override
+        public CompletionStage<Boolean> refund(Decision decision) {
+            return decides.refund(decision);
+        }
+
+        @Override
+        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+            return decides.reset(policy, key);
+        }
+
+        @Override
+        public void close() {
+            decides.close();
+        }
+    }
+
+    private List<String> keys(ServletSite container, String secret) throws Exception {
+        String rules = """
+                limiter.rules.bearer.path = /*
+                limiter.rules.bearer.limits = 1/1h
+                limiter.rules.bearer.key = bearer
+                limiter.rules.header.path = /*
+                limiter.rules.header.limits = 9/1h
+                limiter.rules.header.key = header:X-Anything
+                limiter.rules.cookie.path = /*
+                limiter.rules.cookie.limits = 9/1h
+                limiter.rules.cookie.key = cookie:c
+                limiter.rules.query.path = /*
+                limiter.rules.query.limits = 9/1h
+                limiter.rules.query.key = query:q
+                limiter.rules.session.path = /*
+                limiter.rules.session.limits = 9/1h
+                limiter.rules.session.key = session
+                """ + (secret == null ? "" : "limiter.redis.key-secret = " + secret);
+        Seen seen = new Seen(new CopyOnWriteArrayList<>(), InProcessBackend.create());
+        String[] headers = {"Authorization", "Bearer " + CLEAR, "X-Anything", CLEAR, "Cookie", "c=" + CLEAR};
+        try (ServletSite.Running site = container.start(
+                directory,
+                List.of(WebServer.limiter(RateLimiter.on(seen), rules)),
+                Map.of("/", Answer.text("ok"), "/login", (request, response) -> request.getSession(true)))) {
+            String cookie = site.get("/login?q=" + CLEAR, headers)
+                    .headers()
+                    .firstValue("Set-Cookie")
+                    .orElseThrow()
+                    .split(";", -1)[0];
+            seen.keys().clear();
+            headers[5] += "; " + cookie;
+            assertEquals(429, site.status("/?q=" + CLEAR, headers));
+            String session = cookie.substring(cookie.indexOf('=') + 1).split("\\.", -1)[0];
+            assertTrue(seen.keys().stream().noneMatch(key -> key.contains(CLEAR) || key.contains(session)));
+        }
+        return seen.keys();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyCredentialIsHashed(ServletSite container) throws Exception {
+        List<String> plain = keys(container, null);
+        assertEquals(5, plain.size());
+        for (String kind : List.of("bearer", "header.x-anything", "cookie.c", "query.q", "session")) {
+            assertTrue(plain.stream().anyMatch(key -> key.matches(kind + "=~[0-9a-f]{32}")), kind + " " + plain);
+        }
+        // printf cl34r-t3xt | sha256sum, and | openssl dgst -sha256 -hmac 0123456789abcdef: equal in all instances.
+        assertEquals("bearer=~e70bdc14c94f00b4a9f44fd91da995d8", plain.get(0));
+        String secret = "0123456789abcdef";
+        assertEquals(
+                "bearer=~947f1cb2b653be9f24d769ae1add3805",
+                keys(container, secret).get(0));
+        assertNotEquals(plain.get(0), keys(container, secret + "g").get(0));
+    }
+}

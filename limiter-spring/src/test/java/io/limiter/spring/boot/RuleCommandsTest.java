@@ -1,0 +1,107 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.Limiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisMonitor;
+
+/** What a request costs Redis, as MONITOR shows it: one command for all rules that are enforced, one for all that only count. */
+class RuleCommandsTest {
+    private static final Duration LONG = Duration.ofSeconds(10);
+
+    /** Rules of both kinds, by the commands that a request may cost. */
+    private static final Map<String, Integer> COMMANDS =
+            new TreeMap<>(Map.of("1-0", 1, "3-0", 1, "6-0", 1, "1-1", 2, "3-3", 2, "6-3", 2, "0-1", 1, "0-3", 1));
+
+    @TempDir
+    Path folder;
+
+    private static String rules() {
+        StringBuilder yaml = new StringBuilder("limiter:\n  redis.address: " + RedisServers.single()
+                + "\n  policies.vote.limits: 3/1h\n  redis.prefix: rule-commands\n  redis.deadline: 5s\n  rules:\n");
+        COMMANDS.keySet().forEach(path -> {
+            for (String kind : List.of("enforced", "shadow")) {
+                int rules = Integer.parseInt(path.split("-")[kind.equals("shadow") ? 1 : 0]);
+                for (int i = 0; i < rules; i++) {
+                    yaml.append("    r")
+                            .append(path)
+                            .append(kind)
+                            .append(i)
+                            .append(":\n      path: /")
+                            .append(path)
+                            .append("\n      limits: 100/1h\n      shadow: ")
+                            .append(kind.equals("shadow"))
+                            .append('\n');
+                }
+            }
+        });
+        return yaml.toString();
+    }
+
+    @Test
+    void oneCommandToDecideAndOneToCount() throws InterruptedException {
+        try (BootSite site = BootSite.start(folder, rules(), WebSiteTest.Site.class);
+                Jedis jedis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            Limiter limiter = site.context().getBean(Limiter.class);
+            // So that Redis has the scripts.
+            COMMANDS.keySet()
+                    .forEach(path ->
+                            assertEquals(404, site.call("GET", "/" + path).statusCode()));
+            List<String> seen = new CopyOnWriteArrayList<>();
+            Thread monitor = new Thread(() -> monitor(jedis, seen));
+            monitor.start();
+            Await.until(LONG, "MONITOR runs", () -> {
+                try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                    other.get("rule-commands-marker");
+                }
+                return seen.stream().anyMatch(line -> line.contains("marker"));
+            });
+            for (Map.Entry<String, Integer> one : COMMANDS.entrySet()) {
+                List<String> policies = new ArrayList<>(limiter.policies().keySet());
+                policies.removeIf(name -> !name.startsWith("r" + one.getKey()));
+                long before = decided(limiter, policies);
+                seen.clear();
+                assertEquals(404, site.call("GET", "/" + one.getKey()).statusCode());
+                Await.until(LONG, "all are counted", () -> decided(limiter, policies) == before + policies.size());
+                List<String> commands = seen.stream()
+                        .filter(line -> line.contains("rule-commands") && !line.contains(" lua]"))
+                        .toList();
+                assertEquals(one.getValue(), commands.size(), one.getKey() + ": " + commands);
+                assertTrue(commands.stream().allMatch(line -> line.contains("\"EVALSHA\"")), commands::toString);
+            }
+        }
+    }
+
+    private static void monitor(Jedis jedis, List<String> seen) {
+        try {
+            jedis.monitor(new JedisMonitor() {
+                @Override
+                public void onCommand(String command) {
+                    seen.add(command);
+                }
+            });
+        } catch (RuntimeException closed) {
+            // The end of the test.
+        }
+    }
+
+    private static long decided(Limiter limiter, List<String> policies) {
+        return policies.stream()
+                .mapToLong(name -> limiter.rateLimiter().counters().allowed(name, Decision.Source.REDIS))
+                .sum();
+    }
+}

@@ -1,0 +1,88 @@
+package io.limiter.spring.boot.actuate;
+
+import static io.limiter.spring.boot.actuate.ManagedSite.read;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.kit.RedisServers;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+/** API keys of a site on a real Redis: no name of a state shows them, and an operator types them as they are. */
+class SecretKeysSiteTest {
+    private static final String API_KEY = "k3y:/+ of Ann";
+    private static final String TYPED = "header.x-api-key=" + API_KEY;
+
+    private final String prefix = UUID.randomUUID().toString();
+
+    private ManagedSite start(String... secrets) {
+        String[] properties = {
+            "limiter.redis.address=" + RedisServers.single(),
+            "limiter.redis.deadline=1s",
+            "limiter.redis.startup-wait=30s",
+            "limiter.redis.prefix=" + prefix,
+            "limiter.redis.key-secret=" + secrets[0],
+            secrets.length > 1 ? "limiter.redis.previous-key-secret=" + secrets[1] : "limiter.instances=1",
+            "limiter.policies.vote.limits=10/1h",
+            "limiter.rules.pages.path=/pages/*",
+            "limiter.rules.pages.key=header:X-Api-Key",
+            "limiter.rules.pages.limits=3/1h",
+            "management.endpoints.web.exposure.include=ratelimits,health",
+        };
+        return ManagedSite.start(ManagedSite.Site.class, properties);
+    }
+
+    private static int page(ManagedSite site) throws Exception {
+        String port = site.context().getEnvironment().getProperty("local.server.port");
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/pages/one"))
+                .header("X-Api-Key", API_KEY)
+                .build();
+        return HttpClient.newHttpClient()
+                .send(request, BodyHandlers.discarding())
+                .statusCode();
+    }
+
+    private static int remaining(HttpResponse<String> seen, String at) {
+        assertEquals(200, seen.statusCode(), seen.body());
+        assertTrue(!seen.body().contains("k3y"), seen.body());
+        return read(seen, at + "limits[0].remaining");
+    }
+
+    private Set<String> names() {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            return redis.keys(prefix + "*");
+        }
+    }
+
+    @Test
+    void keysAreLookedAtAndResetInClearAlsoAfterTheSecretHasChanged() throws Exception {
+        String before = "the-secret-before";
+        try (ManagedSite site = start(before)) {
+            assertEquals(200, page(site));
+            assertEquals(200, page(site));
+            assertEquals(1, remaining(site.key("GET", "pages", TYPED), "$."));
+            String hashed = read(site.key("GET", "pages", TYPED), "$.key");
+            assertTrue(hashed.matches("header\\.x-api-key=~[0-9a-f]{32}"), hashed);
+            assertEquals(1, remaining(site.key("GET", "pages", hashed), "$."));
+            assertTrue(names().stream().anyMatch(name -> name.contains(hashed)), "" + names());
+            assertTrue(names().stream().noneMatch(name -> name.contains("k3y")), "" + names());
+        }
+        try (ManagedSite site = start("the-secret-of-now", before)) {
+            assertEquals(200, page(site));
+            HttpResponse<String> seen = site.key("GET", "pages", TYPED);
+            assertEquals(2, remaining(seen, "$."));
+            assertEquals(1, remaining(seen, "$.previous."));
+            assertEquals(200, site.key("DELETE", "pages", TYPED).statusCode());
+            seen = site.key("GET", "pages", TYPED);
+            assertEquals(3, remaining(seen, "$."));
+            assertEquals(3, remaining(seen, "$.previous."));
+        }
+    }
+}
