@@ -70,8 +70,9 @@ final class Masters {
         int ping = settings.getConfig().getPingConnectionInterval();
         List<String> slow = new ArrayList<>();
         if (ping == 0 || ping > LONGEST_PING_MILLIS) {
-            slow.add("pingConnectionInterval = " + ping
-                    + " (ms), so a connection that the network drops silently is used for up to twice that time; set 1000");
+            slow.add(
+                    "pingConnectionInterval = " + ping
+                            + " (ms), so a connection that the network drops silently is used for up to twice that time; set 1000");
         }
         // There is an old setting of a server and a new one of the client; each can turn it off.
         if (!settings.getConfig().isTcpNoDelay() || !settings.getCfg().isTcpNoDelay()) {
