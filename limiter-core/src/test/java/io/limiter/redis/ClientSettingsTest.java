@@ -15,21 +15,21 @@ import org.redisson.config.Config;
 class ClientSettingsTest extends StartingRedis {
     @Test
     void theDefaultsNoticeADeadConnectionLate() {
-        List<String> told = toldOf(new Config(), 30_000);
+        List<String> told = toldOf(30_000, true);
         assertEquals(1, told.size(), told.toString());
         assertTrue(told.get(0).contains("pingConnectionInterval = 30000"), told.toString());
     }
 
     @Test
     void callsThatTheNetworkHoldsBackAreSlow() {
-        List<String> told = toldOf(new Config().setTcpNoDelay(false), 1_000);
+        List<String> told = toldOf(1_000, false);
         assertEquals(1, told.size(), told.toString());
         assertTrue(told.get(0).contains("tcpNoDelay") && !told.get(0).contains("ping"), told.toString());
     }
 
     @Test
     void aClientSetUpForItIsNotMentioned() {
-        assertEquals(List.of(), toldOf(new Config(), 1_000));
+        assertEquals(List.of(), toldOf(1_000, true));
         try (RedisBackend own =
                 RedisBackend.builder().address(RedisServers.single()).build()) {
             assertTrue(own.awaitConnected(LONG));
@@ -37,8 +37,12 @@ class ClientSettingsTest extends StartingRedis {
         assertEquals(List.of(), log.of(Level.WARN, "RL-213"));
     }
 
-    private List<String> toldOf(Config config, int pingMillis) {
-        config.useSingleServer().setAddress(RedisServers.single()).setPingConnectionInterval(pingMillis);
+    private List<String> toldOf(int pingMillis, boolean noDelay) {
+        Config config = new Config();
+        config.useSingleServer()
+                .setAddress(RedisServers.single())
+                .setPingConnectionInterval(pingMillis)
+                .setTcpNoDelay(noDelay);
         RedissonClient client = Redisson.create(config);
         try (RedisBackend backend = RedisBackend.builder().client(client).build()) {
             assertTrue(backend.awaitConnected(LONG));
