@@ -31,7 +31,14 @@ record Call(
         /** Many calls on one key, and a limit that is never reached. */
         HOT,
         /** Many calls on one key, more than its limit. */
-        NARROW
+        NARROW,
+        /** A call on a key that was used up and denied, and reset since, by this instance or long enough ago by the other. */
+        AGAIN
+    }
+
+    /** Whether it was denied from memory although its key was reset. */
+    boolean isStale() {
+        return kind == Kind.AGAIN && decision != null && decision.source() == Decision.Source.CACHED_DENIAL;
     }
 
     /** Whether Redis decided, now or by a denial that still holds. */

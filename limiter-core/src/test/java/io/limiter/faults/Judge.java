@@ -25,6 +25,7 @@ final class Judge {
                 () -> assertEquals(0, row.missing(), "permits that Redis gave and does not hold"),
                 () -> assertEquals(0, row.torn(), "calls counted for one of two charges"),
                 () -> assertEquals(0, row.wronglyDenied(), "keys denied by Redis with room left"),
+                () -> assertEquals(0, row.stale(), "keys denied from memory after a reset"),
                 () -> assertTrue(row.byRedisAbove() <= row.byRedisBound(), "admitted by Redis above the limit"),
                 () -> assertTrue(row.byShares() <= row.bySharesBound(), "admitted by the shares"),
                 () -> assertTrue(row.mode() == FailureMode.ALLOW || row.uncounted() == 0, "passed uncounted"),

@@ -61,7 +61,8 @@ final class Ledger {
     /** Of these calls, with a fault that was over then. */
     Ledger(List<Call> calls, long endNanos) {
         this.endNanos = endNanos;
-        calls.forEach(this::enter);
+        // Of what was reset, Redis holds nothing to compare.
+        calls.stream().filter(call -> call.kind() != Call.Kind.AGAIN).forEach(this::enter);
     }
 
     static String name(Charge charge) {

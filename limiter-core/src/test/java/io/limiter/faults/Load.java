@@ -24,6 +24,7 @@ final class Load {
     /** Without the bucket, which gives back while the test runs. */
     private static final int HOT_POLICIES = 3;
 
+    private static final int AGAIN_ONE_OF = 16;
     private static final long PAUSE_NANOS = 5_000_000;
     private static final long HOT_SLICE_NANOS = 100_000_000;
     private static final long NARROW_SLICE_NANOS = 400_000_000;
@@ -42,7 +43,9 @@ final class Load {
             int caller = i;
             List<Call> mine = new ArrayList<>();
             calls.add(mine);
-            Thread thread = new Thread(() -> run(instances.get(caller % instances.size()), caller, mine));
+            Limiter own = instances.get(caller % instances.size());
+            Resets resets = new Resets(own, instances.get((caller + 1) % instances.size()));
+            Thread thread = new Thread(() -> run(own, resets, caller, mine));
             thread.setDaemon(true);
             threads.add(thread);
         }
@@ -57,6 +60,7 @@ final class Load {
             policy(text, "narrow-" + i, NARROW_LIMIT + "/365d " + ALGORITHMS.get(i), mode);
         }
         policy(text, "once-" + ALGORITHMS.size(), "9/365d fixed, 9/300d sliding-list", mode);
+        policy(text, "again", "1/365d fixed", mode);
         for (int i = 0; i < HOT_POLICIES; i++) {
             policy(text, "hot-" + i, "10000/365d " + ALGORITHMS.get(i), mode);
         }
@@ -93,9 +97,10 @@ final class Load {
         return all;
     }
 
-    private void run(Limiter limiter, int caller, List<Call> mine) {
+    private void run(Limiter limiter, Resets resets, int caller, List<Call> mine) {
         for (int i = 0; !over; i++) {
-            Call call = ask(limiter, caller, i);
+            Charge reset = i % AGAIN_ONE_OF == 0 ? resets.next("caller" + caller + "-" + i) : null;
+            Call call = reset == null ? ask(limiter, caller, i) : ask(limiter, Call.Kind.AGAIN, List.of(reset));
             mine.add(call);
             answered.increment();
             if (call.isByRedis()) {
@@ -112,8 +117,11 @@ final class Load {
             case 5, 6 -> Call.Kind.HOT;
             default -> Call.Kind.NARROW;
         };
+        return ask(limiter, kind, charges(limiter, kind, caller, i, System.nanoTime() - start));
+    }
+
+    private static Call ask(Limiter limiter, Call.Kind kind, List<Charge> charges) {
         long begin = System.nanoTime();
-        List<Charge> charges = charges(limiter, kind, caller, i, begin - start);
         try {
             Decision decision = limiter.rateLimiter().tryAcquire(charges);
             return new Call(kind, charges, begin, System.nanoTime() - begin, decision, null);
@@ -134,10 +142,11 @@ final class Load {
                         charge(limiter, "once-" + (caller + 1) % ONCE_POLICIES, own, 2));
             case HOT -> List.of(charge(limiter, "hot-" + hot % HOT_POLICIES, "slice" + hot, 1 + i % 2));
             case NARROW -> List.of(charge(limiter, "narrow-" + narrow % ALGORITHMS.size(), "slice" + narrow, 1));
+            case AGAIN -> throw new IllegalArgumentException("these have been asked for before");
         };
     }
 
-    private static Charge charge(Limiter limiter, String policy, String client, long permits) {
+    static Charge charge(Limiter limiter, String policy, String client, long permits) {
         return new Charge(limiter.policy(policy), PartitionKey.of(client), permits);
     }
 }

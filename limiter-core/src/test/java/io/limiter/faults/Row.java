@@ -17,6 +17,7 @@ import java.util.List;
  * @param lost permits that Redis allowed before such a fault was over, and does not hold
  * @param torn calls of two charges that were counted for one of them
  * @param wronglyDenied keys of which Redis denied a call although they had room
+ * @param stale keys denied from memory after a reset
  * @param countedLate permits that Redis counted, and whose callers the failure mode answered
  * @param byRedisAbove the most that Redis admitted of a narrow key above its limit
  * @param byShares the most that the shares admitted of a narrow key
@@ -39,6 +40,7 @@ record Row(
         long lost,
         long torn,
         long wronglyDenied,
+        long stale,
         long countedLate,
         long byRedisAbove,
         long byShares,
@@ -110,6 +112,7 @@ record Row(
                 lost,
                 torn,
                 wrong,
+                calls.stream().filter(Call::isStale).count(),
                 late,
                 above,
                 shares,

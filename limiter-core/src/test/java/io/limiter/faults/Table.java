@@ -23,6 +23,7 @@ final class Table {
             new Column("lost", Row::lost),
             new Column("torn", Row::torn),
             new Column("wrongly_denied", Row::wronglyDenied),
+            new Column("stale", Row::stale),
             new Column("counted_late", Row::countedLate),
             new Column("by_redis_above", Row::byRedisAbove),
             new Column("by_shares", Row::byShares),
