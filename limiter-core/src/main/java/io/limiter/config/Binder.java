@@ -196,7 +196,8 @@ final class Binder {
                 new LinkedHashSet<>(entries.words(here + "methods")),
                 key,
                 entries.number(here + "ipv6-prefix", ipv6PrefixBits),
-                policy);
+                policy,
+                Charging.read(entries, here));
     }
 
     /**

@@ -10,7 +10,18 @@ import org.jspecify.annotations.Nullable;
 /** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
 enum Group {
     POLICIES("limiter.policies.", "limits", "on-failure", "deadline"),
-    RULES("limiter.rules.", "path", "methods", "key", "policy", "limits", "on-failure", "deadline", "ipv6-prefix");
+    RULES(
+            "limiter.rules.",
+            "path",
+            "methods",
+            "key",
+            "policy",
+            "limits",
+            "on-failure",
+            "deadline",
+            "ipv6-prefix",
+            "count-on",
+            "refund-on");
 
     /** What all of its keys begin with. */
     final String start;

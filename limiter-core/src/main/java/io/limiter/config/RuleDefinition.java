@@ -27,9 +27,16 @@ import java.util.stream.Collectors;
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, in the key and where the address stands in
  *     for a part of it
  * @param policy the policy that it charges
+ * @param charging what it charges a request, and which responses keep the charge
  */
 public record RuleDefinition(
-        String name, List<String> paths, Set<String> methods, List<KeyPart> key, int ipv6PrefixBits, Policy policy) {
+        String name,
+        List<String> paths,
+        Set<String> methods,
+        List<KeyPart> key,
+        int ipv6PrefixBits,
+        Policy policy,
+        Charging charging) {
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
     private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
     private static final List<String> METHODS =
@@ -42,6 +49,7 @@ public record RuleDefinition(
      */
     public RuleDefinition {
         Objects.requireNonNull(policy, "policy");
+        Objects.requireNonNull(charging, "charging");
         String here = Group.RULES.start + name + ".";
         List<String> pathsOfKey = List.copyOf(paths);
         Problems problems = new Problems();
@@ -69,17 +77,29 @@ public record RuleDefinition(
     /** A rule for all methods of these paths, with a quota for each client's address. */
     public static RuleDefinition of(String name, Policy policy, String... paths) {
         return new RuleDefinition(
-                name, List.of(paths), Set.of(), List.of(KeyPart.IP), ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS, policy);
+                name,
+                List.of(paths),
+                Set.of(),
+                List.of(KeyPart.IP),
+                ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS,
+                policy,
+                Charging.ONE_PERMIT);
     }
 
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
-        return new RuleDefinition(name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy);
+        return new RuleDefinition(
+                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, charging);
     }
 
     /** The same rule with a quota for each combination of these parts; one quota for all when there is none. */
     public RuleDefinition withKey(KeyPart... parts) {
-        return new RuleDefinition(name, paths, methods, List.of(parts), ipv6PrefixBits, policy);
+        return new RuleDefinition(name, paths, methods, List.of(parts), ipv6PrefixBits, policy, charging);
+    }
+
+    /** The same rule that charges requests in this way. */
+    public RuleDefinition withCharging(Charging how) {
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, how);
     }
 
     private static void checkPath(String path) {

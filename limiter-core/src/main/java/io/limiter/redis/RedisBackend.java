@@ -115,7 +115,7 @@ public final class RedisBackend implements Backend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
-        for (List<Call.Part> parts : Call.refunds(keys, decision.outcomes())) {
+        for (List<Call.Part> parts : Call.refunds(keys, decision.outcomes(), !connection.isCluster())) {
             any = any.thenCombine(
                     connection.send(Call.now(parts, deadline(decision.charges()), false)),
                     (one, outcomes) -> one || outcomes.stream().anyMatch(LimitOutcome::allowed));

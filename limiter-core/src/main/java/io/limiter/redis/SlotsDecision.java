@@ -107,7 +107,7 @@ record SlotsDecision(Connection connection, RedisKeys keys, List<Charge> charges
 
     /** Waits for itself, as long as anybody does. */
     private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken) {
-        return all(Call.refunds(keys, taken).stream().map(parts -> Call.now(parts, longest, false)));
+        return all(Call.refunds(keys, taken, false).stream().map(parts -> Call.now(parts, longest, false)));
     }
 
     private CompletableFuture<Answers> all(Stream<Call> calls) {

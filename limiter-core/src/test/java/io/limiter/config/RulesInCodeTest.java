@@ -160,7 +160,8 @@ class RulesInCodeTest {
     }
 
     private static Supplier<RuleDefinition> rule(Set<String> methods, int prefix) {
-        return () -> new RuleDefinition("r", List.of("/x"), methods, List.of(KeyPart.IP), prefix, ONE);
+        return () ->
+                new RuleDefinition("r", List.of("/x"), methods, List.of(KeyPart.IP), prefix, ONE, Charging.ONE_PERMIT);
     }
 
     private static List<String> two() {

@@ -283,9 +283,13 @@ public final class RateLimitFilter implements Filter {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
         if (!(request instanceof HttpServletRequest httpRequest)
-                || !(response instanceof HttpServletResponse httpResponse)
-                || current.get().admit(httpRequest, httpResponse)) {
+                || !(response instanceof HttpServletResponse httpResponse)) {
             chain.doFilter(request, response);
+            return;
+        }
+        RulesInForce rules = current.get();
+        if (rules.admit(httpRequest, httpResponse)) {
+            rules.proceed(chain, httpRequest, httpResponse);
         }
     }
 

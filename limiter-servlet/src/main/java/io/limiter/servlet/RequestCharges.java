@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.RateLimiter;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ final class RequestCharges {
      */
     private static final String ATTRIBUTE = RequestCharges.class.getName() + "." + UUID.randomUUID();
 
-    private final Object owner;
+    private final RateLimiter owner;
     private final @Nullable RequestCharges earlier;
 
     /** Identities of rules, and charges. Few, so they are looked through. */
@@ -33,15 +34,16 @@ final class RequestCharges {
     private List<String> paths = List.of();
 
     private @Nullable DeniedDispatch denial;
+    private @Nullable Settlement settlement;
     private boolean partOfAnswer;
 
-    private RequestCharges(Object owner, @Nullable RequestCharges earlier) {
+    private RequestCharges(RateLimiter owner, @Nullable RequestCharges earlier) {
         this.owner = owner;
         this.earlier = earlier;
     }
 
     /** What the request was charged on behalf of this owner. */
-    static RequestCharges of(HttpServletRequest request, Object owner) {
+    static RequestCharges of(HttpServletRequest request, RateLimiter owner) {
         RequestCharges latest = request.getAttribute(ATTRIBUTE) instanceof RequestCharges known ? known : null;
         for (RequestCharges one = latest; one != null; one = one.earlier) {
             if (one.owner == owner) {
@@ -107,13 +109,27 @@ final class RequestCharges {
     /** Whether a charge of that policy for that key was met. */
     private boolean has(Charge charge) {
         for (Object one : met) {
-            if (one instanceof Charge other
-                    && other.key().equals(charge.key())
-                    && other.policy().name().equals(charge.policy().name())) {
+            if (one instanceof Charge other && Settlement.areSame(other, charge)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** What of it is given back when the application has completed. */
+    Settlement settlement() {
+        if (settlement == null) {
+            settlement = new Settlement(owner, this::forget);
+        }
+        return settlement;
+    }
+
+    /** A rule's charge was given back, so that it is one that the request has not met. */
+    private void forget(Object identity, Charge charge) {
+        List<Object> before = met.subList(0, kept);
+        before.removeIf(
+                one -> one.equals(identity) || (one instanceof Charge other && Settlement.areSame(other, charge)));
+        kept = before.size();
     }
 
     /** The policy of one of the charges that was charged for the same key on another rate limiter; null when there is none. */

@@ -9,6 +9,7 @@ import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
+import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
@@ -19,7 +20,9 @@ import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -35,6 +38,7 @@ final class RulesInForce {
     private final RateLimiter limiter;
     private final LimiterConfig config;
     private final List<RuleDefinition> configured;
+    private final boolean settles;
     private final RuleSet<Dispatch> rules;
     private final RequestPaths paths = new RequestPaths();
     private final ClientAddressResolver clients;
@@ -46,15 +50,19 @@ final class RulesInForce {
      *
      * @param identity source and name: of two limiters on one rate limiter, each has its own rule of a name
      */
-    private record Configured(RequestMatcher matcher, RequestKey key, Policy policy, List<Object> identity)
-            implements Rule<Dispatch> {
+    private record Configured(
+            RequestMatcher matcher,
+            RequestKey key,
+            Policy policy,
+            @Nullable Outcomes outcomes,
+            List<Object> identity) implements Rule<Dispatch> {
         @Override
         public @Nullable Charge charge(Dispatch dispatch) {
             if (!matcher.matches(dispatch)) {
                 return null;
             }
             Charge charge = new Charge(policy, key.of(dispatch, dispatch), 1);
-            return dispatch.isNewTo(identity) ? charge : null;
+            return dispatch.isNewTo(identity, charge, outcomes) ? charge : null;
         }
     }
 
@@ -69,19 +77,27 @@ final class RulesInForce {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
+        // Also those of other filters of the limiter: one of them may be inside this one, which sees the end.
+        this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
         List<Rule<Dispatch>> all = new ArrayList<>();
         List<RequestMatcher> matchers = new ArrayList<>();
         for (RuleDefinition rule : configured) {
+            logWhatIsGivenBack(rule);
             RequestMatcher matcher = new RequestMatcher(rule, config.http());
             matchers.add(matcher);
-            all.add(new Configured(matcher, new RequestKey(rule), rule.policy(), List.of(source, rule.name())));
+            all.add(new Configured(
+                    matcher,
+                    new RequestKey(rule),
+                    rule.policy(),
+                    rule.charging().outcomes(),
+                    List.of(source, rule.name())));
         }
         for (Rule<? super HttpServletRequest> rule : own) {
             all.add(dispatch -> {
                 Charge charge = rule.charge(dispatch.request());
                 return charge != null
                                 && dispatch.isNewTo(
-                                        List.of(rule, charge.policy().name()))
+                                        List.of(rule, charge.policy().name()), charge, null)
                         ? charge
                         : null;
             });
@@ -90,6 +106,16 @@ final class RulesInForce {
         // Without configured rules no client is looked for, and nothing is to be said about how one is found.
         this.clients = ClientAddressResolver.of(configured.isEmpty() ? ClientIpSettings.DEFAULT : config.clientIp());
         this.rejections = rejections;
+    }
+
+    private static void logWhatIsGivenBack(RuleDefinition rule) {
+        Outcomes outcomes = rule.charging().outcomes();
+        if (outcomes != null) {
+            LOG.info(
+                    "RL-314 rule '{}' has {}: a request whose response does not count gets its charge back",
+                    rule.name(),
+                    outcomes);
+        }
     }
 
     /** Looks for rules that do not fit the web application. */
@@ -102,7 +128,7 @@ final class RulesInForce {
         if (rules.size() == 0 || request.getDispatcherType() == DispatcherType.ERROR || Dispatch.isIncluded(request)) {
             return true;
         }
-        Dispatch dispatch = new Dispatch(request, paths, config.http().methodOverride(), clients, limiter);
+        Dispatch dispatch = new Dispatch(request, paths, config.http().methodOverride(), clients, limiter, settles);
         List<Charge> charges = rules.charges(dispatch);
         RequestCharges charged = dispatch.charges();
         if (charged == null) {
@@ -118,10 +144,23 @@ final class RulesInForce {
         if (decision.allowed()) {
             rejections.writeQuota(decision, request, response);
             charged.allow();
+            if (settles) {
+                charged.settlement().note(decision);
+            }
         } else {
             charged.denial().reject(request, () -> rejections.write(decision, request, response));
         }
         return decision.allowed();
+    }
+
+    /** Runs the rest of a dispatch that was admitted. */
+    void proceed(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
+            throws IOException, ServletException {
+        if (settles && request.getDispatcherType() != DispatcherType.ERROR) {
+            RequestCharges.of(request, limiter).settlement().run(chain, request, response);
+        } else {
+            chain.doFilter(request, response);
+        }
     }
 
     private void warnOfTwoFilters(@Nullable String policy) {

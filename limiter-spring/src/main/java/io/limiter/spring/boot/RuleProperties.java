@@ -28,4 +28,14 @@ abstract class RuleProperties extends PolicyProperties {
     public abstract Integer getIpv6Prefix();
 
     public abstract void setIpv6Prefix(Integer ipv6Prefix);
+
+    /** Only responses with these statuses count, such as {@code 401, 403, 5xx}; others get the charge back. */
+    public abstract List<String> getCountOn();
+
+    public abstract void setCountOn(List<String> countOn);
+
+    /** Responses with these statuses get the charge back, such as {@code 304}. */
+    public abstract List<String> getRefundOn();
+
+    public abstract void setRefundOn(List<String> refundOn);
 }
