@@ -65,6 +65,7 @@ final class Binder {
                         entries.number("limiter.in-process.max-stamps", none.maxStamps())));
         ClientIpSettings clientIp = entries.made(ClientIpSettings.DEFAULT, this::clientIp);
         HttpSettings http = entries.made(HttpSettings.DEFAULT, this::http);
+        PlanSettings plans = entries.made(PlanSettings.DEFAULT, () -> PlanSettings.read(entries));
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
@@ -78,15 +79,20 @@ final class Binder {
         }
         List<RuleDefinition> rules = new ArrayList<>();
         for (String name : Group.RULES.names(entries.all())) {
-            Policy policy = policyOfRule(name, policies, named);
-            RuleDefinition rule =
-                    entries.made(() -> rule(name, policy == null ? ANY : policy, clientIp.ipv6PrefixBits()));
+            boolean hasPlans = entries.get(Group.RULES.start + name + ".plan") != null;
+            RulePlans plansOfRule = hasPlans ? plansOfRule(name, plans) : null;
+            Policy policy = hasPlans ? defaultOf(name, plansOfRule) : policyOfRule(name, policies, named);
+            RuleDefinition rule = entries.made(() -> rule(
+                    name,
+                    policy == null ? ANY : policy,
+                    policy == null ? null : plansOfRule,
+                    clientIp.ipv6PrefixBits()));
             if (policy != null && rule != null) {
                 rules.add(rule);
             }
         }
         LimiterConfig config = entries.made(
-                () -> new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules));
+                () -> new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules, plans));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }
@@ -169,12 +175,8 @@ final class Binder {
 
     /** The policy of the entries limits, on-failure and deadline; null when it is wrong, which is noted. */
     private @Nullable Policy policy(String name, String here) {
-        FailureMode mode = entries.choice(here + "on-failure", "mode", FailureMode.LOCAL);
-        Duration deadline = entries.read(here + "deadline", text -> {
-            Duration longest = LimitText.parseDuration(text);
-            RedisSettings.checkWait(longest, 1);
-            return longest;
-        });
+        FailureMode mode = onFailure(here);
+        Duration deadline = deadline(here);
         String limits = here + "limits";
         if (entries.get(limits) == null) {
             entries.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
@@ -182,7 +184,56 @@ final class Binder {
         return entries.read(limits, text -> new Policy(name, LimitText.parseAll(text), mode, deadline));
     }
 
-    private RuleDefinition rule(String name, Policy policy, int ipv6PrefixBits) {
+    private FailureMode onFailure(String here) {
+        return entries.choice(here + "on-failure", "mode", FailureMode.LOCAL);
+    }
+
+    private @Nullable Duration deadline(String here) {
+        return entries.read(here + "deadline", text -> {
+            Duration longest = LimitText.parseDuration(text);
+            RedisSettings.checkWait(longest, 1);
+            return longest;
+        });
+    }
+
+    /** The plans of a rule, each with a policy; null when something is wrong, which is noted. */
+    private @Nullable RulePlans plansOfRule(String name, PlanSettings plans) {
+        String here = Group.RULES.start + name + ".";
+        for (String other : List.of("policy", "limits")) {
+            if (entries.get(here + other) != null) {
+                entries.note(
+                        here + other,
+                        "RL-106 rule '" + name + "' has plans, and the limits are theirs; keep " + here
+                                + "plan or this line");
+                return null;
+            }
+        }
+        return entries.read(
+                here + "plan",
+                text -> RulePlans.parse(
+                        text, RulePlans.policies(name, plans.limits(), onFailure(here), deadline(here))));
+    }
+
+    /** The policy of the default plan of a rule; null when there is none, which is noted. */
+    private @Nullable Policy defaultOf(String name, @Nullable RulePlans plans) {
+        String key = Group.RULES.start + name + ".default-plan";
+        String plan = entries.text(key);
+        Set<String> known = plans == null ? Set.of() : plans.policies().keySet();
+        if (plan == null) {
+            entries.note(
+                    key,
+                    "RL-105 rule '" + name + "' has no plan for callers without one; add " + key + " = "
+                            + known.stream().findFirst().orElse("free"));
+        } else if (plans != null && !known.contains(plan)) {
+            entries.note(
+                    key,
+                    "RL-169 there is no such plan; add " + Group.PLANS.start + plan + ".limits = 100/1m"
+                            + Suggestion.of(plan, known));
+        }
+        return plans == null ? null : plans.policies().get(plan);
+    }
+
+    private RuleDefinition rule(String name, Policy policy, @Nullable RulePlans plans, int ipv6PrefixBits) {
         String here = Group.RULES.start + name + ".";
         List<KeyPart> key = entries.read(here + "key", List.of(KeyPart.IP), KeyPart::parseAll);
         if (key.isEmpty() && entries.get(here + "ipv6-prefix") != null) {
@@ -197,7 +248,7 @@ final class Binder {
                 key,
                 entries.number(here + "ipv6-prefix", ipv6PrefixBits),
                 policy,
-                Charging.read(entries, here));
+                Charging.read(entries, here, plans));
     }
 
     /**
@@ -212,6 +263,13 @@ final class Binder {
                 .filter(property -> entries.get(here + property) != null)
                 .findFirst()
                 .orElse(null);
+        ConfigEntry plan = entries.get(here + "default-plan");
+        if (plan != null) {
+            entries.note(
+                    here + "default-plan",
+                    "RL-105 rule '" + name + "' has a default plan, and nothing says where that of a caller is; add "
+                            + here + "plan = header:X-Plan, or remove this line");
+        }
         if (reference == null && own != null) {
             return policy(name, here);
         }

@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
 enum Group {
     POLICIES("limiter.policies.", "limits", "on-failure", "deadline"),
+    PLANS("limiter.plans.", "limits"),
     RULES(
             "limiter.rules.",
             "path",
@@ -20,6 +22,10 @@ enum Group {
             "on-failure",
             "deadline",
             "ipv6-prefix",
+            "cost",
+            "max-cost",
+            "plan",
+            "default-plan",
             "count-on",
             "refund-on");
 
@@ -36,7 +42,7 @@ enum Group {
 
     /** Whether a key is in one of the groups. */
     static boolean isKey(String key) {
-        return POLICIES.name(key) != null || RULES.name(key) != null;
+        return Arrays.stream(values()).anyMatch(group -> group.name(key) != null);
     }
 
     /** The name in a key of this group; null in another key. */

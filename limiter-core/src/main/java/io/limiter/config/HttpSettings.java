@@ -36,17 +36,13 @@ public record HttpSettings(
         problems.on("limiter.http.x-ratelimit-reset", reset)
                 .must(
                         reset == Reset.EPOCH || headers == Headers.X_RATELIMIT,
-                        "RL-106 only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this"
-                                + " line");
-        problems.on("limiter.http.rejection-handler", rejectionHandler).check(HttpSettings::checkClassName);
+                        "RL-106 only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or"
+                                + " remove this line");
+        problems.on("limiter.http.rejection-handler", rejectionHandler)
+                .must(
+                        rejectionHandler == null || ConfiguredClass.isName(rejectionHandler),
+                        "no name of a class; write it with its package, such as com.example.MyRejections");
         problems.throwIfAny();
-    }
-
-    private static void checkClassName(String text) {
-        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
-        Problems.refuseIf(
-                !text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*"),
-                "no name of a class; write it with its package, such as com.example.MyRejections");
     }
 
     /** Whether a text can name a header, a method or a cookie (RFC 9110, section 5.6.2). */

@@ -31,6 +31,7 @@ import java.util.Set;
  * @param http what HTTP says of a decision, and how requests are matched with rules
  * @param policies all policies by name, also those of the rules, in the order of the text
  * @param rules the rules in the order of the text, each with a name of its own
+ * @param plans the plans of callers
  */
 public record LimiterConfig(
         BackendKind backend,
@@ -40,7 +41,8 @@ public record LimiterConfig(
         ClientIpSettings clientIp,
         HttpSettings http,
         Map<String, Policy> policies,
-        List<RuleDefinition> rules) {
+        List<RuleDefinition> rules,
+        PlanSettings plans) {
     /**
      * Checks that all fits together, copies the collections, and adds the policies of the rules.
      *
@@ -60,16 +62,17 @@ public record LimiterConfig(
         for (RuleDefinition rule : rules) {
             String name = rule.name();
             String here = Group.RULES.start + name + ".";
-            Policy policy = rule.policy();
-            Policy other = all.putIfAbsent(policy.name(), policy);
             problems.on(here + "path", rule.paths())
                     .must(names.add(name), "RL-106 there is another rule '" + name + "'; rename one of the two");
-            problems.on(here + "limits", policy.limits())
-                    .must(
-                            other == null || other.equals(policy),
-                            "RL-106 rule '" + name
-                                    + "' has limits of its own, and there is a policy of its name; write " + here
-                                    + "policy = " + policy.name() + ", or rename one of the two");
+            for (Policy policy : rule.policies()) {
+                Policy other = all.putIfAbsent(policy.name(), policy);
+                problems.on(here + "limits", policy.limits())
+                        .must(
+                                other == null || other.equals(policy),
+                                "RL-106 rule '" + name
+                                        + "' has limits of its own, and there is a policy of its name; write " + here
+                                        + "policy = " + policy.name() + ", or rename one of the two");
+            }
         }
         problems.throwIfAny();
         policies = Collections.unmodifiableMap(all);
@@ -95,27 +98,34 @@ public record LimiterConfig(
                 ClientIpSettings.DEFAULT,
                 HttpSettings.DEFAULT,
                 byName,
-                List.copyOf(rules));
+                List.copyOf(rules),
+                PlanSettings.DEFAULT);
     }
 
     /** The same configuration with the state in Redis, shared by so many instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
-        return new LimiterConfig(BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, policies, rules);
+        return new LimiterConfig(
+                BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, policies, rules, plans);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
-        return new LimiterConfig(backend, redis, settings, instances, clientIp, http, policies, rules);
+        return new LimiterConfig(backend, redis, settings, instances, clientIp, http, policies, rules, plans);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
-        return new LimiterConfig(backend, redis, inProcess, instances, settings, http, policies, rules);
+        return new LimiterConfig(backend, redis, inProcess, instances, settings, http, policies, rules, plans);
     }
 
     /** The same configuration with these settings of HTTP. */
     public LimiterConfig withHttp(HttpSettings settings) {
-        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, settings, policies, rules);
+        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, settings, policies, rules, plans);
+    }
+
+    /** The same configuration with these plans, for annotations; rules keep those that they have. */
+    public LimiterConfig withPlans(PlanSettings settings) {
+        return new LimiterConfig(backend, redis, inProcess, instances, clientIp, http, policies, rules, settings);
     }
 
     /** Where the state is. */

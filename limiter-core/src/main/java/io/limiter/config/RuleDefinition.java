@@ -1,7 +1,9 @@
 package io.limiter.config;
 
+import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.address.IpAddress;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -26,7 +28,7 @@ import java.util.stream.Collectors;
  * @param key the parts of the key, in their order; empty for one quota for all
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, in the key and where the address stands in
  *     for a part of it
- * @param policy the policy that it charges
+ * @param policy the policy that it charges; with plans that of the default plan
  * @param charging what it charges a request, and which responses keep the charge
  */
 public record RuleDefinition(
@@ -51,6 +53,7 @@ public record RuleDefinition(
         Objects.requireNonNull(policy, "policy");
         Objects.requireNonNull(charging, "charging");
         String here = Group.RULES.start + name + ".";
+        boolean isGlobal = key.isEmpty();
         List<String> pathsOfKey = List.copyOf(paths);
         Problems problems = new Problems();
         problems.on(here + "name", name)
@@ -65,6 +68,9 @@ public record RuleDefinition(
                 .check(all -> all.forEach(RuleDefinition::checkPath));
         problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
         problems.on(here + "key", key).check(parts -> checkKey(parts, pathsOfKey));
+        problems.on(here + "cost", charging.cost())
+                .check(cost -> policies(policy, charging).forEach(one -> checkCost(cost, one)));
+        problems.on(here + "plan", charging.plans()).check(plans -> checkPlans(plans, policy, isGlobal));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
         problems.throwIfAny();
@@ -102,6 +108,16 @@ public record RuleDefinition(
         return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, how);
     }
 
+    /** All policies that it may charge. */
+    public Collection<Policy> policies() {
+        return policies(policy, charging);
+    }
+
+    private static Collection<Policy> policies(Policy policy, Charging charging) {
+        RulePlans plans = charging.plans();
+        return plans == null ? List.of(policy) : plans.policies().values();
+    }
+
     private static void checkPath(String path) {
         Problems.refuseIf(!path.startsWith("/"), "'" + path + "' is no path; start it with /");
         String[] segments = path.substring(1).split("/", -1);
@@ -132,6 +148,27 @@ public record RuleDefinition(
         String upper = method.toUpperCase(Locale.ROOT);
         String suggestion = METHODS.contains(upper) ? "" : Suggestion.of(upper, METHODS);
         Problems.refuseIf(!suggestion.isEmpty(), "'" + method + "' is no method" + suggestion);
+    }
+
+    /** A header that may ask for too much is no mistake: most requests ask for less. */
+    private static void checkCost(RequestCost cost, Policy policy) {
+        for (Limit limit : policy.limits()) {
+            Problems.refuseIf(
+                    cost.header() == null && cost.exceeds(limit),
+                    "RL-165 no request could ever be allowed: '" + limit + "' of policy '" + policy.name()
+                            + "' grants at most " + limit.capacity()
+                            + " at once; write a smaller cost or a greater limit");
+        }
+    }
+
+    private static void checkPlans(RulePlans plans, Policy policy, boolean isGlobal) {
+        Problems.refuseIf(
+                !plans.policies().containsValue(policy),
+                "policy '" + policy.name() + "' is that of no plan; take the policy of one of them as default");
+        Problems.refuseIf(
+                plans.source() == RulePlans.Source.RESOLVER && isGlobal,
+                "RL-170 with key = global all callers are one, and a resolver finds the plan of each; write another"
+                        + " key");
     }
 
     private static void checkKey(List<KeyPart> key, List<String> paths) {

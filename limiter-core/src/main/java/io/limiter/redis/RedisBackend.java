@@ -277,7 +277,8 @@ public final class RedisBackend implements Backend {
         public RedisBackend build() {
             if (clients == null) {
                 throw new IllegalStateException(
-                        "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...) first");
+                        "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...)"
+                                + " first");
             }
             return new RedisBackend(password == null ? clients : clients.withLogin(username, password), this);
         }

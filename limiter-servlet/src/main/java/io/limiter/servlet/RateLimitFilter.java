@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -90,6 +91,7 @@ public final class RateLimitFilter implements Filter {
     private final List<Rule<? super HttpServletRequest>> ownRules;
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
+    private final Function<Class<?>, @Nullable Object> beans;
 
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
@@ -121,6 +123,7 @@ public final class RateLimitFilter implements Filter {
         this.ownRules = List.copyOf(builder.rules);
         this.which = builder.which;
         this.handler = builder.handler;
+        this.beans = builder.beans;
         this.loader = loader(null);
         if (given != null) {
             begin(given);
@@ -143,6 +146,7 @@ public final class RateLimitFilter implements Filter {
         private final List<Rule<? super HttpServletRequest>> rules = new ArrayList<>();
         private @Nullable Predicate<? super RuleDefinition> which;
         private @Nullable RejectionHandler handler;
+        private Function<Class<?>, @Nullable Object> beans = type -> null;
 
         private Builder(@Nullable Limiter limiter) {
             this.limiter = limiter;
@@ -169,6 +173,15 @@ public final class RateLimitFilter implements Filter {
         /** Answers denied requests; null for the handler that the configuration names, or the standard answer. */
         public Builder rejectionHandler(@Nullable RejectionHandler handler) {
             this.handler = handler;
+            return this;
+        }
+
+        /**
+         * Gives the application's own object of a class that a rule names as {@code plan}; null for one that the filter makes.
+         * Called when the filter is built, and for each configuration that replaces another.
+         */
+        public Builder beans(Function<Class<?>, @Nullable Object> beans) {
+            this.beans = Objects.requireNonNull(beans, "beans");
             return this;
         }
 
@@ -216,8 +229,8 @@ public final class RateLimitFilter implements Filter {
             }
             if (owned != null) {
                 throw new ServletException("RL-110 filter '" + name
-                        + "': this instance is in service already, under another name; register the class, or an instance"
-                        + " for each name");
+                        + "': this instance is in service already, under another name; register the class, or an"
+                        + " instance for each name");
             }
             LimiterConfig config = new ConfigText(filterConfig, loader).load();
             // Before the backend starts.
@@ -260,8 +273,8 @@ public final class RateLimitFilter implements Filter {
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
             throw new IllegalArgumentException(NO_RULES);
         }
-        RulesInForce made =
-                new RulesInForce(source, limiter, config, configured, ownRules, Rejections.of(config, handler, loader));
+        RulesInForce made = new RulesInForce(
+                source, limiter, config, configured, ownRules, Rejections.of(config, handler, loader), loader, beans);
         if (webApp != null) {
             made.check(webApp, loader);
         }

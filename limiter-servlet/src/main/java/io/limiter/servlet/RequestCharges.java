@@ -92,18 +92,33 @@ final class RequestCharges {
         return !met.contains(identity) && met.add(identity);
     }
 
-    /** Adds charges, which differ in policy or key; returns those that the request has not met before. */
+    /**
+     * Adds charges, which differ in policy or key; returns those that the request has not met before. Of one that costs more than
+     * before the rest is due.
+     */
     List<Charge> addCharges(List<Charge> charges) {
         List<Charge> due = charges;
         for (Charge charge : charges) {
-            if (!has(charge)) {
-                met.add(charge);
-            } else {
+            if (has(charge)) {
                 due = new ArrayList<>(due);
                 due.remove(charge);
+                long rest = charge.permits() - met(charge);
+                if (rest > 0) {
+                    due.add(new Charge(charge.policy(), charge.key(), rest));
+                }
             }
         }
+        met.addAll(due);
         return due;
+    }
+
+    /** How many permits of that policy for that key were met. */
+    private long met(Charge charge) {
+        long permits = 0;
+        for (Object one : met) {
+            permits += one instanceof Charge other && Settlement.areSame(other, charge) ? other.permits() : 0;
+        }
+        return permits;
     }
 
     /** Whether a charge of that policy for that key was met. */

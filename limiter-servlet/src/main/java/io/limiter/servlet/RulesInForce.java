@@ -11,6 +11,7 @@ import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
+import io.limiter.rule.Cost;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -28,6 +29,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -46,34 +48,45 @@ final class RulesInForce {
     private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
     /**
-     * A configured rule: one permit a request that matches.
+     * A configured rule.
      *
      * @param identity source and name: of two limiters on one rate limiter, each has its own rule of a name
      */
     private record Configured(
             RequestMatcher matcher,
             RequestKey key,
-            Policy policy,
+            Function<Dispatch, Policy> policy,
+            Cost<? super HttpServletRequest> cost,
             @Nullable Outcomes outcomes,
-            List<Object> identity) implements Rule<Dispatch> {
+            List<Object> identity)
+            implements Rule<Dispatch> {
         @Override
         public @Nullable Charge charge(Dispatch dispatch) {
             if (!matcher.matches(dispatch)) {
                 return null;
             }
-            Charge charge = new Charge(policy, key.of(dispatch, dispatch), 1);
+            Charge charge =
+                    new Charge(policy.apply(dispatch), key.of(dispatch, dispatch), cost.permits(dispatch.request()));
             return dispatch.isNewTo(identity, charge, outcomes) ? charge : null;
         }
     }
 
-    /** @param source whose the configuration is, through all that replace it */
+    /**
+     * The rules of a configuration.
+     *
+     * @param source whose the configuration is, through all that replace it
+     * @param loader finds the classes that it names
+     * @param beans gives the application's own object of such a class
+     */
     RulesInForce(
             Object source,
             RateLimiter limiter,
             LimiterConfig config,
             List<RuleDefinition> configured,
             List<Rule<? super HttpServletRequest>> own,
-            Rejections rejections) {
+            Rejections rejections,
+            ClassLoader loader,
+            Function<Class<?>, @Nullable Object> beans) {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
@@ -85,10 +98,12 @@ final class RulesInForce {
             logWhatIsGivenBack(rule);
             RequestMatcher matcher = new RequestMatcher(rule, config.http());
             matchers.add(matcher);
+            RequestKey key = new RequestKey(rule);
             all.add(new Configured(
                     matcher,
-                    new RequestKey(rule),
-                    rule.policy(),
+                    key,
+                    RulePolicy.of(rule, key, config.plans(), loader, beans),
+                    RuleCost.of(rule, loader),
                     rule.charging().outcomes(),
                     List.of(source, rule.name())));
         }

@@ -9,17 +9,17 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,7 +31,8 @@ import redis.embedded.RedisServer;
 
 /** What {@code count-on} gives back on a real Redis. */
 class RefundOnRedisTest {
-    private static final String RULES = """
+    private static final String RULES =
+            """
             limiter.rules.one.path = /*
             limiter.rules.one.limits = 5/1h, 9/1d fixed
             limiter.rules.one.count-on = 401
@@ -54,10 +55,8 @@ class RefundOnRedisTest {
                 .filter("limiter", WebServer.limiter(limiter, RULES))
                 .servlet(
                         "/page", (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
-                .servlet(
-                        "/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/page").forward(request, response))
+                .servlet("/forward", (request, response) -> request.getRequestDispatcher("/page")
+                        .forward(request, response))
                 .start();
     }
 
@@ -71,17 +70,15 @@ class RefundOnRedisTest {
                 limiter.peek(policies.get("kept"), address).remaining());
     }
 
-    private static void assertLeft(RateLimiter limiter, Long... expected) throws InterruptedException {
-        for (int i = 0; i < 1_000 && !left(limiter).equals(List.of(expected)); i++) {
-            Thread.sleep(5);
-        }
-        assertEquals(List.of(expected), left(limiter));
+    private static void assertLeft(RateLimiter limiter, Long... expected) {
+        Await.until(Duration.ofSeconds(20), List.of(expected) + " left", () -> left(limiter)
+                .equals(List.of(expected)));
     }
 
     @ParameterizedTest
     @EnumSource
     void chargesOfTwoDispatchesAreGivenBackByOneCommand(Container.Kind kind) throws Exception {
-        List<String> commands = Collections.synchronizedList(new ArrayList<>());
+        List<String> commands = new CopyOnWriteArrayList<>();
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
         try (RateLimiter limiter = RateLimiter.on(backend);
                 Container server = start(kind, limiter);
@@ -91,17 +88,20 @@ class RefundOnRedisTest {
             CompletableFuture<Void> monitor = CompletableFuture.runAsync(() -> monitored.monitor(new JedisMonitor() {
                 @Override
                 public void onCommand(String command) {
-                    if (command.contains("\"EVALSHA\"")) {
-                        commands.add(command);
-                    }
+                    commands.add(command);
                 }
             }));
+            try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                Await.until(Duration.ofSeconds(20), "the monitor sees commands", () -> {
+                    other.echo("begin");
+                    return !commands.isEmpty();
+                });
+            }
             server.get("/forward?s=200");
             // One decision for each dispatch, and one refund.
-            for (int i = 0; i < 1_000 && commands.size() < 3; i++) {
-                Thread.sleep(5);
-            }
-            List<String> seen = List.copyOf(commands);
+            Await.until(Duration.ofSeconds(20), "a refund", () -> scripts(commands).stream()
+                    .anyMatch(one -> one.contains("back:")));
+            List<String> seen = scripts(commands);
             monitored.disconnect();
             monitor.handle((nothing, closed) -> nothing).get(10, TimeUnit.SECONDS);
             assertEquals(3, seen.size(), seen::toString);
@@ -110,6 +110,12 @@ class RefundOnRedisTest {
                     seen.stream().map(one -> one.contains("back:")).toList());
             assertLeft(limiter, 4L, 4L, 4L, 3L);
         }
+    }
+
+    private static List<String> scripts(List<String> commands) {
+        return List.copyOf(commands).stream()
+                .filter(command -> command.contains("\"EVALSHA\""))
+                .toList();
     }
 
     @Test

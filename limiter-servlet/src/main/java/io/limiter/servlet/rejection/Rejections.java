@@ -4,6 +4,7 @@ import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.config.ConfiguredClass;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.quota.LimitsInAnswer;
@@ -13,7 +14,6 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -83,24 +83,11 @@ public final class Rejections {
         if (handler != null) {
             return of(config, handler);
         }
-        return of(config, name == null ? Rejection::writeTo : made(name, loader));
-    }
-
-    private static RejectionHandler made(String name, ClassLoader loader) {
-        try {
-            return Class.forName(name, true, loader)
-                    .asSubclass(RejectionHandler.class)
-                    .getConstructor()
-                    .newInstance();
-        } catch (ReflectiveOperationException | ClassCastException | LinkageError failed) {
-            Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
-            throw new IllegalArgumentException(
-                    "RL-114 limiter.http.rejection-handler = " + name + ": can't be made (" + cause
-                            + "); name a public class on the class path of the web application that implements "
-                            + RejectionHandler.class.getName() + " and has a public constructor without parameters (a"
-                            + " class within another is written com.example.Outer$Inner)",
-                    cause);
-        }
+        return of(
+                config,
+                name == null
+                        ? Rejection::writeTo
+                        : ConfiguredClass.make("limiter.http.rejection-handler", name, RejectionHandler.class, loader));
     }
 
     /** Writes the quota fields of a decision, allowed or not. Does nothing when the response is committed. */

@@ -4,6 +4,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
+import io.limiter.config.RulePlans;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.config.WebBeans;
@@ -12,6 +13,7 @@ import jakarta.servlet.Filter;
 import java.util.EnumSet;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -61,17 +63,23 @@ public class LimiterServletAutoConfiguration {
 
         @Bean(FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
-                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
+                Limiter limiter,
+                ObjectProvider<RejectionHandler> handler,
+                ConfigurableEnvironment environment,
+                ListableBeanFactory beans) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            return registration(FILTER, order, limiter, handler, rule -> !isByUser(rule));
+            return registration(FILTER, order, limiter, handler, rule -> !isByUser(rule), beans);
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
-                Limiter limiter, ObjectProvider<RejectionHandler> handler, ConfigurableEnvironment environment) {
+                Limiter limiter,
+                ObjectProvider<RejectionHandler> handler,
+                ConfigurableEnvironment environment,
+                ListableBeanFactory beans) {
             int order = order(BootKeys.USER_FILTER_ORDER, orderOfSecurity(environment) + 1, environment);
-            return registration(USER_FILTER, order, limiter, handler, Filters::isByUser);
+            return registration(USER_FILTER, order, limiter, handler, Filters::isByUser, beans);
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {
@@ -83,7 +91,9 @@ public class LimiterServletAutoConfiguration {
         }
 
         private static boolean isByUser(RuleDefinition rule) {
-            return rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
+            RulePlans plans = rule.charging().plans();
+            return rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
+                    || (plans != null && plans.source() == RulePlans.Source.USER);
         }
 
         /** Also without rules: a configuration that replaces this one may bring some. */
@@ -92,11 +102,13 @@ public class LimiterServletAutoConfiguration {
                 int order,
                 Limiter limiter,
                 ObjectProvider<RejectionHandler> handler,
-                Predicate<RuleDefinition> which) {
+                Predicate<RuleDefinition> which,
+                ListableBeanFactory beans) {
             FilterRegistrationBean<RateLimitFilter> registration =
                     new FilterRegistrationBean<>(RateLimitFilter.builder(limiter)
                             .rejectionHandler(handler.getIfAvailable())
                             .configuredRules(which)
+                            .beans(type -> beans.getBeanProvider(type).getIfAvailable())
                             .build());
             // A short name is likely to be that of a filter of the application.
             registration.setName(name);

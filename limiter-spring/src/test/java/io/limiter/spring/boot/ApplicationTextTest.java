@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
 import io.limiter.Policy;
+import io.limiter.config.Charging;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
+import io.limiter.config.Outcomes;
+import io.limiter.config.RequestCost;
 import io.limiter.kit.Facts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +28,8 @@ import org.springframework.mock.env.MockEnvironment;
 
 /** How Spring Boot's ways to write a property become the text of limiter-core. */
 class ApplicationTextTest {
-    private static final String VOTE = """
+    private static final String VOTE =
+            """
             limiter:
               policies:
                 vote:
@@ -36,8 +40,36 @@ class ApplicationTextTest {
     Path folder;
 
     @Test
+    void whatARuleCharges() {
+        LimiterConfig config = config(
+                """
+                limiter:
+                  plans:
+                    free: {limits: 10/1h}
+                    gold: {limits: [100/1h, 1000/1d]}
+                  plan-lookup:
+                    wait: 20ms
+                  rules:
+                    api:
+                      path: /api/*
+                      plan: user:plan
+                      default-plan: free
+                      cost: header:X-Batch-Size
+                      maxCost: 5
+                      count-on: [401, 403, 5xx]
+                """);
+        assertEquals(Set.of("api.free", "api.gold"), config.policies().keySet());
+        assertEquals(Duration.ofMillis(20), config.plans().longestWait());
+        Charging charging = config.rules().get(0).charging();
+        assertEquals(RequestCost.ofHeader("X-Batch-Size", 5), charging.cost());
+        assertEquals(Outcomes.countOn("401", "403", "5xx"), charging.outcomes());
+        assertEquals("user:plan", String.valueOf(charging.plans()));
+    }
+
+    @Test
     void yamlInAllItsForms() {
-        LimiterConfig config = config("""
+        LimiterConfig config = config(
+                """
                 limiter:
                   instances: 4
                   redis:
@@ -75,7 +107,8 @@ class ApplicationTextTest {
 
     @Test
     void namesKeepTheirSpelling() {
-        LimiterConfig config = config("""
+        LimiterConfig config = config(
+                """
                 limiter:
                   policies:
                     myVote.limits: 1/1h
@@ -92,7 +125,8 @@ class ApplicationTextTest {
 
     @Test
     void namesThatAreOneToSpringBootAreAMistake() {
-        String message = mistakes("""
+        String message = mistakes(
+                """
                 limiter:
                   policies:
                     other.limits: 1/1h
@@ -174,14 +208,17 @@ class ApplicationTextTest {
 
     @Test
     void thePrecedenceIsThatOfSpringBoot() throws IOException {
-        Files.writeString(folder.resolve("application-busy.yml"), """
+        Files.writeString(
+                folder.resolve("application-busy.yml"),
+                """
                 limiter:
                   instances: 2
                   policies:
                     VOTE: {limits: 2/1h}
                   rules.pages.methods: GET
                 """);
-        String yaml = VOTE + """
+        String yaml = VOTE
+                + """
                   instances: 1
                   redis.prefix: file
                   rules.pages: {path: [/a, /b, /c], methods: [POST, PUT], policy: vote}

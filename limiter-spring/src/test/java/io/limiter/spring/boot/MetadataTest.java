@@ -30,6 +30,7 @@ class MetadataTest {
     private static final Set<String> WITHOUT_DEFAULT = Set.of(
             "limiter.policies",
             "limiter.rules",
+            "limiter.plans",
             "limiter.redis.address",
             "limiter.redis.master",
             "limiter.redis.config",
@@ -140,6 +141,7 @@ class MetadataTest {
     @Test
     void whatStandsBelowANameIsThat() throws IntrospectionException {
         assertEquals(below("limiter.policies"), propertiesOf(PolicyProperties.class));
+        assertEquals(below("limiter.plans"), propertiesOf(PlanProperties.class));
         assertEquals(below("limiter.rules"), propertiesOf(RuleProperties.class));
     }
 

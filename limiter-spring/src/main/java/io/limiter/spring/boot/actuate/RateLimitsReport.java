@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -128,8 +129,20 @@ public record RateLimitsReport(
      *
      * @param methods empty for all
      * @param key whose quota, as it is written in the configuration
+     * @param policy with plans that of the default plan
+     * @param plan where the plan of a caller is found; null without plans
+     * @param cost how many permits a request costs
+     * @param outcomes which responses keep or give back the charge, such as {@code count-on = 401}; null where all keep it
      */
-    public record Rule(String name, List<String> paths, List<String> methods, String key, String policy) {
+    public record Rule(
+            String name,
+            List<String> paths,
+            List<String> methods,
+            String key,
+            String policy,
+            @Nullable String plan,
+            String cost,
+            @Nullable String outcomes) {
         private static Rule of(RuleDefinition rule) {
             String key = rule.key().stream()
                     .map(part -> part.kind().text() + (part.name() == null ? "" : ":" + part.name()))
@@ -139,7 +152,10 @@ public record RateLimitsReport(
                     rule.paths(),
                     rule.methods().stream().sorted().toList(),
                     key.isEmpty() ? "global" : key,
-                    rule.policy().name());
+                    rule.policy().name(),
+                    Objects.toString(rule.charging().plans(), null),
+                    rule.charging().cost().toString(),
+                    Objects.toString(rule.charging().outcomes(), null));
         }
     }
 
@@ -151,12 +167,7 @@ public record RateLimitsReport(
      * @param shadow whether it only counts, and denies nothing
      */
     public record LimitedMethod(
-            String method,
-            String policy,
-            String key,
-            String permits,
-            @Nullable String condition,
-            boolean shadow) {
+            String method, String policy, String key, String permits, @Nullable String condition, boolean shadow) {
         private static LimitedMethod of(AnnotatedPolicy annotated) {
             return new LimitedMethod(
                     annotated.method(),
