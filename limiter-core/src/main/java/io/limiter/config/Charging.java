@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
  * @param outcomes which responses keep it; null for all
  * @param plans the policies by plan of the caller; null for one policy
  */
-public record Charging(RequestCost cost, @Nullable Outcomes outcomes, @Nullable RulePlans plans) {
+public record Charging(
+        RequestCost cost,
+        @Nullable Outcomes outcomes,
+        @Nullable RulePlans plans) {
     /** One permit for each request, whatever the response. */
     public static final Charging ONE_PERMIT = new Charging(RequestCost.of(1), null, null);
 

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param header the request header that has the cost; null for none
  * @param type the name of the class that gives the cost, an {@code io.limiter.rule.Cost}; null for none
  */
-public record RequestCost(long permits, @Nullable String header, @Nullable String type) {
+public record RequestCost(
+        long permits, @Nullable String header, @Nullable String type) {
     private static final String HEADER = "header:";
 
     /**

@@ -87,7 +87,8 @@ record SlotsDecision(Connection connection, RedisKeys keys, List<Charge> charges
     }
 
     /** What came of several calls: the outcomes of those that were answered, and why another was not. */
-    private record Answers(List<LimitOutcome> outcomes, @Nullable Throwable failure) {
+    private record Answers(
+            List<LimitOutcome> outcomes, @Nullable Throwable failure) {
         boolean isDenied() {
             return !outcomes.stream().allMatch(LimitOutcome::allowed);
         }

@@ -130,9 +130,10 @@ class ChargingTest {
         assertEquals("header:X-Plan", String.valueOf(plans));
         assertEquals(
                 rule, RuleDefinition.of("api", rule.policy(), "/x").withCharging(Charging.ONE_PERMIT.withPlans(plans)));
-        assertThrows(ConfigException.class, () -> RuleDefinition.of(
-                        "api", Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1))), "/x")
-                .withCharging(Charging.ONE_PERMIT.withPlans(plans)));
+        assertThrows(
+                ConfigException.class,
+                () -> RuleDefinition.of("api", Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1))), "/x")
+                        .withCharging(Charging.ONE_PERMIT.withPlans(plans)));
     }
 
     @ParameterizedTest

@@ -215,8 +215,10 @@ class PlanLookupTest {
         IntStream.range(0, 20).forEach(i -> assertNull(plans.plan("caller " + i)));
         awaitLookups(20);
         found.complete("gold");
-        Await.until(Duration.ofSeconds(20), "all", () -> IntStream.range(0, 20)
-                .allMatch(i -> "gold".equals(plans.plan("caller " + i))));
+        Await.until(
+                Duration.ofSeconds(20),
+                "all",
+                () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plans.plan("caller " + i))));
         assertEquals(20, lookups.get());
     }
 }

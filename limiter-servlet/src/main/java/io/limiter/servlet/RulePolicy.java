@@ -44,13 +44,11 @@ final class RulePolicy {
             return dispatch -> only;
         }
         Map<String, Policy> policies = plans.policies();
-        Function<Dispatch, @Nullable String> plan =
-                switch (plans.source()) {
-                    case HEADER -> ofHeader(rule.name(), plans.name());
-                    case USER -> dispatch -> UserAttribute.of(dispatch.request().getUserPrincipal(), plans.name());
-                    case RESOLVER ->
-                        ofResolver(rule.name(), plans, key, settings, make(rule.name(), plans, loader, beans));
-                };
+        Function<Dispatch, @Nullable String> plan = switch (plans.source()) {
+            case HEADER -> ofHeader(rule.name(), plans.name());
+            case USER -> dispatch -> UserAttribute.of(dispatch.request().getUserPrincipal(), plans.name());
+            case RESOLVER -> ofResolver(rule.name(), plans, key, settings, make(rule.name(), plans, loader, beans));
+        };
         return dispatch -> {
             String found = plan.apply(dispatch);
             Policy policy = found == null ? null : policies.get(found);
@@ -95,7 +93,7 @@ final class RulePolicy {
             if (plan != null && !plans.policies().containsKey(plan) && unknownLog.tryPass()) {
                 LOG.warn(
                         "RL-316 rule '{}': {} gave the plan '{}', which is not configured, so the caller has the"
-                            + " default plan; add limiter.plans.{}.limits, or correct the name. Logged once an hour",
+                                + " default plan; add limiter.plans.{}.limits, or correct the name. Logged once an hour",
                         rule,
                         plans.name(),
                         plan,

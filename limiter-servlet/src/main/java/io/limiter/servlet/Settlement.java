@@ -39,7 +39,8 @@ final class Settlement implements AsyncListener {
      *
      * @param outcomes which responses keep it; null for all
      */
-    private record Term(Object rule, Charge charge, @Nullable Outcomes outcomes) {
+    private record Term(
+            Object rule, Charge charge, @Nullable Outcomes outcomes) {
         boolean isFor(Charge other) {
             return areSame(charge, other);
         }

@@ -24,8 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code cost} and {@code max-cost}. */
 class CostTest {
-    private static final String RULE =
-            """
+    private static final String RULE = """
             limiter.rules.batch.path = /*
             limiter.rules.batch.limits = 100/1h
             """;
@@ -54,8 +53,10 @@ class CostTest {
         server = kind.make(directory)
                 .filter("limiter", WebServer.limiter(limiter, rules))
                 .servlet("/", (request, response) -> served.incrementAndGet())
-                .servlet("/forward", (request, response) -> request.getRequestDispatcher("/page")
-                        .forward(request, response))
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
                 .start();
     }
 
@@ -159,8 +160,7 @@ class CostTest {
     @ParameterizedTest
     @EnumSource
     void aForwardToWhatCostsMorePaysTheRest(Container.Kind kind) {
-        String rules =
-                """
+        String rules = """
                 limiter.policies.p.limits = 100/1h
                 limiter.rules.front.path = /forward
                 limiter.rules.front.policy = p
@@ -179,8 +179,7 @@ class CostTest {
     @ParameterizedTest
     @EnumSource
     void whatCostMoreIsGivenBackAsAWhole(Container.Kind kind) {
-        String rules =
-                """
+        String rules = """
                 limiter.policies.p.limits = 100/1h
                 limiter.rules.front.path = /forward
                 limiter.rules.front.policy = p

@@ -30,8 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** An application that answers, fails and dispatches in many ways, behind rules that count some responses only. */
 abstract class CountOnApp {
-    static final String LOGIN =
-            """
+    static final String LOGIN = """
             limiter.rules.login.path = /*
             limiter.rules.login.limits = 5/1h
             limiter.rules.login.count-on = 401, 403, 5xx
@@ -70,8 +69,10 @@ abstract class CountOnApp {
                 .servlet("/throw", (request, response) -> {
                     throw new ServletException("on purpose");
                 })
-                .servlet("/forward", (request, response) -> request.getRequestDispatcher("/answer?s=" + status(request))
-                        .forward(request, response))
+                .servlet(
+                        "/forward",
+                        (request, response) -> request.getRequestDispatcher("/answer?s=" + status(request))
+                                .forward(request, response))
                 .servlet("/include", (request, response) -> {
                     request.getRequestDispatcher("/answer?s=200").include(request, response);
                     response.setStatus(status(request));

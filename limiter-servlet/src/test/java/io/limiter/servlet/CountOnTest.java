@@ -140,9 +140,7 @@ class CountOnTest extends CountOnApp {
     @ParameterizedTest
     @EnumSource
     void aChargeThatAnotherRuleKeepsIsNotGivenBack(Container.Kind kind) {
-        start(
-                kind,
-                """
+        start(kind, """
                 limiter.policies.shared.limits = 5/1h
                 limiter.rules.login.path = /answer, /forward
                 limiter.rules.login.policy = shared
@@ -158,9 +156,7 @@ class CountOnTest extends CountOnApp {
     @ParameterizedTest
     @EnumSource
     void aChargeThatSeveralRulesGiveBackIsGivenBackOnce(Container.Kind kind) {
-        start(
-                kind,
-                """
+        start(kind, """
                 limiter.policies.shared.limits = 5/1h fixed
                 limiter.rules.login.path = /answer, /forward
                 limiter.rules.login.policy = shared

@@ -34,8 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code plan}, {@code default-plan} and {@code limiter.plans}: each caller has the limits of its plan, and always some. */
 class PlansTest {
-    private static final String PLANS =
-            """
+    private static final String PLANS = """
             limiter.plans.free.limits = 1/1h
             limiter.plans.gold.limits = 3/1h
             limiter.rules.api.path = /*

@@ -31,8 +31,7 @@ import redis.embedded.RedisServer;
 
 /** What {@code count-on} gives back on a real Redis. */
 class RefundOnRedisTest {
-    private static final String RULES =
-            """
+    private static final String RULES = """
             limiter.rules.one.path = /*
             limiter.rules.one.limits = 5/1h, 9/1d fixed
             limiter.rules.one.count-on = 401
@@ -55,8 +54,10 @@ class RefundOnRedisTest {
                 .filter("limiter", WebServer.limiter(limiter, RULES))
                 .servlet(
                         "/page", (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
-                .servlet("/forward", (request, response) -> request.getRequestDispatcher("/page")
-                        .forward(request, response))
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
                 .start();
     }
 
@@ -71,8 +72,10 @@ class RefundOnRedisTest {
     }
 
     private static void assertLeft(RateLimiter limiter, Long... expected) {
-        Await.until(Duration.ofSeconds(20), List.of(expected) + " left", () -> left(limiter)
-                .equals(List.of(expected)));
+        Await.until(
+                Duration.ofSeconds(20),
+                List.of(expected) + " left",
+                () -> left(limiter).equals(List.of(expected)));
     }
 
     @ParameterizedTest
@@ -99,8 +102,10 @@ class RefundOnRedisTest {
             }
             server.get("/forward?s=200");
             // One decision for each dispatch, and one refund.
-            Await.until(Duration.ofSeconds(20), "a refund", () -> scripts(commands).stream()
-                    .anyMatch(one -> one.contains("back:")));
+            Await.until(
+                    Duration.ofSeconds(20),
+                    "a refund",
+                    () -> scripts(commands).stream().anyMatch(one -> one.contains("back:")));
             List<String> seen = scripts(commands);
             monitored.disconnect();
             monitor.handle((nothing, closed) -> nothing).get(10, TimeUnit.SECONDS);

@@ -32,8 +32,8 @@ final class UnusedPolicies {
         if (!unused.isEmpty()) {
             LOG.warn(
                     "RL-140 no rule and no bean with @RateLimited uses the policies {}; if code, a woven class or"
-                        + " another context uses them by name, nothing is wrong, else add limiter.rules.<name>.policy"
-                        + " = {}, or see whether the lines of a rule are indented below limiter",
+                            + " another context uses them by name, nothing is wrong, else add limiter.rules.<name>.policy"
+                            + " = {}, or see whether the lines of a rule are indented below limiter",
                     unused,
                     unused.iterator().next());
         }
@@ -44,8 +44,9 @@ final class UnusedPolicies {
         for (String name : beans.getBeanDefinitionNames()) {
             Class<?> type = type(name, beans);
             if (type != null) {
-                AnnotatedMethod.of(type).forEach(method -> method.annotations()
-                        .forEach(annotation -> unused.remove(annotation.getString("value"))));
+                AnnotatedMethod.of(type)
+                        .forEach(method -> method.annotations()
+                                .forEach(annotation -> unused.remove(annotation.getString("value"))));
             }
         }
     }

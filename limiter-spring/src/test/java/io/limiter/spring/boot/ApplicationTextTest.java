@@ -28,8 +28,7 @@ import org.springframework.mock.env.MockEnvironment;
 
 /** How Spring Boot's ways to write a property become the text of limiter-core. */
 class ApplicationTextTest {
-    private static final String VOTE =
-            """
+    private static final String VOTE = """
             limiter:
               policies:
                 vote:
@@ -41,8 +40,7 @@ class ApplicationTextTest {
 
     @Test
     void whatARuleCharges() {
-        LimiterConfig config = config(
-                """
+        LimiterConfig config = config("""
                 limiter:
                   plans:
                     free: {limits: 10/1h}
@@ -68,8 +66,7 @@ class ApplicationTextTest {
 
     @Test
     void yamlInAllItsForms() {
-        LimiterConfig config = config(
-                """
+        LimiterConfig config = config("""
                 limiter:
                   instances: 4
                   redis:
@@ -107,8 +104,7 @@ class ApplicationTextTest {
 
     @Test
     void namesKeepTheirSpelling() {
-        LimiterConfig config = config(
-                """
+        LimiterConfig config = config("""
                 limiter:
                   policies:
                     myVote.limits: 1/1h
@@ -125,8 +121,7 @@ class ApplicationTextTest {
 
     @Test
     void namesThatAreOneToSpringBootAreAMistake() {
-        String message = mistakes(
-                """
+        String message = mistakes("""
                 limiter:
                   policies:
                     other.limits: 1/1h
@@ -208,17 +203,14 @@ class ApplicationTextTest {
 
     @Test
     void thePrecedenceIsThatOfSpringBoot() throws IOException {
-        Files.writeString(
-                folder.resolve("application-busy.yml"),
-                """
+        Files.writeString(folder.resolve("application-busy.yml"), """
                 limiter:
                   instances: 2
                   policies:
                     VOTE: {limits: 2/1h}
                   rules.pages.methods: GET
                 """);
-        String yaml = VOTE
-                + """
+        String yaml = VOTE + """
                   instances: 1
                   redis.prefix: file
                   rules.pages: {path: [/a, /b, /c], methods: [POST, PUT], policy: vote}

@@ -15,8 +15,8 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Plans in a real database that is well, down, slow or wrong: every request is limited. */
-class PlansInDatabaseTest {
+/** Plans in a real database that is well, down, slow or wrong: every request is limited. Public for the database. */
+public class PlansInDatabaseTest {
     private static final AtomicInteger LOOKUPS = new AtomicInteger();
     private static volatile CountDownLatch slow = new CountDownLatch(0);
 

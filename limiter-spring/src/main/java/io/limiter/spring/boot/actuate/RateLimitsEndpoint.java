@@ -175,8 +175,9 @@ public class RateLimitsEndpoint {
     }
 
     private Stream<RuleDefinition> rulesOf(Policy policy) {
-        return limiter.config().rules().stream().filter(rule -> rule.policies().stream()
-                .anyMatch(one -> one.name().equals(policy.name())));
+        return limiter.config().rules().stream()
+                .filter(rule ->
+                        rule.policies().stream().anyMatch(one -> one.name().equals(policy.name())));
     }
 
     private String note(Decision.Source source) {

@@ -167,7 +167,12 @@ public record RateLimitsReport(
      * @param shadow whether it only counts, and denies nothing
      */
     public record LimitedMethod(
-            String method, String policy, String key, String permits, @Nullable String condition, boolean shadow) {
+            String method,
+            String policy,
+            String key,
+            String permits,
+            @Nullable String condition,
+            boolean shadow) {
         private static LimitedMethod of(AnnotatedPolicy annotated) {
             return new LimitedMethod(
                     annotated.method(),
