@@ -1,6 +1,7 @@
 package io.limiter;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
@@ -131,12 +133,12 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public boolean refund(Decision decision) {
-        return BackendException.result(giveBack(decision));
+        return BackendException.result(giveBack(List.of(decision), charge -> true));
     }
 
     @Override
-    public CompletionStage<Boolean> refundAsync(Decision decision) {
-        return onExecutor(giveBack(decision));
+    public CompletionStage<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which) {
+        return onExecutor(giveBack(decisions, which));
     }
 
     @Override
@@ -242,15 +244,38 @@ final class BackendRateLimiter implements RateLimiter {
         return shares;
     }
 
-    private CompletableFuture<Boolean> giveBack(Decision decision) {
-        Backend giver = decision.source() == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
-        if (giver == null || !decision.allowed() || decision.outcomes().isEmpty() || !decision.claimRefund()) {
+    private CompletableFuture<Boolean> giveBack(List<Decision> decisions, Predicate<? super Charge> which) {
+        Map<Decision.Source, List<LimitOutcome>> taken = new EnumMap<>(Decision.Source.class);
+        for (Decision decision : decisions) {
+            if (decision.allowed() && decision.claimRefund()) {
+                for (LimitOutcome outcome : decision.outcomes()) {
+                    if (which.test(outcome.charge())) {
+                        taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
+                                .add(outcome);
+                    }
+                }
+            }
+        }
+        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
+        for (Map.Entry<Decision.Source, List<LimitOutcome>> one : taken.entrySet()) {
+            any = any.thenCombine(giveBack(one.getKey(), one.getValue()), Boolean::logicalOr);
+        }
+        return any;
+    }
+
+    private CompletableFuture<Boolean> giveBack(Decision.Source source, List<LimitOutcome> taken) {
+        Backend giver = source == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
+        if (giver == null) {
             return CompletableFuture.completedFuture(false);
         }
-        return giver.refund(decision).toCompletableFuture().exceptionally(failure -> {
-            LOG.debug("a refund was not given", failure);
-            return false;
-        });
+        List<Charge> charges =
+                taken.stream().map(LimitOutcome::charge).distinct().toList();
+        return giver.refund(Decision.of(source, charges, taken))
+                .toCompletableFuture()
+                .exceptionally(failure -> {
+                    LOG.debug("a refund was not given", failure);
+                    return false;
+                });
     }
 
     private CompletableFuture<Void> resetAll(Policy policy, PartitionKey key) {

@@ -4,6 +4,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -37,25 +38,37 @@ public final class Limiter implements AutoCloseable {
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
+    /** What finds the policies in the derived. Guarded by this. */
+    private final Map<Object, Function<Object, ? extends Collection<Policy>>> finders = new LinkedHashMap<>();
 
     /**
      * What calls see. Immutable.
      *
      * @param config as given
      * @param own policies that were announced besides, by name
-     * @param policies both, by name
+     * @param policies both, and those of the derived, by name
      * @param derived what was made of the configuration, by who asked for it
      */
     private record Snapshot(
             LimiterConfig config, Map<String, Policy> own, Map<String, Policy> policies, Map<Object, Object> derived) {}
 
-    private static Map<String, Policy> merged(LimiterConfig config, Map<String, Policy> own) {
+    private Map<String, Policy> merged(LimiterConfig config, Map<String, Policy> own, Map<Object, Object> derived) {
         Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
         own.forEach((name, policy) -> {
             if (policies.putIfAbsent(name, policy) != null) {
-                throw new IllegalArgumentException(
-                        "RL-151 policy '" + name
-                                + "' is configured, and an annotation or other code has one of that name; rename one of the two");
+                throw new IllegalArgumentException("RL-151 policy '" + name
+                        + "' is configured, and an annotation or other code has one of that name; rename one"
+                        + " of the two");
+            }
+        });
+        finders.forEach((slot, finder) -> {
+            Object value = derived.get(slot);
+            for (Policy policy : value == null ? List.<Policy>of() : finder.apply(value)) {
+                Policy other = policies.putIfAbsent(policy.name(), policy);
+                if (other != null && !other.equals(policy)) {
+                    throw new IllegalArgumentException("RL-151 there is another policy '" + policy.name()
+                            + "' than that of a plan; rename one of the two");
+                }
             }
         });
         return Collections.unmodifiableMap(policies);
@@ -189,7 +202,7 @@ public final class Limiter implements AutoCloseable {
         Map<String, Policy> own = new LinkedHashMap<>(now.own);
         own.put(policy.name(), policy);
         rateLimiter.announce(policy);
-        snapshot = new Snapshot(now.config, own, merged(now.config, own), now.derived);
+        snapshot = new Snapshot(now.config, own, merged(now.config, own, now.derived), now.derived);
     }
 
     /**
@@ -200,11 +213,30 @@ public final class Limiter implements AutoCloseable {
      *     fit. Called by one thread at a time; not to call this limiter
      */
     public synchronized <T> Derived<T> derive(Function<? super LimiterConfig, ? extends T> make) {
+        return derive(make, made -> List.of());
+    }
+
+    /**
+     * The same of something that brings policies, which are known by name as long as it is in force.
+     *
+     * @param policies gives those that it brings
+     * @throws IllegalArgumentException if there is another policy of such a name
+     */
+    @SuppressWarnings("unchecked") // what was made for that slot
+    public synchronized <T> Derived<T> derive(
+            Function<? super LimiterConfig, ? extends T> make,
+            Function<? super T, ? extends Collection<Policy>> policies) {
         Object slot = new Object();
         Map<Object, Object> derived = new HashMap<>(snapshot.derived);
         derived.put(slot, Objects.requireNonNull(make.apply(snapshot.config)));
+        finders.put(slot, made -> policies.apply((T) made));
+        try {
+            setDerived(derived);
+        } catch (IllegalArgumentException taken) {
+            finders.remove(slot);
+            throw taken;
+        }
         makers.put(slot, make);
-        setDerived(derived);
         return new Derived<>(() -> derived(slot), () -> giveUp(slot));
     }
 
@@ -215,6 +247,7 @@ public final class Limiter implements AutoCloseable {
 
     private synchronized void giveUp(Object slot) {
         makers.remove(slot);
+        finders.remove(slot);
         Map<Object, Object> derived = new HashMap<>(snapshot.derived);
         derived.remove(slot);
         setDerived(derived);
@@ -222,7 +255,8 @@ public final class Limiter implements AutoCloseable {
 
     private void setDerived(Map<Object, Object> derived) {
         Snapshot now = snapshot;
-        snapshot = new Snapshot(now.config, now.own, now.policies, derived);
+        snapshot = new Snapshot(now.config, now.own, merged(now.config, now.own, derived), derived);
+        snapshot.policies.values().forEach(rateLimiter::announce);
     }
 
     /**
@@ -247,13 +281,13 @@ public final class Limiter implements AutoCloseable {
         }
         Map<Object, Object> derived = new HashMap<>();
         makers.forEach((slot, make) -> derived.put(slot, make.apply(next)));
-        Snapshot fresh = new Snapshot(next, now.own, merged(next, now.own), derived);
-        next.policies().values().forEach(rateLimiter::announce);
+        Snapshot fresh = new Snapshot(next, now.own, merged(next, now.own, derived), derived);
+        fresh.policies.values().forEach(rateLimiter::announce);
         snapshot = fresh;
         if (next.backend() == BackendKind.REDIS) {
             BackendStart.warnOfKeysThatCanBeGuessed(next);
         }
-        now.config.policies().forEach((name, policy) -> {
+        now.policies.forEach((name, policy) -> {
             Policy other = fresh.policies.get(name);
             if (other == null) {
                 rateLimiter.retract(policy);
@@ -275,8 +309,8 @@ public final class Limiter implements AutoCloseable {
                 .toList();
         if (!gone.isEmpty() && !come.isEmpty()) {
             LOG.warn(
-                    "RL-152 policy '{}': {} in place of {} has another state, so callers start afresh; to keep the state"
-                            + " when a period changes, give the limit a name",
+                    "RL-152 policy '{}': {} in place of {} has another state, so callers start afresh; to keep the"
+                            + " state when a period changes, give the limit a name",
                     after.name(),
                     come,
                     gone);

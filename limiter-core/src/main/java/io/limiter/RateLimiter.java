@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,7 +107,18 @@ public interface RateLimiter extends AutoCloseable {
     boolean refund(Decision decision);
 
     /** As {@link #refund}, without blocking. */
-    CompletionStage<Boolean> refundAsync(Decision decision);
+    default CompletionStage<Boolean> refundAsync(Decision decision) {
+        return refundAsync(List.of(decision), charge -> true);
+    }
+
+    /**
+     * Gives back some charges of several decisions together, in one command where the backend is not a cluster. It is the one
+     * refund of each of these decisions: what is not chosen stays taken.
+     *
+     * @param which chooses by policy name and key
+     * @return whether anything was given back; false also when the backend can't do it now
+     */
+    CompletionStage<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which);
 
     /** What it has decided so far, by policy. */
     Counters counters();

@@ -69,7 +69,8 @@ final class Binder {
         ClientIpSettings clientIp = entries.made(ClientIpSettings.DEFAULT, this::clientIp);
         HttpSettings http = entries.made(HttpSettings.DEFAULT, this::http);
         boolean enabled = entries.yes("limiter.enabled", true);
-        CallerSettings callers = entries.made(CallerSettings.NONE, this::callerSettings);
+        CallerSettings callers = entries.made(CallerSettings.NONE, () -> CallerSettings.read(entries));
+        PlanSettings plans = entries.made(PlanSettings.DEFAULT, () -> PlanSettings.read(entries));
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
@@ -83,15 +84,20 @@ final class Binder {
         }
         List<RuleDefinition> rules = new ArrayList<>();
         for (String name : Group.RULES.names(entries.all())) {
-            Policy policy = policyOfRule(name, policies, named);
-            RuleDefinition rule =
-                    entries.made(() -> rule(name, policy == null ? ANY : policy, clientIp.ipv6PrefixBits()));
+            boolean hasPlans = entries.get(Group.RULES.start + name + ".plan") != null;
+            RulePlans plansOfRule = hasPlans ? plansOfRule(name, plans) : null;
+            Policy policy = hasPlans ? defaultOf(name, plansOfRule) : policyOfRule(name, policies, named);
+            RuleDefinition rule = entries.made(() -> rule(
+                    name,
+                    policy == null ? ANY : policy,
+                    policy == null ? null : plansOfRule,
+                    clientIp.ipv6PrefixBits()));
             if (policy != null && rule != null) {
                 rules.add(rule);
             }
         }
         LimiterConfig config = entries.made(() -> new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules));
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }
@@ -160,35 +166,6 @@ final class Binder {
         return IpNetwork.named(Problem.shown(text));
     }
 
-    private CallerSettings callerSettings() {
-        return new CallerSettings(
-                callers("limiter.exempt."),
-                exactNetworks("limiter.deny.addresses"),
-                entries.number("limiter.deny.status", CallerSettings.NONE.deniedStatus()));
-    }
-
-    private Callers callers(String here) {
-        return new Callers(exactNetworks(here + "addresses"), names(here + "users"), names(here + "roles"));
-    }
-
-    private List<IpNetwork> exactNetworks(String key) {
-        return entries.read(key, List.of(), text -> {
-            List<IpNetwork> networks = LimitText.each(LimitText.items(text), IpNetwork::named).stream()
-                    .flatMap(List::stream)
-                    .toList();
-            networks.forEach(Callers::checkNetwork);
-            return networks;
-        });
-    }
-
-    private Set<String> names(String key) {
-        return entries.read(key, Set.of(), text -> {
-            Set<String> names = new LinkedHashSet<>(LimitText.items(text));
-            names.forEach(Callers::checkName);
-            return names;
-        });
-    }
-
     private HttpSettings http() {
         HttpSettings none = HttpSettings.DEFAULT;
         return new HttpSettings(
@@ -213,12 +190,8 @@ final class Binder {
 
     /** The policy of the entries limits, on-failure and deadline; null when it is wrong, which is noted. */
     private @Nullable Policy policy(String name, String here) {
-        FailureMode mode = entries.choice(here + "on-failure", "mode", FailureMode.LOCAL);
-        Duration deadline = entries.read(here + "deadline", text -> {
-            Duration longest = LimitText.parseDuration(text);
-            RedisSettings.checkWait(longest, 1);
-            return longest;
-        });
+        FailureMode mode = onFailure(here);
+        Duration deadline = deadline(here);
         String limits = here + "limits";
         if (entries.get(limits) == null) {
             entries.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
@@ -226,7 +199,56 @@ final class Binder {
         return entries.read(limits, text -> new Policy(name, LimitText.parseAll(text), mode, deadline));
     }
 
-    private RuleDefinition rule(String name, Policy policy, int ipv6PrefixBits) {
+    private FailureMode onFailure(String here) {
+        return entries.choice(here + "on-failure", "mode", FailureMode.LOCAL);
+    }
+
+    private @Nullable Duration deadline(String here) {
+        return entries.read(here + "deadline", text -> {
+            Duration longest = LimitText.parseDuration(text);
+            RedisSettings.checkWait(longest, 1);
+            return longest;
+        });
+    }
+
+    /** The plans of a rule, each with a policy; null when something is wrong, which is noted. */
+    private @Nullable RulePlans plansOfRule(String name, PlanSettings plans) {
+        String here = Group.RULES.start + name + ".";
+        for (String other : List.of("policy", "limits")) {
+            if (entries.get(here + other) != null) {
+                entries.note(
+                        here + other,
+                        "RL-106 rule '" + name + "' has plans, and the limits are theirs; keep " + here
+                                + "plan or this line");
+                return null;
+            }
+        }
+        return entries.read(
+                here + "plan",
+                text -> RulePlans.parse(
+                        text, RulePlans.policies(name, plans.limits(), onFailure(here), deadline(here))));
+    }
+
+    /** The policy of the default plan of a rule; null when there is none, which is noted. */
+    private @Nullable Policy defaultOf(String name, @Nullable RulePlans plans) {
+        String key = Group.RULES.start + name + ".default-plan";
+        String plan = entries.text(key);
+        Set<String> known = plans == null ? Set.of() : plans.policies().keySet();
+        if (plan == null) {
+            entries.note(
+                    key,
+                    "RL-105 rule '" + name + "' has no plan for callers without one; add " + key + " = "
+                            + known.stream().findFirst().orElse("free"));
+        } else if (plans != null && !known.contains(plan)) {
+            entries.note(
+                    key,
+                    "RL-169 there is no such plan; add " + Group.PLANS.start + plan + ".limits = 100/1m"
+                            + Suggestion.of(plan, known));
+        }
+        return plans == null ? null : plans.policies().get(plan);
+    }
+
+    private RuleDefinition rule(String name, Policy policy, @Nullable RulePlans plans, int ipv6PrefixBits) {
         String here = Group.RULES.start + name + ".";
         List<KeyPart> key = entries.read(here + "key", List.of(KeyPart.IP), KeyPart::parseAll);
         if (key.isEmpty() && entries.get(here + "ipv6-prefix") != null) {
@@ -234,7 +256,8 @@ final class Binder {
                     here + "ipv6-prefix",
                     "the key of this rule is global and has no address; remove this line, or write another key");
         }
-        RuleScope scope = scope(here);
+        RuleScope scope = RuleScope.read(entries, here);
+        Charging charging = Charging.read(entries, here, plans);
         return new RuleDefinition(
                 name,
                 entries.words(here + "path"),
@@ -242,22 +265,10 @@ final class Binder {
                 key,
                 entries.number(here + "ipv6-prefix", ipv6PrefixBits),
                 policy,
-                entries.choice(here + "position", "position", RuleDefinition.Position.of(key, scope)),
+                entries.choice(here + "position", "position", RuleDefinition.Position.of(key, scope, charging)),
                 scope,
-                mode(here));
-    }
-
-    private RuleScope scope(String here) {
-        return new RuleScope(
-                conditions(here + "headers"),
-                conditions(here + "query"),
-                entries.words(here + "except"),
-                callers(here + "exempt."),
-                entries.yes(here + "default", false));
-    }
-
-    private List<RequestCondition> conditions(String key) {
-        return entries.read(key, List.of(), text -> LimitText.each(LimitText.items(text), RequestCondition::parse));
+                mode(here),
+                charging);
     }
 
     private Mode mode(String here) {
@@ -277,6 +288,13 @@ final class Binder {
                 .filter(property -> entries.get(here + property) != null)
                 .findFirst()
                 .orElse(null);
+        ConfigEntry plan = entries.get(here + "default-plan");
+        if (plan != null) {
+            entries.note(
+                    here + "default-plan",
+                    "RL-105 rule '" + name + "' has a default plan, and nothing says where that of a caller is; add "
+                            + here + "plan = header:X-Plan, or remove this line");
+        }
         if (reference == null && own != null) {
             return policy(name, here);
         }

@@ -28,6 +28,14 @@ public record CallerSettings(Callers exempt, List<IpNetwork> denied, int deniedS
         problems.throwIfAny();
     }
 
+    /** What the properties say. */
+    static CallerSettings read(Entries entries) {
+        return new CallerSettings(
+                Callers.read(entries, "limiter.exempt."),
+                Callers.networks(entries, "limiter.deny.addresses"),
+                entries.number("limiter.deny.status", NONE.deniedStatus));
+    }
+
     /** The same, where no rule counts these. */
     public CallerSettings exempt(Callers callers) {
         return new CallerSettings(callers, denied, deniedStatus);

@@ -3,6 +3,7 @@ package io.limiter.config;
 import io.limiter.address.IpNetwork;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -30,6 +31,31 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
         addresses.forEach(Callers::checkNetwork);
         users.forEach(Callers::checkName);
         roles.forEach(Callers::checkName);
+    }
+
+    /** What the properties below a key say. */
+    static Callers read(Entries entries, String here) {
+        return new Callers(
+                networks(entries, here + "addresses"), names(entries, here + "users"), names(entries, here + "roles"));
+    }
+
+    /** The networks of a property, each without bits behind its prefix. */
+    static List<IpNetwork> networks(Entries entries, String key) {
+        return entries.read(key, List.of(), text -> {
+            List<IpNetwork> networks = LimitText.each(LimitText.items(text), IpNetwork::named).stream()
+                    .flatMap(List::stream)
+                    .toList();
+            networks.forEach(Callers::checkNetwork);
+            return networks;
+        });
+    }
+
+    private static Set<String> names(Entries entries, String key) {
+        return entries.read(key, Set.of(), text -> {
+            Set<String> names = new LinkedHashSet<>(LimitText.items(text));
+            names.forEach(Callers::checkName);
+            return names;
+        });
     }
 
     /** The callers in these networks, such as {@code 10.0.0.0/8}, {@code loopback} or {@code private}. */

@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
 enum Group {
     POLICIES("limiter.policies.", "limits", "on-failure", "deadline"),
+    PLANS("limiter.plans.", "limits"),
     RULES(
             "limiter.rules.",
             "path",
@@ -29,7 +31,13 @@ enum Group {
             "on-failure",
             "deadline",
             "ipv6-prefix",
-            "position");
+            "position",
+            "cost",
+            "max-cost",
+            "plan",
+            "default-plan",
+            "count-on",
+            "refund-on");
 
     /** What all of its keys begin with. */
     final String start;
@@ -44,7 +52,7 @@ enum Group {
 
     /** Whether a key is in one of the groups. */
     static boolean isKey(String key) {
-        return POLICIES.name(key) != null || RULES.name(key) != null;
+        return Arrays.stream(values()).anyMatch(group -> group.name(key) != null);
     }
 
     /** The name in a key of this group; null in another key. */

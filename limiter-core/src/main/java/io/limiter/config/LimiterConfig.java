@@ -33,6 +33,7 @@ import java.util.Set;
  * @param callers callers that are exempt or denied under all rules
  * @param policies all policies by name, also those of the rules, in the order of the text
  * @param rules the rules in the order of the text, each with a name of its own
+ * @param plans the plans of callers
  */
 public record LimiterConfig(
         boolean enabled,
@@ -44,7 +45,8 @@ public record LimiterConfig(
         HttpSettings http,
         CallerSettings callers,
         Map<String, Policy> policies,
-        List<RuleDefinition> rules) {
+        List<RuleDefinition> rules,
+        PlanSettings plans) {
     /**
      * Checks that all fits together, copies the collections, and adds the policies of the rules.
      *
@@ -64,16 +66,17 @@ public record LimiterConfig(
         for (RuleDefinition rule : rules) {
             String name = rule.name();
             String here = Group.RULES.start + name + ".";
-            Policy policy = rule.policy();
-            Policy other = all.putIfAbsent(policy.name(), policy);
             problems.on(here + "path", rule.paths())
                     .must(names.add(name), "RL-106 there is another rule '" + name + "'; rename one of the two");
-            problems.on(here + "limits", policy.limits())
-                    .must(
-                            other == null || other.equals(policy),
-                            "RL-106 rule '" + name
-                                    + "' has limits of its own, and there is a policy of its name; write " + here
-                                    + "policy = " + policy.name() + ", or rename one of the two");
+            for (Policy policy : rule.policies()) {
+                Policy other = all.putIfAbsent(policy.name(), policy);
+                problems.on(here + "limits", policy.limits())
+                        .must(
+                                other == null || other.equals(policy),
+                                "RL-106 rule '" + name
+                                        + "' has limits of its own, and there is a policy of its name; write " + here
+                                        + "policy = " + policy.name() + ", or rename one of the two");
+            }
         }
         checkExempt(problems, "limiter.exempt.", callers.exempt(), clientIp);
         rules.forEach(rule -> checkExempt(
@@ -107,7 +110,8 @@ public record LimiterConfig(
                 HttpSettings.DEFAULT,
                 CallerSettings.NONE,
                 byName,
-                List.copyOf(rules));
+                List.copyOf(rules),
+                PlanSettings.DEFAULT);
     }
 
     private static void checkExempt(Problems problems, String here, Callers exempt, ClientIpSettings clientIp) {
@@ -126,36 +130,42 @@ public record LimiterConfig(
     /** The same configuration with the state in Redis, shared by so many instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
         return new LimiterConfig(
-                enabled, BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules);
+                enabled, BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules, plans);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules);
+                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules);
+                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans);
     }
 
     /** The same configuration with these settings of HTTP. */
     public LimiterConfig withHttp(HttpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules);
+                enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules, plans);
     }
 
     /** The same configuration that treats these callers apart. */
     public LimiterConfig withCallers(CallerSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules);
+                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules, plans);
     }
 
     /** The same configuration, in force or not. */
     public LimiterConfig withEnabled(boolean on) {
-        return new LimiterConfig(on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules);
+        return new LimiterConfig(on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans);
+    }
+
+    /** The same configuration with these plans, for annotations; rules keep those that they have. */
+    public LimiterConfig withPlans(PlanSettings settings) {
+        return new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, settings);
     }
 
     /** Where the state is. */

@@ -1,7 +1,9 @@
 package io.limiter.config;
 
+import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.address.IpAddress;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -27,10 +29,11 @@ import java.util.stream.Collectors;
  * @param key the parts of the key, in their order; empty for one quota for all
  * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, in the key and where the address stands in
  *     for a part of it
- * @param policy the policy that it charges
+ * @param policy the policy that it charges; with plans that of the default plan
  * @param position where it is decided, in an application that authenticates its users in a filter
  * @param scope which requests of those it is for
  * @param mode what it does to them
+ * @param charging what it charges a request, and which responses keep the charge
  */
 public record RuleDefinition(
         String name,
@@ -41,7 +44,8 @@ public record RuleDefinition(
         Policy policy,
         Position position,
         RuleScope scope,
-        Mode mode) {
+        Mode mode,
+        Charging charging) {
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
     private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
     private static final List<String> METHODS =
@@ -54,7 +58,9 @@ public record RuleDefinition(
      */
     public RuleDefinition {
         Objects.requireNonNull(policy, "policy");
+        Objects.requireNonNull(charging, "charging");
         String here = Group.RULES.start + name + ".";
+        boolean isGlobal = key.isEmpty();
         List<String> pathsOfKey = paths.isEmpty() && scope.isDefault() ? List.of("/*") : List.copyOf(paths);
         Problems problems = new Problems();
         problems.on(here + "name", name)
@@ -70,12 +76,15 @@ public record RuleDefinition(
         problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
         problems.on(here + "except", scope.except()).check(all -> all.forEach(RuleDefinition::checkExempt));
         problems.on(here + "key", key).check(parts -> checkKey(parts, pathsOfKey));
+        problems.on(here + "cost", charging.cost())
+                .check(cost -> policies(policy, charging).forEach(one -> checkCost(cost, one)));
+        problems.on(here + "plan", charging.plans()).check(plans -> checkPlans(plans, policy, isGlobal));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
         problems.on(here + "position", position)
                 .must(
-                        position == Position.AFTER_AUTHENTICATION || Position.of(key, scope) == position,
-                        "RL-146 before authentication no user is known, so neither a key nor an exemption can name one; write "
+                        position == Position.AFTER_AUTHENTICATION || Position.of(key, scope, charging) == position,
+                        "RL-146 before authentication no user is known, so neither a key, an exemption nor a plan can need one; write "
                                 + here + "position = after-authentication, or remove this line");
         problems.throwIfAny();
         paths = pathsOfKey;
@@ -105,13 +114,14 @@ public record RuleDefinition(
                 policy,
                 Position.BEFORE_AUTHENTICATION,
                 RuleScope.ALL,
-                Mode.ENFORCED);
+                Mode.ENFORCED,
+                Charging.ONE_PERMIT);
     }
 
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
         return new RuleDefinition(
-                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, position, scope, mode);
+                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, position, scope, mode, charging);
     }
 
     /**
@@ -121,24 +131,42 @@ public record RuleDefinition(
     public RuleDefinition withKey(KeyPart... parts) {
         List<KeyPart> all = List.of(parts);
         return new RuleDefinition(
-                name, paths, methods, all, ipv6PrefixBits, policy, Position.of(all, scope), scope, mode);
+                name, paths, methods, all, ipv6PrefixBits, policy, Position.of(all, scope, charging), scope, mode, charging);
     }
 
     /** The same rule, decided there. */
     public RuleDefinition withPosition(Position there) {
-        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there, scope, mode);
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there, scope, mode, charging);
     }
 
     /** The same rule for the requests of this scope only, decided where its callers are known. */
     public RuleDefinition withScope(RuleScope other) {
-        Position there =
-                Position.of(key, other) == Position.AFTER_AUTHENTICATION ? Position.AFTER_AUTHENTICATION : position;
-        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there, other, mode);
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, latest(other, charging), other, mode, charging);
     }
 
     /** The same rule in another mode. */
     public RuleDefinition withMode(Mode other) {
-        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, position, scope, other);
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, position, scope, other, charging);
+    }
+
+
+    /** The same rule that charges requests in this way. */
+    public RuleDefinition withCharging(Charging how) {
+        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, latest(scope, how), scope, mode, how);
+    }
+
+    private Position latest(RuleScope other, Charging how) {
+        return Position.of(key, other, how) == Position.AFTER_AUTHENTICATION ? Position.AFTER_AUTHENTICATION : position;
+    }
+
+    /** All policies that it may charge. */
+    public Collection<Policy> policies() {
+        return policies(policy, charging);
+    }
+
+    private static Collection<Policy> policies(Policy policy, Charging charging) {
+        RulePlans plans = charging.plans();
+        return plans == null ? List.of(policy) : plans.policies().values();
     }
 
     /** Where a rule is decided. */
@@ -148,9 +176,9 @@ public record RuleDefinition(
         /** Where the user is known; requests that were refused until then do not count: {@code after-authentication}. */
         AFTER_AUTHENTICATION;
 
-        /** The first one where a key and the callers that are exempt are known. */
-        static Position of(List<KeyPart> key, RuleScope scope) {
-            return scope.exempt().needUser() || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
+        /** The first one where the key, the callers that are exempt and the plan are known. */
+        static Position of(List<KeyPart> key, RuleScope scope, Charging charging) {
+            return scope.exempt().needUser() || charging.needsUser() || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
                     ? AFTER_AUTHENTICATION
                     : BEFORE_AUTHENTICATION;
         }
@@ -194,6 +222,27 @@ public record RuleDefinition(
         String upper = method.toUpperCase(Locale.ROOT);
         String suggestion = METHODS.contains(upper) ? "" : Suggestion.of(upper, METHODS);
         Problems.refuseIf(!suggestion.isEmpty(), "'" + method + "' is no method" + suggestion);
+    }
+
+    /** A header that may ask for too much is no mistake: most requests ask for less. */
+    private static void checkCost(RequestCost cost, Policy policy) {
+        for (Limit limit : policy.limits()) {
+            Problems.refuseIf(
+                    cost.header() == null && cost.exceeds(limit),
+                    "RL-165 no request could ever be allowed: '" + limit + "' of policy '" + policy.name()
+                            + "' grants at most " + limit.capacity()
+                            + " at once; write a smaller cost or a greater limit");
+        }
+    }
+
+    private static void checkPlans(RulePlans plans, Policy policy, boolean isGlobal) {
+        Problems.refuseIf(
+                !plans.policies().containsValue(policy),
+                "policy '" + policy.name() + "' is that of no plan; take the policy of one of them as default");
+        Problems.refuseIf(
+                plans.source() == RulePlans.Source.RESOLVER && isGlobal,
+                "RL-170 with key = global all callers are one, and a resolver finds the plan of each; write another"
+                        + " key");
     }
 
     private static void checkKey(List<KeyPart> key, List<String> paths) {

@@ -27,6 +27,20 @@ public record RuleScope(
         except = List.copyOf(except);
     }
 
+    /** What the properties below a key say. */
+    static RuleScope read(Entries entries, String here) {
+        return new RuleScope(
+                conditions(entries, here + "headers"),
+                conditions(entries, here + "query"),
+                entries.words(here + "except"),
+                Callers.read(entries, here + "exempt."),
+                entries.yes(here + "default", false));
+    }
+
+    private static List<RequestCondition> conditions(Entries entries, String key) {
+        return entries.read(key, List.of(), text -> LimitText.each(LimitText.items(text), RequestCondition::parse));
+    }
+
     /** The same for requests that have these headers, such as {@code X-Api-Key} or {@code X-Kind=batch}. */
     public RuleScope withHeaders(String... conditions) {
         return new RuleScope(parsed(conditions), query, except, exempt, isDefault);

@@ -8,9 +8,7 @@ import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -102,16 +100,31 @@ final class Call {
         return parts;
     }
 
-    /** Gives back what the outcomes took: a call for each charge, whose states share a slot. */
-    static Collection<List<Part>> refunds(RedisKeys keys, List<LimitOutcome> outcomes) {
-        Map<Charge, List<Part>> byCharge = new LinkedHashMap<>();
+    /**
+     * Gives back what the outcomes took.
+     *
+     * @param inOne whether one call may have the states of several slots; else there is one for each charge
+     */
+    static Collection<List<Part>> refunds(RedisKeys keys, List<LimitOutcome> outcomes, boolean inOne) {
+        List<List<Part>> calls = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
             Charge charge = outcome.charge();
             String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            byCharge.computeIfAbsent(charge, first -> new ArrayList<>())
-                    .add(new Part(key, charge, outcome.limit(), "back:" + outcome.stampMicros()));
+            Part part = new Part(key, charge, outcome.limit(), "back:" + outcome.stampMicros());
+            List<Part> call = null;
+            for (List<Part> one : calls) {
+                // The script reads all states of a call before it writes one, so none can be there twice.
+                boolean fits = (inOne || one.get(0).charge.equals(charge))
+                        && one.stream().noneMatch(other -> other.key.equals(key));
+                call = call == null && fits ? one : call;
+            }
+            if (call == null) {
+                call = new ArrayList<>();
+                calls.add(call);
+            }
+            call.add(part);
         }
-        return byCharge.values();
+        return calls;
     }
 
     /** When it was sent, or before that when it came. */

@@ -112,22 +112,25 @@ public final class RedisBackend implements Backend.PerPolicy {
                     .decide(mode)
                     .thenApply(sent::decided);
         }
-        return decision(charges, connection.send(call(charges, mode, false)));
+        return decision(sent, charges, connection.send(call(charges, mode, false)));
     }
 
     @Override
     public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
+        List<DenialCache.Sent> sent = charges.stream()
+                .map(charge -> denials.sending(List.of(charge), Mode.TAKE))
+                .toList();
         List<Call> calls = charges.stream()
                 .map(charge -> call(List.of(charge), Mode.TAKE, false))
                 .toList();
         List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(calls);
         return IntStream.range(0, answers.size())
-                .mapToObj(i -> decision(List.of(charges.get(i)), answers.get(i)))
+                .mapToObj(i -> decision(sent.get(i), List.of(charges.get(i)), answers.get(i)))
                 .toList();
     }
 
     private static CompletableFuture<Decision> decision(
-            List<Charge> charges, CompletableFuture<List<LimitOutcome>> answer) {
+            DenialCache.Sent sent, List<Charge> charges, CompletableFuture<List<LimitOutcome>> answer) {
         CompletableFuture<Decision> decision = new CompletableFuture<>();
         // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
         answer.whenComplete((outcomes, failure) -> {
@@ -166,7 +169,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
-        for (List<Call.Part> parts : Call.refunds(keys, decision.outcomes())) {
+        for (List<Call.Part> parts : Call.refunds(keys, decision.outcomes(), !connection.isCluster())) {
             Call refund = Call.now(parts, deadline(decision.charges()), false);
             any = any.thenCombine(
                     denials.clearing(refund, connection::send),
@@ -371,7 +374,8 @@ public final class RedisBackend implements Backend.PerPolicy {
         public RedisBackend build() {
             if (clients == null) {
                 throw new IllegalStateException(
-                        "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...) first");
+                        "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...)"
+                                + " first");
             }
             return new RedisBackend(password == null ? clients : clients.withLogin(username, password), this);
         }

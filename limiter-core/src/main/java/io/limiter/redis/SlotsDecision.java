@@ -113,7 +113,7 @@ record SlotsDecision(
 
     /** Waits for itself, as long as anybody does. */
     private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken) {
-        return all(Call.refunds(keys, taken).stream()
+        return all(Call.refunds(keys, taken, false).stream()
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
 

@@ -228,7 +228,8 @@ class RulesInCodeTest {
                 ONE,
                 Position.BEFORE_AUTHENTICATION,
                 RuleScope.ALL,
-                RuleDefinition.Mode.ENFORCED);
+                RuleDefinition.Mode.ENFORCED,
+                Charging.ONE_PERMIT);
     }
 
     private static List<String> two() {

@@ -75,6 +75,25 @@ class AsyncContractTest {
         return decisions.stream().map(decision -> done(decision).allowed()).toList();
     }
 
+    /** Two decisions of one request, of which one policy is given back for one key, also where both have charged it. */
+    @ParameterizedTest(name = "on {0}")
+    @MethodSource("backends")
+    void someChargesOfSeveralDecisionsAreGivenBackTogether(TestedBackend tested) {
+        Policy kept = Policy.of("kept", Limit.fixedWindow(9, Duration.ofHours(1)));
+        try (Backend backend = tested.open(new ManualTime());
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            Decision first = limiter.tryAcquire(List.of(new Charge(POLICY, KEY, 1), new Charge(kept, KEY, 1)));
+            Decision second = limiter.tryAcquire(POLICY, KEY, 2);
+            assertTrue(first.allowed() && second.allowed());
+            List<Decision> both = List.of(first, second);
+            assertTrue(done(
+                    limiter.refundAsync(both, charge -> charge.policy().name().equals("async"))));
+            assertEquals(3, remaining(limiter));
+            assertFalse(done(limiter.refundAsync(both, charge -> true)), "a second time");
+            assertEquals(8, limiter.peek(kept, KEY).remaining());
+        }
+    }
+
     private static long remaining(RateLimiter limiter) {
         return done(limiter.peekAsync(List.of(new Charge(POLICY, KEY, 0)))).remaining();
     }

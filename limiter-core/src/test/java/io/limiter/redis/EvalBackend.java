@@ -38,7 +38,10 @@ final class EvalBackend implements Backend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         return CompletableFuture.completedFuture(
-                Call.refunds(keys, decision.outcomes()).stream().flatMap(parts -> run(parts).stream()).toList().stream()
+                Call.refunds(keys, decision.outcomes(), false).stream()
+                        .flatMap(parts -> run(parts).stream())
+                        .toList()
+                        .stream()
                         .anyMatch(LimitOutcome::allowed));
     }
 

@@ -4,34 +4,47 @@ import io.limiter.Charge;
 import io.limiter.Policy;
 import io.limiter.config.Callers;
 import io.limiter.config.LimiterConfig;
+import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
+import io.limiter.rule.Cost;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestMatcher;
+import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A configured rule: one permit for each request that it matches and does not exempt. Immutable. */
+/** A configured rule: charges each request that it matches and does not exempt. Immutable. */
 final class ConfiguredRule implements Rule<Dispatch> {
     private final RequestMatcher matcher;
     private final Callers exempt;
     private final Predicate<Dispatch> isLeftOut;
     private final RequestKey key;
-    private final Policy policy;
+    private final Function<Dispatch, Policy> policy;
+    private final Cost<? super HttpServletRequest> cost;
+    private final @Nullable Outcomes outcomes;
     /** Source and name: of two limiters on one rate limiter, each has its own rule of a name. */
     private final List<Object> identity;
 
     ConfiguredRule(
-            Object source, RuleDefinition rule, RequestMatcher matcher, RequestKey key, Predicate<Dispatch> isCovered) {
+            Object source,
+            RuleDefinition rule,
+            RequestMatcher matcher,
+            RequestKey key,
+            Function<Dispatch, Policy> policy,
+            Cost<? super HttpServletRequest> cost,
+            Predicate<Dispatch> isCovered) {
         this.matcher = matcher;
         this.exempt = rule.scope().exempt();
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
         this.key = key;
-        this.policy = rule.policy();
+        this.policy = policy;
+        this.cost = cost;
+        this.outcomes = rule.charging().outcomes();
         this.identity = List.of(source, rule.name());
     }
 
@@ -65,7 +78,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
                 || isLeftOut.test(dispatch)) {
             return null;
         }
-        Charge charge = new Charge(policy, key.of(dispatch, dispatch), 1);
-        return dispatch.isNewTo(identity) ? charge : null;
+        Charge charge = new Charge(policy.apply(dispatch), key.of(dispatch, dispatch), cost.permits(dispatch.request()));
+        return dispatch.isNewTo(identity, charge, outcomes) ? charge : null;
     }
 }

@@ -1,9 +1,12 @@
 package io.limiter.servlet;
 
+import io.limiter.Charge;
+import io.limiter.RateLimiter;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.Callers;
 import io.limiter.config.HttpSettings.MethodOverride;
+import io.limiter.config.Outcomes;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.match.MatchableRequest;
@@ -24,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class Dispatch extends MatchableRequest implements Supplier<ClientAddress> {
     private final ClientAddressResolver clients;
     private final Callers exempt;
-    private final Object owner;
+    private final RateLimiter owner;
+    private final boolean settles;
     private @Nullable Boolean isExempt;
     private @Nullable ClientAddress client;
     private @Nullable RequestCharges charges;
@@ -34,6 +38,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      *
      * @param exempt callers that no rule counts
      * @param owner for whom the request remembers what it was charged
+     * @param settles whether a rule may give back what it has charged
      */
     Dispatch(
             HttpServletRequest request,
@@ -41,11 +46,13 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
             MethodOverride override,
             ClientAddressResolver clients,
             Callers exempt,
-            Object owner) {
+            RateLimiter owner,
+            boolean settles) {
         super(request, paths, override);
         this.clients = clients;
         this.exempt = exempt;
         this.owner = owner;
+        this.settles = settles;
     }
 
     /**
@@ -107,13 +114,19 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * is another one by now, because somebody has logged in within the request.
      *
      * @param identity of the rule, the same in each configuration that has it
+     * @param charge what it asks
+     * @param outcomes which responses keep that; null for all
      */
-    boolean isNewTo(Object identity) {
+    boolean isNewTo(Object identity, Charge charge, @Nullable Outcomes outcomes) {
         if (charges == null) {
             charges = RequestCharges.of(request(), owner);
             charges.begin(request(), paths());
         }
-        return charges.add(identity);
+        boolean isNew = charges.add(identity);
+        if (isNew && settles) {
+            charges.settlement().note(identity, charge, outcomes);
+        }
+        return isNew;
     }
 
     /** What the request was charged so far; null if no rule is for this dispatch. */

@@ -236,8 +236,8 @@ public final class RateLimitFilter implements Filter {
             }
             if (owned != null) {
                 throw new ServletException("RL-110 filter '" + name
-                        + "': this instance is in service already, under another name; register the class, or an instance"
-                        + " for each name");
+                        + "': this instance is in service already, under another name; register the class, or an"
+                        + " instance for each name");
             }
             LimiterConfig config = new ConfigText(filterConfig, loader).load();
             // Before the backend starts.
@@ -288,6 +288,7 @@ public final class RateLimitFilter implements Filter {
                 configured,
                 ownRules,
                 Rejections.of(config, handler, classes),
+                classes,
                 rule -> new RequestKey(rule, limiter.keyHash(), classes));
         if (webApp != null) {
             made.check(webApp, loader);
@@ -310,9 +311,13 @@ public final class RateLimitFilter implements Filter {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
         if (!(request instanceof HttpServletRequest httpRequest)
-                || !(response instanceof HttpServletResponse httpResponse)
-                || current.get().admit(httpRequest, httpResponse)) {
+                || !(response instanceof HttpServletResponse httpResponse)) {
             chain.doFilter(request, response);
+            return;
+        }
+        RulesInForce rules = current.get();
+        if (rules.admit(httpRequest, httpResponse)) {
+            rules.proceed(chain, httpRequest, httpResponse);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.RateLimiter;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ final class RequestCharges {
      */
     private static final String ATTRIBUTE = RequestCharges.class.getName() + "." + UUID.randomUUID();
 
-    private final Object owner;
+    private final RateLimiter owner;
     private final @Nullable RequestCharges earlier;
 
     /** A charge that is only counted. It stands for no charge that is enforced. */
@@ -36,15 +37,16 @@ final class RequestCharges {
     private List<String> paths = List.of();
 
     private @Nullable DeniedDispatch denial;
+    private @Nullable Settlement settlement;
     private boolean partOfAnswer;
 
-    private RequestCharges(Object owner, @Nullable RequestCharges earlier) {
+    private RequestCharges(RateLimiter owner, @Nullable RequestCharges earlier) {
         this.owner = owner;
         this.earlier = earlier;
     }
 
     /** What the request was charged on behalf of this owner. */
-    static RequestCharges of(HttpServletRequest request, Object owner) {
+    static RequestCharges of(HttpServletRequest request, RateLimiter owner) {
         RequestCharges latest = request.getAttribute(ATTRIBUTE) instanceof RequestCharges known ? known : null;
         for (RequestCharges one = latest; one != null; one = one.earlier) {
             if (one.owner == owner) {
@@ -93,17 +95,23 @@ final class RequestCharges {
         return !met.contains(identity) && met.add(identity);
     }
 
-    /** Adds charges, which differ in policy or key; returns those that the request has not met before. */
+    /**
+     * Adds charges, which differ in policy or key; returns those that the request has not met before. Of one that costs more than
+     * before the rest is due.
+     */
     List<Charge> addCharges(List<Charge> charges) {
         List<Charge> due = charges;
         for (Charge charge : charges) {
-            if (!has(charge)) {
-                met.add(charge);
-            } else {
+            if (has(charge)) {
                 due = new ArrayList<>(due);
                 due.remove(charge);
+                long rest = charge.permits() - met(charge);
+                if (rest > 0) {
+                    due.add(new Charge(charge.policy(), charge.key(), rest));
+                }
             }
         }
+        met.addAll(due);
         return due;
     }
 
@@ -115,7 +123,7 @@ final class RequestCharges {
         List<Charge> due = new ArrayList<>();
         for (Charge charge : charges) {
             if (!has(charge)
-                    && met.stream().noneMatch(one -> one instanceof Shadowed other && isSame(charge, other.charge))) {
+                    && met.stream().noneMatch(one -> one instanceof Shadowed other && Settlement.areSame(charge, other.charge))) {
                 met.add(new Shadowed(charge));
                 due.add(charge);
             }
@@ -123,19 +131,39 @@ final class RequestCharges {
         return due;
     }
 
+    /** How many permits of that policy for that key were met. */
+    private long met(Charge charge) {
+        long permits = 0;
+        for (Object one : met) {
+            permits += one instanceof Charge other && Settlement.areSame(other, charge) ? other.permits() : 0;
+        }
+        return permits;
+    }
+
     /** Whether a charge of that policy for that key was met. */
     private boolean has(Charge charge) {
         for (Object one : met) {
-            if (one instanceof Charge other && isSame(charge, other)) {
+            if (one instanceof Charge other && Settlement.areSame(other, charge)) {
                 return true;
             }
         }
         return false;
     }
 
-    private static boolean isSame(Charge one, Charge other) {
-        return other.key().equals(one.key())
-                && other.policy().name().equals(one.policy().name());
+    /** What of it is given back when the application has completed. */
+    Settlement settlement() {
+        if (settlement == null) {
+            settlement = new Settlement(owner, this::forget);
+        }
+        return settlement;
+    }
+
+    /** A rule's charge was given back, so that it is one that the request has not met. */
+    private void forget(Object identity, Charge charge) {
+        List<Object> before = met.subList(0, kept);
+        before.removeIf(
+                one -> one.equals(identity) || (one instanceof Charge other && Settlement.areSame(other, charge)));
+        kept = before.size();
     }
 
     /** The policy of one of the charges that was charged for the same key on another rate limiter; null when there is none. */

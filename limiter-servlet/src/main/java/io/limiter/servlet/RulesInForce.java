@@ -8,8 +8,10 @@ import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
+import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
+import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.rule.ShadowCounter;
@@ -20,7 +22,9 @@ import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -38,6 +42,7 @@ final class RulesInForce {
     private final RateLimiter limiter;
     private final LimiterConfig config;
     private final List<RuleDefinition> configured;
+    private final boolean settles;
     private final RuleSet<Dispatch> enforced;
     private final RuleSet<Dispatch> shadows;
     private final ShadowCounter shadowCounter;
@@ -47,7 +52,13 @@ final class RulesInForce {
     private final Rejections rejections;
     private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
-    /** @param source whose the configuration is, through all that replace it */
+    /**
+     * The rules of a configuration.
+     *
+     * @param source whose the configuration is, through all that replace it
+     * @param classes gives the objects whose classes it names
+     * @param keys makes the key of a rule
+     */
     RulesInForce(
             Object source,
             RateLimiter limiter,
@@ -55,13 +66,17 @@ final class RulesInForce {
             List<RuleDefinition> configured,
             List<Rule<? super HttpServletRequest>> own,
             Rejections rejections,
+            NamedClasses classes,
             Function<RuleDefinition, RequestKey> keys) {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
+        // Also those of other filters of the limiter: one of them may be inside this one, which sees the end.
+        this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
+        configured.forEach(RulesInForce::logWhatIsGivenBack);
         Predicate<Dispatch> isCovered = ConfiguredRule.covering(config);
-        this.enforced = set(source, Mode.ENFORCED, keys, isCovered, own);
-        this.shadows = set(source, Mode.SHADOW, keys, isCovered, List.of());
+        this.enforced = set(source, Mode.ENFORCED, classes, keys, isCovered, own);
+        this.shadows = set(source, Mode.SHADOW, classes, keys, isCovered, List.of());
         this.shadowCounter = new ShadowCounter(limiter);
         this.denied = new DeniedCallers(config.callers());
         // Where no client is looked for, nothing is to be said about how one is found.
@@ -73,6 +88,7 @@ final class RulesInForce {
     private RuleSet<Dispatch> set(
             Object source,
             Mode mode,
+            NamedClasses classes,
             Function<RuleDefinition, RequestKey> keys,
             Predicate<Dispatch> isCovered,
             List<? extends Rule<? super HttpServletRequest>> own) {
@@ -82,7 +98,15 @@ final class RulesInForce {
             if (rule.mode() == mode) {
                 RequestMatcher matcher = new RequestMatcher(rule, config.http());
                 matchers.add(matcher);
-                all.add(new ConfiguredRule(source, rule, matcher, keys.apply(rule), isCovered));
+                RequestKey key = keys.apply(rule);
+                all.add(new ConfiguredRule(
+                        source,
+                        rule,
+                        matcher,
+                        key,
+                        RulePolicy.of(rule, key, config.plans(), classes),
+                        RuleCost.of(rule, classes),
+                        isCovered));
             }
         }
         for (Rule<? super HttpServletRequest> rule : own) {
@@ -90,12 +114,22 @@ final class RulesInForce {
                 Charge charge = rule.charge(dispatch.request());
                 return charge != null
                                 && dispatch.isNewTo(
-                                        List.of(rule, charge.policy().name()))
+                                        List.of(rule, charge.policy().name()), charge, null)
                         ? charge
                         : null;
             });
         }
         return new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
+    }
+
+    private static void logWhatIsGivenBack(RuleDefinition rule) {
+        Outcomes outcomes = rule.charging().outcomes();
+        if (outcomes != null) {
+            LOG.info(
+                    "RL-314 rule '{}' has {}: a request whose response does not count gets its charge back",
+                    rule.name(),
+                    outcomes);
+        }
     }
 
     /** Looks for rules that do not fit the web application. */
@@ -118,7 +152,8 @@ final class RulesInForce {
                 config.http().methodOverride(),
                 clients,
                 config.callers().exempt(),
-                limiter);
+                limiter,
+                settles);
         if (denied.contain(dispatch)) {
             rejections.refuse(config.callers().deniedStatus(), request, response);
             return false;
@@ -140,12 +175,25 @@ final class RulesInForce {
                 return false;
             }
             rejections.writeQuota(decision, request, response);
+            if (settles) {
+                charged.settlement().note(decision);
+            }
         }
         charged.allow();
         if (!counted.isEmpty()) {
             shadowCounter.count(counted, "a request");
         }
         return true;
+    }
+
+    /** Runs the rest of a dispatch that was admitted. */
+    void proceed(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
+            throws IOException, ServletException {
+        if (settles && request.getDispatcherType() != DispatcherType.ERROR) {
+            RequestCharges.of(request, limiter).settlement().run(chain, request, response);
+        } else {
+            chain.doFilter(request, response);
+        }
     }
 
     private void warnOfTwoFilters(@Nullable String policy) {

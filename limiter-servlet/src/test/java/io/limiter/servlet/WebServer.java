@@ -23,7 +23,6 @@ import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -31,10 +30,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Principal;
-import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
-import java.util.stream.IntStream;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
@@ -47,7 +44,7 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
  * A real Tomcat on a free port. A request may say who it comes from: the headers {@code Test-Address} and
  * {@code Test-User} become the remote address and the principal.
  */
-public final class WebServer implements AutoCloseable {
+public final class WebServer implements Container {
     public static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
@@ -109,7 +106,7 @@ public final class WebServer implements AutoCloseable {
                 .build();
     }
 
-    /** Adds a filter for all paths and all ways to get there. */
+    @Override
     public WebServer filter(String name, Filter filter) {
         FilterDef definition = new FilterDef();
         definition.setFilterName(name);
@@ -130,11 +127,12 @@ public final class WebServer implements AutoCloseable {
         return this;
     }
 
+    @Override
     public int port() {
         return tomcat.getConnector().getLocalPort();
     }
 
-    /** Adds a servlet that answers every method. */
+    @Override
     public WebServer servlet(String pattern, Answer answer) {
         String name = "servlet " + pattern;
         Tomcat.addServlet(context, name, new AnswerServlet(answer)).setAsyncSupported(true);
@@ -159,6 +157,7 @@ public final class WebServer implements AutoCloseable {
         return this;
     }
 
+    @Override
     public WebServer errorPage(int status, String location) {
         ErrorPage page = new ErrorPage();
         page.setErrorCode(status);
@@ -167,6 +166,7 @@ public final class WebServer implements AutoCloseable {
         return this;
     }
 
+    @Override
     public WebServer start() {
         try {
             tomcat.start();
@@ -178,15 +178,6 @@ public final class WebServer implements AutoCloseable {
 
     public Context context() {
         return context;
-    }
-
-    public HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
-    }
-
-    public HttpResponse<String> get(String path, String... headers) {
-        HttpRequest.Builder request = request(path);
-        return send(headers.length == 0 ? request : request.headers(headers));
     }
 
     public static HttpResponse<String> send(HttpRequest.Builder request) {
@@ -213,13 +204,6 @@ public final class WebServer implements AutoCloseable {
         }
     }
 
-    /** The status codes of so many calls of one path. */
-    public List<Integer> statuses(int calls, String path, String... headers) {
-        return IntStream.range(0, calls)
-                .mapToObj(i -> get(path, headers).statusCode())
-                .toList();
-    }
-
     @Override
     public void close() {
         try {
@@ -240,7 +224,7 @@ public final class WebServer implements AutoCloseable {
         }
     }
 
-    private static final class AnswerServlet extends HttpServlet {
+    static final class AnswerServlet extends HttpServlet {
         private static final long serialVersionUID = 1L;
         private final transient Answer answer;
 

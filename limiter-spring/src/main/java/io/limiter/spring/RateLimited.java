@@ -29,7 +29,7 @@ import java.lang.annotation.Target;
  * decided without blocking the caller; Reactor's types each time that somebody subscribes. All other methods wait for the
  * decision.
  *
- * <p>{@link #key}, {@link #permits} and {@link #condition} are expressions of the Spring Expression Language. They see the
+ * <p>{@link #key}, {@link #permits}, {@link #plan} and {@link #condition} are expressions of the Spring Expression Language. They see the
  * parameters by their names ({@code #phone}; without names in the class file {@code #p0}), beans ({@code @plans}, in a
  * Spring context), and these words: {@code ip}, {@code user} and {@code principal} of the web request that the call belongs
  * to, and {@code global}. They can't name types, make objects or change anything. They are parsed and checked when the bean
@@ -51,11 +51,22 @@ public @interface RateLimited {
     String limits() default "";
 
     /**
-     * The name of the policy that {@link #limits} make: how it is called in answers, in keys and in counters; 1 to 64 of
+     * The name of the policy that {@link #limits} make, or before a dot of those of plans: how it is called in answers, in keys and in counters; 1 to 64 of
      * {@code A-Z a-z 0-9 . _ -}. Unless given it is {@code Class.method}, or {@code Class} on a class. Two annotations can't
      * have one name; what several methods share is a policy of the configuration.
      */
     String name() default "";
+
+    /**
+     * The plan of a caller, such as {@code #user.plan}: an expression that gives the name of a plan of the configuration ({@code
+     * limiter.plans.<name>}), whose limits are then those of the call. Instead of a policy and {@link #limits}. The policy of a plan
+     * is called {@code <name>.<plan>}, with this annotation's {@link #name}. An expression that fails, is null or names no
+     * plan gives {@link #defaultPlan}.
+     */
+    String plan() default "";
+
+    /** The plan of callers without one. Required with {@link #plan}. */
+    String defaultPlan() default "";
 
     /**
      * Whose quota. Unless given, the client's address in a web request; a call outside of one then throws an

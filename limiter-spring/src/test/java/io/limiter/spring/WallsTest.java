@@ -185,9 +185,8 @@ class WallsTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
-            .because(
-                    "a method asks the one question; where the state is, the configuration decides; a client of the application's"
-                            + " is its bean, which core does not know");
+            .because("a method asks the one question; where the state is, the configuration decides; a client of the"
+                    + " application's is its bean, which core does not know");
 
     @ArchTest
     static final ArchRule ONLY_TIME_SOURCES_READ_THE_CLOCK = noClasses()
@@ -233,6 +232,7 @@ class WallsTest {
                         "io.limiter.spring.call.Fallback",
                         "io.limiter.spring.call.Invoker",
                         "io.limiter.spring.call.LimitedCall",
+                        "io.limiter.spring.call.MethodPlans",
                         "io.limiter.spring.call.MethodRule",
                         "io.limiter.spring.call.MethodRules",
                         "io.limiter.spring.config.EnableRateLimiting",

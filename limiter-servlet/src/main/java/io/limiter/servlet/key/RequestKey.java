@@ -91,6 +91,20 @@ public final class RequestKey {
         return key.build();
     }
 
+    /**
+     * The caller that the rule counts, in clear: the first part that is no address; the address where there is no other part. Null
+     * where it is missing.
+     */
+    public @Nullable String caller(MatchableRequest request, Supplier<ClientAddress> client) {
+        for (Part part : parts) {
+            if (part.kind() != KeyPart.Kind.IP) {
+                String text = text(part, request);
+                return text == null || text.isEmpty() ? null : text;
+            }
+        }
+        return client.get().text(ipv6PrefixBits);
+    }
+
     private static @Nullable String text(Part part, MatchableRequest request) {
         return switch (part.kind()) {
             // A resolver that gave none is as a part that is missing.

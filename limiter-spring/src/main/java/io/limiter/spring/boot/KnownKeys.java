@@ -20,7 +20,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 final class KnownKeys {
     private static final String NAME = "<name>";
     private static final Pattern WRITTEN = Pattern.compile("(?:[A-Za-z0-9._-]|\\[[^\\]]*])+");
-    private static final Set<String> GROUPS = Set.of("policies", "rules");
+    private static final Set<String> GROUPS = Set.of("policies", "plans", "rules");
 
     /** All keys as limiter-core writes them, by their uniform spelling. */
     private static final Map<String, String> ALL = new LinkedHashMap<>();

@@ -68,4 +68,34 @@ abstract class RuleProperties extends PolicyProperties {
     public abstract String getPosition();
 
     public abstract void setPosition(String position);
+
+    /** Only responses with these statuses count, such as {@code 401, 403, 5xx}; others get the charge back. */
+    public abstract List<String> getCountOn();
+
+    public abstract void setCountOn(List<String> countOn);
+
+    /** Responses with these statuses get the charge back, such as {@code 304}. */
+    public abstract List<String> getRefundOn();
+
+    public abstract void setRefundOn(List<String> refundOn);
+
+    /** How many permits a request costs; 1 unless set: a number, {@code header:X-Batch-Size}, or a class that implements {@code io.limiter.rule.Cost}. */
+    public abstract String getCost();
+
+    public abstract void setCost(String cost);
+
+    /** The most that a request costs whose cost is in a header; required with it. */
+    public abstract Long getMaxCost();
+
+    public abstract void setMaxCost(Long maxCost);
+
+    /** Where the plan of a caller is, which has the limits: {@code header:X-Plan}, {@code user:plan}, or the class of a bean that implements {@code io.limiter.rule.PlanResolver}. */
+    public abstract String getPlan();
+
+    public abstract void setPlan(String plan);
+
+    /** The plan of callers without one; required with plans. */
+    public abstract String getDefaultPlan();
+
+    public abstract void setDefaultPlan(String defaultPlan);
 }

@@ -140,49 +140,30 @@ public final class LimitedCall {
 
     /** Gives back what the failure says, if anything. Never throws: the failure goes on. */
     void refund(Throwable failure, boolean waits) {
-        Decision back = partOf(taken, failure);
-        if (back != null) {
-            refund(back, waits);
-        }
-        for (int i = 0; i < counted.size(); i++) {
-            if (charged.get(enforced + i).rule().rule().refundsOn(failure)) {
-                counted.get(i).thenAccept(decision -> refund(decision, false));
-            }
-        }
-    }
-
-    private void refund(Decision back, boolean waits) {
-        try {
-            if (waits) {
-                terms.limiter.refund(back);
-            } else {
-                terms.limiter.refundAsync(back);
-            }
-        } catch (RuntimeException failed) {
-            LOG.debug("a refund was not given", failed);
-        }
-    }
-
-    /** The part of a decision that the failure gives back: the charges whose own annotation says so. Null for nothing. */
-    private @Nullable Decision partOf(@Nullable Decision decision, Throwable failure) {
-        if (decision == null || !decision.allowed()) {
-            return null;
-        }
         List<Charged> back = charged.stream()
                 .limit(enforced)
                 .filter(one -> one.rule().rule().refundsOn(failure))
                 .toList();
-        if (back.isEmpty() || back.size() == enforced) {
-            return back.isEmpty() ? null : decision;
+        if (taken != null && !back.isEmpty()) {
+            // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those
+            // that were asked.
+            refund(taken, charge -> back.stream().anyMatch(one -> one.isToSame(charge)), waits);
         }
-        // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those that
-        // were asked.
-        Predicate<Charge> isBack = charge -> back.stream().anyMatch(one -> one.isToSame(charge));
-        return Decision.of(
-                decision.source(),
-                decision.charges().stream().filter(isBack).toList(),
-                decision.outcomes().stream()
-                        .filter(outcome -> isBack.test(outcome.charge()))
-                        .toList());
+        for (int i = 0; i < counted.size(); i++) {
+            if (charged.get(enforced + i).rule().rule().refundsOn(failure)) {
+                counted.get(i).thenAccept(decision -> refund(decision, charge -> true, false));
+            }
+        }
+    }
+
+    private void refund(Decision decision, Predicate<Charge> which, boolean waits) {
+        try {
+            CompletionStage<Boolean> given = terms.limiter.refundAsync(List.of(decision), which);
+            if (waits) {
+                given.toCompletableFuture().join();
+            }
+        } catch (RuntimeException failed) {
+            LOG.debug("a refund was not given", failed);
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.spring.call;
 
 import io.limiter.Charge;
+import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -11,17 +12,22 @@ import io.limiter.spring.expression.CallExpression;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodKey;
 import io.limiter.spring.expression.MethodScope;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * One annotation of a method, ready for calls: for which of them it is, whose quota they use, and what they cost. Its policy
  * belongs to a snapshot of the limiter, see {@link #under}. Immutable.
  */
 public final class MethodRule {
+    private static final Logger LOG = DiagnosticLog.of(MethodRule.class);
     private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
 
     private final MethodScope scope;
@@ -30,6 +36,7 @@ public final class MethodRule {
     private final long permits;
     private final @Nullable CallExpression permitsOf;
     private final @Nullable CallExpression condition;
+    private final @Nullable CallExpression plan;
     private final @Nullable ShadowCounter shadow;
     private final List<Class<? extends Throwable>> refundOn;
 
@@ -60,6 +67,7 @@ public final class MethodRule {
         if (condition != null && condition.constant() != null) {
             isFor(condition.constant(), condition);
         }
+        this.plan = annotation.plan().isBlank() ? null : CallExpression.parse(scope, "plan", annotation.plan());
         this.shadow = annotation.shadow() ? counter : null;
         this.refundOn = List.of(annotation.refundOn());
     }
@@ -71,6 +79,16 @@ public final class MethodRule {
      *     A limit of 0 denies everything on purpose
      */
     public UnderPolicy under(Policy policy) {
+        return under(MethodPlans.one(policy));
+    }
+
+    /** The same under the policies of plans. */
+    public UnderPolicy under(MethodPlans plans) {
+        plans.policies().values().forEach(this::checkCost);
+        return new UnderPolicy(this, plans, plans.defaultPlan());
+    }
+
+    private void checkCost(Policy policy) {
         for (Limit limit : policy.limits()) {
             if (permits > limit.burst() && limit.permits() > 0) {
                 throw AnnotationError.at(
@@ -81,11 +99,26 @@ public final class MethodRule {
                                 + "; no call could ever pass; lower the cost or raise the limit");
             }
         }
-        return new UnderPolicy(this, policy);
     }
 
-    /** A rule with the policy of one snapshot of the limiter. */
-    public record UnderPolicy(MethodRule rule, Policy policy) {
+    /**
+     * A rule with the policies of one snapshot of the limiter.
+     *
+     * @param plan the plan of a call; the default plan where there is none
+     */
+    public record UnderPolicy(MethodRule rule, MethodPlans plans, String plan) {
+        /** That of the plan. */
+        Policy policy() {
+            return Objects.requireNonNull(plans.policies().get(plan));
+        }
+
+        /** The same for another plan; for the default plan where that is none. */
+        UnderPolicy of(@Nullable String other) {
+            return other == null || !plans.policies().containsKey(other)
+                    ? new UnderPolicy(rule, plans, plans.defaultPlan())
+                    : new UnderPolicy(rule, plans, other);
+        }
+
         /** What a call costs; null when the rule is not for it. */
         @Nullable
         Charged charge(MethodCall call) {
@@ -96,7 +129,7 @@ public final class MethodRule {
                 return rule.charge(call, this);
             } catch (RuntimeException wrong) {
                 // Who tries a policy out must not be denied by it, nor by a mistake in it.
-                rule.shadow.reportNotCounted(policy.name(), "a call of " + rule.scope, wrong);
+                rule.shadow.reportNotCounted(policy().name(), "a call of " + rule.scope, wrong);
                 return null;
             }
         }
@@ -105,11 +138,22 @@ public final class MethodRule {
             return rule.shadow != null;
         }
 
+        boolean hasPlans() {
+            return rule.plan != null;
+        }
+
         boolean refunds() {
             return !rule.refundOn.isEmpty();
         }
 
-        AnnotatedPolicy described() {
+        /** For each plan. */
+        Stream<AnnotatedPolicy> described() {
+            return plans.policies().values().stream()
+                    .sorted(Comparator.comparing(Policy::name))
+                    .map(this::described);
+        }
+
+        private AnnotatedPolicy described(Policy policy) {
             RateLimited annotation = rule.annotation;
             return new AnnotatedPolicy(
                     rule.scope.toString(),
@@ -128,7 +172,19 @@ public final class MethodRule {
             return null;
         }
         return new Charged(
-                present, key.of(call), permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf));
+                plan == null ? present : present.of(planOf(plan, call)),
+                key.of(call),
+                permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf));
+    }
+
+    /** Null where it can't be known: then it is the default plan, which limits too. */
+    private static @Nullable String planOf(CallExpression plan, MethodCall call) {
+        try {
+            return Objects.toString(plan.value(call), null);
+        } catch (IllegalStateException failed) {
+            LOG.debug("a plan can't be known", failed);
+            return null;
+        }
     }
 
     /** Whether a call that failed so takes nothing: by what was thrown, or what the wrappers of asynchronous code hold. */

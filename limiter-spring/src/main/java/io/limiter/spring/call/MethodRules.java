@@ -1,5 +1,6 @@
 package io.limiter.spring.call;
 
+import io.limiter.Policy;
 import io.limiter.spring.call.MethodRule.Charged;
 import io.limiter.spring.call.MethodRule.UnderPolicy;
 import io.limiter.spring.expression.MethodCall;
@@ -28,7 +29,15 @@ public final class MethodRules {
 
     /** What they say, for who looks from outside. */
     public List<AnnotatedPolicy> described() {
-        return rules.stream().map(UnderPolicy::described).toList();
+        return rules.stream().flatMap(UnderPolicy::described).toList();
+    }
+
+    /** The policies of their plans. */
+    public List<Policy> policiesOfPlans() {
+        return rules.stream()
+                .filter(UnderPolicy::hasPlans)
+                .flatMap(rule -> rule.plans().policies().values().stream())
+                .toList();
     }
 
     /**
@@ -68,7 +77,7 @@ public final class MethodRules {
     Charged renewed(Charged earlier) {
         for (UnderPolicy now : rules) {
             if (now.rule() == earlier.rule().rule()) {
-                return new Charged(now, earlier.key(), earlier.permits());
+                return new Charged(now.of(earlier.rule().plan()), earlier.key(), earlier.permits());
             }
         }
         return earlier;

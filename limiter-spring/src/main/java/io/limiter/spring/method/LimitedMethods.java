@@ -107,11 +107,16 @@ public final class LimitedMethods implements AutoCloseable {
             RateLimited annotation = found.synthesize();
             checkNames(scope, annotation);
             MethodRule rule = new MethodRule(scope, annotation, shadow);
-            if (annotation.limits().isEmpty()) {
+            if (!annotation.value().isEmpty()) {
                 rules.add(config -> rule.under(configured(scope, annotation.value(), config)));
             } else {
-                Policy own = OwnPolicies.announce(limiter, scope, sourceOf(found), ++ordinal, annotation);
-                rules.add(config -> rule.under(own));
+                String name = OwnPolicies.claim(limiter, scope, sourceOf(found), ++ordinal, annotation);
+                if (annotation.plan().isEmpty()) {
+                    Policy own = OwnPolicies.announce(limiter, scope, name, annotation);
+                    rules.add(config -> rule.under(own));
+                } else {
+                    rules.add(config -> rule.under(AnnotatedPlans.of(scope, name, annotation.defaultPlan(), config)));
+                }
             }
             if (!annotation.fallback().isEmpty()) {
                 fallbacks.add(annotation.fallback());
@@ -125,8 +130,10 @@ public final class LimitedMethods implements AutoCloseable {
                 ? null
                 : Fallback.find(scope, fallbacks.iterator().next(), target);
         Invoker invoker = Invoker.of(scope);
-        Derived<MethodRules> derived = limiter.derive(config ->
-                new MethodRules(rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()));
+        Derived<MethodRules> derived = limiter.derive(
+                config -> new MethodRules(
+                        rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()),
+                MethodRules::policiesOfPlans);
         return new LimitedMethod(
                 new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, derived), invoker);
     }
@@ -138,11 +145,19 @@ public final class LimitedMethods implements AutoCloseable {
     private static void checkNames(MethodScope scope, RateLimited annotation) {
         boolean named = !annotation.value().isEmpty();
         boolean own = !annotation.limits().isEmpty();
+        boolean plans = !annotation.plan().isEmpty();
         String wrong = "";
         if (named && own) {
             wrong = "it names the policy '" + annotation.value() + "' and has limits = \"" + annotation.limits()
                     + "\"; keep one of the two (limits of its own can have a name = \"...\")";
-        } else if (!named && !own) {
+        } else if (plans && (named || own)) {
+            wrong = "it has plan = \"" + annotation.plan() + "\", whose limits are in limiter.plans, and "
+                    + (named ? "names the policy '" + annotation.value() + "'" : "limits of its own")
+                    + "; keep one of the two";
+        } else if (plans == annotation.defaultPlan().isEmpty()) {
+            wrong = "plan and defaultPlan belong together: where the plan of a caller is found, and the one of callers"
+                    + " without; write plan = \"#user.plan\", defaultPlan = \"free\"";
+        } else if (!named && !own && !plans) {
             wrong = "it has neither a policy nor limits; write @RateLimited(\"vote\") for limiter.policies.vote, or"
                     + " @RateLimited(limits = \"3/10s\")";
         } else if (named && !annotation.name().isEmpty()) {

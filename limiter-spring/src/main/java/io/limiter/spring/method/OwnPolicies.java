@@ -31,13 +31,13 @@ final class OwnPolicies {
     private OwnPolicies() {}
 
     /**
-     * Makes the policy of an annotation known to a limiter.
+     * The name of the policy of an annotation, which it has now.
      *
      * @param source the method or class that has the annotation
-     * @param ordinal which of its annotations with limits, from 1
-     * @throws IllegalStateException if the limits or the name are unfit, or the name is another's
+     * @param ordinal which of its annotations with a policy of its own, from 1
+     * @throws IllegalStateException if the name is unfit, or another's
      */
-    static Policy announce(
+    static String claim(
             Limiter limiter, MethodScope scope, AnnotatedElement source, int ordinal, RateLimited annotation) {
         boolean named = !annotation.name().isEmpty();
         String name = named ? annotation.name() : derived(source, ordinal);
@@ -61,6 +61,15 @@ final class OwnPolicies {
                             + ", and they would use one quota; give this one name = \"...\", or if they are to share,"
                             + " configure limiter.policies.<name>.limits and name that policy in both");
         }
+        return name;
+    }
+
+    /**
+     * Makes the policy of an annotation known to a limiter.
+     *
+     * @throws IllegalStateException if the limits are unfit
+     */
+    static Policy announce(Limiter limiter, MethodScope scope, String name, RateLimited annotation) {
         Policy policy;
         try {
             policy = new Policy(name, LimitText.parseAll(annotation.limits()), FailureMode.LOCAL);

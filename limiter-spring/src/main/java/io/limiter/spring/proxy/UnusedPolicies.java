@@ -24,16 +24,16 @@ final class UnusedPolicies {
     /** One line for all of them. Code may use a policy by its name, which nobody can see, so that it is no error. */
     static void report(LimiterConfig config, Collection<AnnotatedPolicy> annotated, ListableBeanFactory beans) {
         Set<String> unused = new TreeSet<>(config.policies().keySet());
-        config.rules().forEach(rule -> unused.remove(rule.policy().name()));
+        config.rules().forEach(rule -> rule.policies().forEach(policy -> unused.remove(policy.name())));
         annotated.forEach(one -> unused.remove(one.policy().name()));
         if (!unused.isEmpty()) {
             removeThoseOfDefinitions(unused, beans);
         }
         if (!unused.isEmpty()) {
             LOG.warn(
-                    "RL-140 no rule and no bean with @RateLimited uses the policies {}; if code, a woven class or another context uses"
-                            + " them by name, nothing is wrong, else add limiter.rules.<name>.policy = {}, or see whether the"
-                            + " lines of a rule are indented below limiter",
+                    "RL-140 no rule and no bean with @RateLimited uses the policies {}; if code, a woven class or"
+                            + " another context uses them by name, nothing is wrong, else add limiter.rules.<name>.policy"
+                            + " = {}, or see whether the lines of a rule are indented below limiter",
                     unused,
                     unused.iterator().next());
         }

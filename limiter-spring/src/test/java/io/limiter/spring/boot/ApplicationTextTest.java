@@ -9,8 +9,11 @@ import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.Callers;
+import io.limiter.config.Charging;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
+import io.limiter.config.Outcomes;
+import io.limiter.config.RequestCost;
 import io.limiter.config.RuleDefinition;
 import io.limiter.kit.Facts;
 import java.io.IOException;
@@ -81,6 +84,32 @@ class ApplicationTextTest {
         assertTrue(config.rules().get(1).scope().isDefault());
         assertEquals(List.of("/*"), config.rules().get(1).paths());
         assertEquals(RuleDefinition.Mode.OFF, config.rules().get(1).mode());
+    }
+
+    @Test
+    void whatARuleCharges() {
+        LimiterConfig config = config("""
+                limiter:
+                  plans:
+                    free: {limits: 10/1h}
+                    gold: {limits: [100/1h, 1000/1d]}
+                  plan-lookup:
+                    wait: 20ms
+                  rules:
+                    api:
+                      path: /api/*
+                      plan: user:plan
+                      default-plan: free
+                      cost: header:X-Batch-Size
+                      maxCost: 5
+                      count-on: [401, 403, 5xx]
+                """);
+        assertEquals(Set.of("api.free", "api.gold"), config.policies().keySet());
+        assertEquals(Duration.ofMillis(20), config.plans().longestWait());
+        Charging charging = config.rules().get(0).charging();
+        assertEquals(RequestCost.ofHeader("X-Batch-Size", 5), charging.cost());
+        assertEquals(Outcomes.countOn("401", "403", "5xx"), charging.outcomes());
+        assertEquals("user:plan", String.valueOf(charging.plans()));
     }
 
     @Test

@@ -34,6 +34,7 @@ class MetadataTest {
             "limiter.exempt.users",
             "limiter.exempt.roles",
             "limiter.deny.addresses",
+            "limiter.plans",
             "limiter.redis.address",
             "limiter.redis.master",
             "limiter.redis.config",
@@ -146,6 +147,7 @@ class MetadataTest {
     @Test
     void whatStandsBelowANameIsThat() throws IntrospectionException {
         assertEquals(below("limiter.policies"), propertiesOf(PolicyProperties.class));
+        assertEquals(below("limiter.plans"), propertiesOf(PlanProperties.class));
         assertEquals(below("limiter.rules"), propertiesOf(RuleProperties.class));
         assertEquals(below("limiter.rules.<name>.exempt"), propertiesOf(CallerProperties.class));
     }

@@ -43,6 +43,12 @@ public class VoteController {
         return results();
     }
 
+    /** The standings for other sites. The rule {@code export} limits it by API key, as the customer's plan says. */
+    @GetMapping("/export")
+    public List<Candidates.Standing> export() {
+        return candidates.standings();
+    }
+
     /** Returns the standings. */
     @GetMapping("/results")
     public Results results() {

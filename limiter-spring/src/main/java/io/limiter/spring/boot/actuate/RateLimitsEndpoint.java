@@ -209,7 +209,8 @@ public class RateLimitsEndpoint {
 
     private Stream<RuleDefinition> rulesOf(Policy policy) {
         return limiter.config().rules().stream()
-                .filter(rule -> rule.policy().name().equals(policy.name()));
+                .filter(rule ->
+                        rule.policies().stream().anyMatch(one -> one.name().equals(policy.name())));
     }
 
     private String note(Decision.Source source) {

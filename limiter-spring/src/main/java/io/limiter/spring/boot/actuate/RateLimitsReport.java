@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -168,6 +169,10 @@ public record RateLimitsReport(
      * @param isDefault whether it is for requests that no other rule matches
      * @param mode {@code enforced}, {@code shadow} or {@code off}
      * @param key whose quota, as it is written in the configuration
+     * @param policy with plans that of the default plan
+     * @param plan where the plan of a caller is found; null without plans
+     * @param cost how many permits a request costs
+     * @param outcomes which responses keep or give back the charge, such as {@code count-on = 401}; null where all keep it
      */
     public record Rule(
             String name,
@@ -180,7 +185,10 @@ public record RateLimitsReport(
             boolean isDefault,
             String mode,
             String key,
-            String policy) {
+            String policy,
+            @Nullable String plan,
+            String cost,
+            @Nullable String outcomes) {
         private static Rule of(RuleDefinition rule) {
             RuleScope scope = rule.scope();
             String key = rule.key().stream().map(KeyPart::toString).collect(Collectors.joining(" + "));
@@ -195,7 +203,10 @@ public record RateLimitsReport(
                     scope.isDefault(),
                     text(rule.mode()),
                     key.isEmpty() ? "global" : key,
-                    rule.policy().name());
+                    rule.policy().name(),
+                    Objects.toString(rule.charging().plans(), null),
+                    rule.charging().cost().toString(),
+                    Objects.toString(rule.charging().outcomes(), null));
         }
     }
 

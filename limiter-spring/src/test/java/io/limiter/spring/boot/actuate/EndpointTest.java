@@ -15,6 +15,7 @@ import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -97,6 +98,10 @@ class EndpointTest {
         assertEquals(1, (Integer) read(report, "$.policies.watched.decisions.in-process.allowed"));
 
         Map<String, List<String>> nobody = Map.of("addresses", List.of(), "users", List.of(), "roles", List.of());
+        Map<String, Object> rule = new HashMap<>(read(report, "$.rules[0]"));
+        assertEquals("1", rule.remove("cost"));
+        assertTrue(rule.containsKey("plan") && rule.remove("plan") == null);
+        assertTrue(rule.containsKey("outcomes") && rule.remove("outcomes") == null);
         assertEquals(
                 Map.ofEntries(
                         Map.entry("name", "pages"),
@@ -110,7 +115,7 @@ class EndpointTest {
                         Map.entry("mode", "enforced"),
                         Map.entry("key", "ip + header:X-Api-Key"),
                         Map.entry("policy", "vote")),
-                read(report, "$.rules[0]"));
+                rule);
         assertEquals("shadow", read(report, "$.rules[1].mode"));
         assertEquals(
                 Map.of(

@@ -1,0 +1,92 @@
+package io.limiter.config;
+
+import io.limiter.Limit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many permits a request costs under a rule. Immutable.
+ *
+ * @param permits what each request costs, 0 for a look that takes nothing; with a header the most that one costs, at least 1
+ * @param header the request header that has the cost; null for none
+ * @param type the name of the class that gives the cost, an {@code io.limiter.rule.Cost}; null for none
+ */
+public record RequestCost(
+        long permits, @Nullable String header, @Nullable String type) {
+    private static final String HEADER = "header:";
+
+    /**
+     * Checks the cost.
+     *
+     * @throws IllegalArgumentException if a part is wrong
+     */
+    public RequestCost {
+        long least = header == null ? 0 : 1;
+        Problems.refuseIf(
+                permits < least || permits > Limit.MAX_PERMITS,
+                "no number of permits from " + least + " to " + Limit.MAX_PERMITS);
+        Problems.refuseIf(
+                header != null && !HttpSettings.isToken(header),
+                "'" + header + "' is no header; write header:X-Batch-Size");
+        Problems.refuseIf(
+                type != null && !HttpSettings.isClassName(type),
+                "no cost; write a number of permits, header:X-Batch-Size, or the name of a class such as"
+                        + " com.example.MyCost");
+    }
+
+    /** The same for each request. */
+    public static RequestCost of(long permits) {
+        return new RequestCost(permits, null, null);
+    }
+
+    /** What a header says: 1 where it is missing, and the most where it is out of range, unreadable or there twice. */
+    public static RequestCost ofHeader(String name, long most) {
+        return new RequestCost(most, name, null);
+    }
+
+    /** What an object of this class says. */
+    public static RequestCost ofClass(String name) {
+        return new RequestCost(1, null, name);
+    }
+
+    /** What the properties cost and max-cost say. */
+    static RequestCost read(Entries entries, String here) {
+        String key = here + "max-cost";
+        String text = entries.text(here + "cost");
+        boolean isHeader = text != null && text.startsWith(HEADER);
+        if (isHeader != (entries.get(key) != null)) {
+            entries.note(
+                    key,
+                    isHeader
+                            ? "RL-105 a cost of a header needs a cap, or a client could ask for any; add " + key
+                                    + " = 100"
+                            : "RL-106 only a cost of a header has a cap; remove this line, or write " + here
+                                    + "cost = header:X-Batch-Size");
+            return of(1);
+        }
+        RequestCost most = isHeader ? entries.read(key, value -> ofHeader("any", number(value))) : null;
+        RequestCost cost = entries.read(here + "cost", value -> parse(value, most == null ? 1 : most.permits));
+        return cost == null ? of(1) : cost;
+    }
+
+    private static RequestCost parse(String text, long most) {
+        return text.startsWith(HEADER)
+                ? ofHeader(text.substring(HEADER.length()), most)
+                : text.matches("[0-9-].*") ? of(number(text)) : ofClass(text);
+    }
+
+    /** What is no number is out of range. */
+    private static long number(String text) {
+        return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
+    }
+
+    /** Whether some request can cost more than any limit of the policy can grant. */
+    public boolean exceeds(Limit limit) {
+        return type == null && limit.permits() > 0 && permits > limit.capacity();
+    }
+
+    /** As configuration text writes it. */
+    @Override
+    public String toString() {
+        return type != null ? type : header != null ? HEADER + header + " up to " + permits : Long.toString(permits);
+    }
+}

@@ -1,0 +1,30 @@
+package io.limiter.rule;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the plan of a caller, in a database for instance. Thread-safe. What it finds is remembered for a while, and it is never asked
+ * on the thread of a request.
+ *
+ * <pre>{@code
+ * PlanResolver plans = apiKey -> jdbc.queryForObject("select plan from customer where api_key = ?", String.class, apiKey);
+ * }</pre>
+ */
+@FunctionalInterface
+public interface PlanResolver {
+    /**
+     * The plan of a caller. It may block. With null, a plan that is not configured or an exception the caller has the default plan.
+     *
+     * @param caller the user, API key or other text that is the first part of the key; the client's address where there is no
+     *     other part. At most {@value PlanLookup#LONGEST_CALLER} characters, chosen by the client
+     */
+    @Nullable
+    String plan(String caller) throws Exception;
+
+    /** The same for a resolver that needs no thread while it waits; unless overridden, what {@link #plan} returns. */
+    default CompletionStage<@Nullable String> planAsync(String caller) throws Exception {
+        return CompletableFuture.completedFuture(plan(caller));
+    }
+}

@@ -1,0 +1,198 @@
+package io.limiter.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.Policy;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a rule charges, and which responses keep it. */
+class ChargingTest {
+    private static LimiterConfig config(Map<String, String> more) {
+        return LimiterConfig.builder()
+                .property("f", 1, "limiter.rules.r.path", "/x")
+                .property("f", 2, "limiter.rules.r.limits", "10/1h, 100/1d token-bucket burst 50")
+                .properties("f", more)
+                .build();
+    }
+
+    private static Charging charging(String... more) {
+        return config(more.length == 2 ? Map.of(more[0], more[1]) : Map.of(more[0], more[1], more[2], more[3]))
+                .rules()
+                .get(0)
+                .charging();
+    }
+
+    @Test
+    void textAndCodeSayTheSame() {
+        assertEquals(Charging.ONE_PERMIT, charging("limiter.rules.r.key", "ip"));
+        assertEquals(
+                Charging.ONE_PERMIT.withCost(RequestCost.of(5)).withOutcomes(Outcomes.countOn("401", "5xx")),
+                charging("limiter.rules.r.cost", "5", "limiter.rules.r.count-on", "401, 5XX, 401"));
+        assertEquals(
+                Charging.ONE_PERMIT.withCost(RequestCost.ofHeader("X-Size", 10)),
+                charging("limiter.rules.r.cost", "header:X-Size", "limiter.rules.r.max-cost", "10"));
+        assertEquals(
+                Charging.ONE_PERMIT
+                        .withCost(RequestCost.ofClass("com.example.MyCost"))
+                        .withOutcomes(Outcomes.refundOn("304")),
+                charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304"));
+    }
+
+    @Test
+    void whichStatusesCount() {
+        Outcomes counted = Outcomes.countOn("401", "5xx");
+        assertTrue(counted.keeps(401) && counted.keeps(500) && counted.keeps(599));
+        assertFalse(counted.keeps(200) || counted.keeps(400) || counted.keeps(600));
+        Outcomes refunded = Outcomes.refundOn("304", "4xx");
+        assertTrue(refunded.keeps(200) && refunded.keeps(303) && refunded.keeps(500));
+        assertFalse(refunded.keeps(304) || refunded.keeps(499));
+        assertEquals("refund-on = 304, 4xx", refunded.toString());
+        assertNull(Charging.ONE_PERMIT.outcomes());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "count-on | 601 | RL-104 | '601' is no status of HTTP; write statuses",
+                "count-on | 4x | RL-104 | '4x' is no status",
+                "count-on | 401,,403 | RL-104 | '' is no status",
+                "refund-on | not-modified | RL-104 | 'not-modified' is no status",
+                "cost | -1 | RL-104 | no number of permits from 0 to",
+                "cost | 5 apples | RL-104 | no number of permits",
+                "cost | 9999999999999999999 | RL-104 | no number of permits",
+                "cost | header: | RL-105 | add limiter.rules.r.max-cost = 100",
+                "cost | header:X-Size | RL-105 | add limiter.rules.r.max-cost = 100",
+                "cost | my cost | RL-104 | no cost; write a number of permits, header:X-Batch-Size",
+                "cost | 11 | RL-165 | '10/1h sliding-list name r-1h' of policy 'r' grants at most 10 at once",
+                "max-cost | 5 | RL-106 | only a cost of a header has a cap",
+                "count-one | 401 | RL-101 | did you mean 'limiter.rules.r.count-on'?",
+                "max-costs | 5 | RL-101 | did you mean 'limiter.rules.r.max-cost'?",
+            })
+    void theMessageSaysWhatToWrite(String property, String value, String code, String words) {
+        String message = assertThrows(
+                        ConfigException.class,
+                        () -> config(Map.of("limiter.rules.r." + property, value == null ? "" : value)))
+                .getMessage();
+        assertTrue(message.contains(code) && message.contains(words), message);
+    }
+
+    @Test
+    void twoWaysThatContradict() {
+        String both = assertThrows(
+                        ConfigException.class,
+                        () -> charging("limiter.rules.r.count-on", "401", "limiter.rules.r.refund-on", "304"))
+                .getMessage();
+        assertTrue(both.contains("RL-106") && both.contains("keep one of the two"), both);
+        String cap = assertThrows(
+                        ConfigException.class,
+                        () -> charging("limiter.rules.r.cost", "header:X", "limiter.rules.r.max-cost", "0"))
+                .getMessage();
+        assertTrue(cap.contains("RL-104") && cap.contains("limiter.rules.r.max-cost"), cap);
+    }
+
+    private static final String[] GOLD = {"limiter.plans.free.limits", "1/1m", "limiter.plans.gold.limits", "9/1m"};
+
+    private static LimiterConfig plans(String... more) {
+        LimiterConfig.Builder builder = LimiterConfig.builder().property("f", 1, "limiter.rules.api.path", "/x");
+        for (String[] all : new String[][] {GOLD, more}) {
+            for (int i = 0; i < all.length; i += 2) {
+                builder.property("f", 2 + i, all[i], all[i + 1]);
+            }
+        }
+        return builder.build();
+    }
+
+    @Test
+    void thePoliciesOfPlansAreOrdinaryOnes() {
+        LimiterConfig config = plans(
+                "limiter.rules.api.plan", "header:X-Plan",
+                "limiter.rules.api.default-plan", "free",
+                "limiter.rules.api.on-failure", "deny");
+        RuleDefinition rule = config.rules().get(0);
+        assertEquals(
+                List.of("api.free", "api.gold"), List.copyOf(config.policies().keySet()));
+        assertEquals("api.free", rule.policy().name());
+        assertEquals(FailureMode.DENY, config.policies().get("api.gold").onFailure());
+        RulePlans plans = rule.charging().plans();
+        assertEquals("header:X-Plan", String.valueOf(plans));
+        assertEquals(
+                rule, RuleDefinition.of("api", rule.policy(), "/x").withCharging(Charging.ONE_PERMIT.withPlans(plans)));
+        assertThrows(
+                ConfigException.class,
+                () -> RuleDefinition.of("api", Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1))), "/x")
+                        .withCharging(Charging.ONE_PERMIT.withPlans(plans)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "header:X-Plan | default-plan | fre | RL-169 | did you mean 'free'?",
+                "header:X-Plan | key | ip | RL-105 | add limiter.rules.api.default-plan = free",
+                "header:X Plan | default-plan | free | RL-104 | no source of plans; write header:X-Plan, user:plan",
+                "my plans | default-plan | free | RL-104 | no source of plans",
+                "header:X-Plan | limits | 5/1m | RL-106 | has plans, and the limits are theirs",
+                "header:X-Plan | policy | p | RL-106 | has plans, and the limits are theirs",
+            })
+    void aPlanThatIsWrong(String plan, String property, String value, String code, String words) {
+        String message = assertThrows(
+                        ConfigException.class,
+                        () -> plans("limiter.rules.api.plan", plan, "limiter.rules.api." + property, value))
+                .getMessage();
+        assertTrue(message.contains(code) && message.contains(words), message);
+    }
+
+    @Test
+    void whatBelongsToPlans() {
+        for (String[] wrong : new String[][] {
+            {"RL-105", "limiter.rules.api.default-plan", "free", "limiter.rules.api.limits", "1/1m"},
+            {"RL-104", "limiter.plans.a.b.limits", "1/1m", "limiter.rules.api.limits", "1/1m"},
+            {"RL-104", "limiter.plans.a.limits", "none", "limiter.rules.api.limits", "1/1m"},
+            {"RL-104", "limiter.plan-lookup.wait", "11s", "limiter.rules.api.limits", "1/1m"},
+            {"RL-104", "limiter.plan-lookup.expiry", "10ms", "limiter.rules.api.limits", "1/1m"},
+            {"RL-104", "limiter.plan-lookup.max-entries", "0", "limiter.rules.api.limits", "1/1m"},
+            {"RL-104", "limiter.plan-lookup.max-per-minute", "0", "limiter.rules.api.limits", "1/1m"},
+            {"RL-101", "limiter.plan-lookup.waits", "1s", "limiter.rules.api.limits", "1/1m"},
+            {
+                "RL-170",
+                "limiter.rules.api.plan",
+                "com.example.Plans",
+                "limiter.rules.api.default-plan",
+                "free",
+                "limiter.rules.api.key",
+                "global"
+            },
+        }) {
+            String message = assertThrows(
+                            ConfigException.class, () -> plans(Arrays.copyOfRange(wrong, 1, wrong.length)))
+                    .getMessage();
+            assertTrue(message.contains(wrong[0]), message);
+        }
+    }
+
+    /** A limit of 0 denies everything on purpose, whatever it costs. */
+    @Test
+    void aCostThatNoRequestCanPay() {
+        Charging five = Charging.ONE_PERMIT.withCost(RequestCost.of(5));
+        Duration hour = Duration.ofHours(1);
+        RuleDefinition.of("r", Policy.of("closed", Limit.fixedWindow(0, hour)), "/x")
+                .withCharging(five);
+        RuleDefinition small = RuleDefinition.of("r", Policy.of("p", Limit.fixedWindow(4, hour)), "/x");
+        String message = assertThrows(ConfigException.class, () -> small.withCharging(five))
+                .getMessage();
+        assertTrue(message.contains("RL-165 limiter.rules.r.cost = 5: no request could ever be allowed"), message);
+    }
+}

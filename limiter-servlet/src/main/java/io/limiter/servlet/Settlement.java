@@ -1,0 +1,151 @@
+package io.limiter.servlet;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.RateLimiter;
+import io.limiter.config.Outcomes;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one request took, and which of it is given back when the application has completed: at the end of its first dispatch, or
+ * of its asynchronous work. Whatever ends otherwise (an exception, a timeout, a connection that breaks) keeps what it took, so
+ * that ending a request early is no way to try without being counted. Used by the one thread that has the request.
+ */
+final class Settlement implements AsyncListener {
+    private final RateLimiter limiter;
+    private final BiConsumer<Object, Charge> forget;
+    private final List<Term> terms = new ArrayList<>(2);
+    private final List<Decision> taken = new ArrayList<>(1);
+
+    /** How many calls of the filter chain have not returned. */
+    private int depth;
+
+    /** The response of asynchronous work, at whose end it is settled. */
+    private @Nullable HttpServletResponse awaited;
+
+    /**
+     * What a rule asked.
+     *
+     * @param outcomes which responses keep it; null for all
+     */
+    private record Term(
+            Object rule, Charge charge, @Nullable Outcomes outcomes) {
+        boolean isFor(Charge other) {
+            return areSame(charge, other);
+        }
+
+        boolean keeps(int status) {
+            return outcomes == null || outcomes.keeps(status);
+        }
+    }
+
+    /**
+     * The settlement of a request.
+     *
+     * @param forget takes a rule and a charge that was given back
+     */
+    Settlement(RateLimiter limiter, BiConsumer<Object, Charge> forget) {
+        this.limiter = limiter;
+        this.forget = forget;
+    }
+
+    /** Whether two charges use one quota. */
+    static boolean areSame(Charge one, Charge other) {
+        return one.key().equals(other.key())
+                && one.policy().name().equals(other.policy().name());
+    }
+
+    /** Notes what a rule asks, also where another one has asked it before. */
+    void note(Object rule, Charge charge, @Nullable Outcomes outcomes) {
+        terms.add(new Term(rule, charge, outcomes));
+    }
+
+    /** Notes what was granted. */
+    void note(Decision allowed) {
+        taken.add(allowed);
+    }
+
+    /** Runs the rest of a dispatch. Only the end of the outermost one is that of the application. */
+    void run(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
+            throws IOException, ServletException {
+        boolean completed = false;
+        depth++;
+        try {
+            chain.doFilter(request, response);
+            completed = true;
+        } finally {
+            depth--;
+            if (depth == 0) {
+                end(completed, request, response);
+            }
+        }
+    }
+
+    private void end(boolean completed, HttpServletRequest request, HttpServletResponse response) {
+        DispatcherType type = request.getDispatcherType();
+        if (!completed) {
+            taken.clear();
+        } else if (awaited == null && request.isAsyncStarted()) {
+            awaited = response;
+            request.getAsyncContext().addListener(this);
+        } else if (awaited == null && (type == DispatcherType.REQUEST || type == DispatcherType.ASYNC)) {
+            // After a FORWARD that began outside of the filter, the application goes on.
+            settle(response.getStatus());
+        }
+    }
+
+    private void settle(int status) {
+        List<Charge> back = new ArrayList<>(1);
+        for (Decision decision : taken) {
+            for (Charge charge : decision.charges()) {
+                List<Term> asked =
+                        terms.stream().filter(term -> term.isFor(charge)).toList();
+                if (!asked.isEmpty() && asked.stream().noneMatch(term -> term.keeps(status))) {
+                    back.add(charge);
+                    // A dispatch that comes after all, from a filter before this one, is charged again.
+                    asked.forEach(term -> forget.accept(term.rule, charge));
+                    terms.removeAll(asked);
+                }
+            }
+        }
+        if (!back.isEmpty()) {
+            limiter.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> areSame(one, charge)));
+        }
+        taken.clear();
+    }
+
+    @Override
+    public void onComplete(AsyncEvent event) {
+        HttpServletResponse response = awaited;
+        awaited = null;
+        if (response != null) {
+            settle(response.getStatus());
+        }
+    }
+
+    @Override
+    public void onTimeout(AsyncEvent event) {
+        taken.clear();
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+        taken.clear();
+    }
+
+    @Override
+    public void onStartAsync(AsyncEvent event) {
+        event.getAsyncContext().addListener(this);
+    }
+}

@@ -1,0 +1,53 @@
+package io.limiter.servlet;
+
+import jakarta.servlet.Filter;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** A real servlet container on a free port, for what must be the same on each. */
+public interface Container extends AutoCloseable {
+    /** Those that there are. */
+    enum Kind {
+        TOMCAT,
+        JETTY;
+
+        Container make(Path directory) {
+            return this == TOMCAT ? new WebServer(directory) : new JettyServer();
+        }
+    }
+
+    /** Adds a filter for all paths and all ways to get there. */
+    Container filter(String name, Filter filter);
+
+    /** Adds a servlet that answers every method. */
+    Container servlet(String pattern, WebServer.Answer answer);
+
+    Container errorPage(int status, String location);
+
+    Container start();
+
+    int port();
+
+    @Override
+    void close();
+
+    default HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
+    }
+
+    default HttpResponse<String> get(String path, String... headers) {
+        HttpRequest.Builder request = request(path);
+        return WebServer.send(headers.length == 0 ? request : request.headers(headers));
+    }
+
+    /** The status codes of so many calls of one path. */
+    default List<Integer> statuses(int calls, String path, String... headers) {
+        return IntStream.range(0, calls)
+                .mapToObj(i -> get(path, headers).statusCode())
+                .toList();
+    }
+}

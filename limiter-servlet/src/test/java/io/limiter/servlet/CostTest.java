@@ -1,0 +1,213 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.rule.Cost;
+import jakarta.servlet.http.HttpServletRequest;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** {@code cost} and {@code max-cost}. */
+class CostTest {
+    private static final String RULE = """
+            limiter.rules.batch.path = /*
+            limiter.rules.batch.limits = 100/1h
+            """;
+    private static final String HEADER =
+            RULE + "limiter.rules.batch.cost = header:X-Batch-Size\nlimiter.rules.batch.max-cost = 20\n";
+
+    private static final PartitionKey ADDRESS = PartitionKey.of("127.0.0.1");
+
+    @TempDir
+    Path directory;
+
+    private final AtomicInteger served = new AtomicInteger();
+    private final RateLimiter limiter = RateLimiter.on(
+            InProcessBackend.builder().timeSource(new ManualTime()).build());
+    private Container server;
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+        }
+        limiter.close();
+    }
+
+    private void start(Container.Kind kind, String rules) {
+        server = kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/", (request, response) -> served.incrementAndGet())
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
+                .start();
+    }
+
+    /** What a request took. */
+    private long taken(String rules, String path, String... headers) {
+        limiter.reset(policy(rules), ADDRESS);
+        assertEquals(200, server.get(path, headers).statusCode());
+        return 100 - left(rules);
+    }
+
+    private static Policy policy(String rules) {
+        return WebServer.config(rules).policies().values().iterator().next();
+    }
+
+    private long left(String rules) {
+        return limiter.peek(policy(rules), ADDRESS).remaining();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aConstant(Container.Kind kind) {
+        String rules = RULE + "limiter.rules.batch.cost = 40\n";
+        start(kind, rules);
+        assertEquals(40, taken(rules, "/page"));
+        assertEquals(List.of(200, 429), server.statuses(2, "/page"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aHeaderNeverCostsLessThanItMeans(Container.Kind kind) {
+        start(kind, HEADER);
+        assertEquals(1, taken(HEADER, "/page"), "missing");
+        assertEquals(1, taken(HEADER, "/page", "X-Batch-Size", "1"));
+        assertEquals(7, taken(HEADER, "/page", "x-batch-size", "007"));
+        assertEquals(20, taken(HEADER, "/page", "X-Batch-Size", "20"));
+        for (String text : List.of(
+                "21",
+                "0",
+                "-1",
+                "1.5",
+                "1e1",
+                "+1",
+                "0x1",
+                "many",
+                " ",
+                "1,1",
+                "1 1",
+                "9".repeat(18),
+                "9".repeat(400))) {
+            assertEquals(20, taken(HEADER, "/page", "X-Batch-Size", text), text);
+        }
+        assertEquals(20, taken(HEADER, "/page", "X-Batch-Size", "1", "X-Batch-Size", "1"), "repeated");
+    }
+
+    /** A request for each segment of its path; below zero for nobody. */
+    public static final class Segments implements Cost<HttpServletRequest> {
+        @Override
+        public long permits(HttpServletRequest request) {
+            return request.getServletPath().equals("/bad")
+                    ? -1
+                    : request.getServletPath().split("/", -1).length - 1;
+        }
+    }
+
+    /** Nothing. */
+    public static final class Free implements Cost<HttpServletRequest> {
+        @Override
+        public long permits(HttpServletRequest request) {
+            return 0;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClass(Container.Kind kind) {
+        String rules = RULE + "limiter.rules.batch.cost = " + Segments.class.getName() + "\n";
+        start(kind, rules);
+        assertEquals(1, taken(rules, "/page"));
+        assertEquals(3, taken(rules, "/a/b/c"));
+        int before = served.get();
+        assertEquals(500, server.get("/bad").statusCode());
+        assertEquals(before, served.get(), "what has no cost does not reach the application");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aConstantOrAClassMayOnlyLook(Container.Kind kind) {
+        for (String cost : List.of("0", Free.class.getName())) {
+            String rules = RULE.replace("100", "1") + "limiter.rules.batch.cost = " + cost + "\n";
+            start(kind, rules);
+            assertEquals(List.of(200, 200, 200), server.statuses(3, "/page"));
+            assertEquals(
+                    "\"batch\";r=1",
+                    server.get("/page").headers().firstValue("RateLimit").orElse(""));
+            server.close();
+            server = null;
+        }
+    }
+
+    /** A request that is charged little first, and then forwarded to what costs more, pays the rest there. */
+    @ParameterizedTest
+    @EnumSource
+    void aForwardToWhatCostsMorePaysTheRest(Container.Kind kind) {
+        String rules = """
+                limiter.policies.p.limits = 100/1h
+                limiter.rules.front.path = /forward
+                limiter.rules.front.policy = p
+                limiter.rules.front.cost = 0
+                limiter.rules.behind.path = /page
+                limiter.rules.behind.policy = p
+                limiter.rules.behind.cost = 30
+                """;
+        start(kind, rules);
+        assertEquals(30, taken(rules, "/forward"));
+        assertEquals(30, taken(rules, "/page"));
+        assertEquals(30, taken(rules.replace("cost = 0", "cost = 10"), "/forward"));
+    }
+
+    /** All of it comes back, and only once. */
+    @ParameterizedTest
+    @EnumSource
+    void whatCostMoreIsGivenBackAsAWhole(Container.Kind kind) {
+        String rules = """
+                limiter.policies.p.limits = 100/1h
+                limiter.rules.front.path = /forward
+                limiter.rules.front.policy = p
+                limiter.rules.front.cost = 10
+                limiter.rules.front.refund-on = 200
+                limiter.rules.behind.path = /page
+                limiter.rules.behind.policy = p
+                limiter.rules.behind.cost = 30
+                limiter.rules.behind.refund-on = 200
+                """;
+        start(kind, rules);
+        server.get("/forward");
+        // On Jetty the client has its response before the filter has returned.
+        Await.until(Duration.ofSeconds(20), "all is given back", () -> left(rules) == 100);
+    }
+
+    @Test
+    void whatIsFoundAtStartup() throws Exception {
+        assertEquals(List.of("RL-166"), FindingsTest.codes(() -> limiter(HEADER.replace("= 20", "= 200"))));
+        assertEquals(List.of("RL-167"), FindingsTest.codes(() -> limiter(RULE + "limiter.rules.batch.cost = 0\n")));
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> limiter(RULE + "limiter.rules.batch.cost = java.lang.String"))
+                .getMessage();
+        assertTrue(message.startsWith("RL-114 limiter.rules.batch.cost = java.lang.String: can't be made"), message);
+    }
+
+    private void limiter(String rules) {
+        WebServer.limiter(limiter, rules);
+    }
+}

@@ -1,0 +1,208 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** {@code count-on} and {@code refund-on}: only some responses keep what was charged, and whatever ends otherwise keeps it. */
+class CountOnTest extends CountOnApp {
+    @ParameterizedTest
+    @EnumSource
+    void onlyTheseStatusesCount(Container.Kind kind) {
+        start(kind, LOGIN.replace("path = /*", "path = /answer, /error"));
+        assertKept(0, "/answer?s=200");
+        assertKept(0, "/answer?s=302");
+        assertKept(1, "/answer?s=401");
+        assertKept(2, "/answer?s=403");
+        assertKept(2, "/answer?s=404");
+        assertKept(3, "/answer?s=503");
+        assertKept(3, "/error?s=404");
+        assertKept(4, "/error?s=401");
+        assertKept(5, "/error?s=500");
+        assertEquals(429, server.get("/answer?s=200").statusCode());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void allButTheseStatusesCount(Container.Kind kind) {
+        start(
+                kind,
+                LOGIN.replace("path = /*", "path = /answer").replace("count-on = 401, 403, 5xx", "refund-on = 304"));
+        assertKept(0, "/answer?s=304");
+        assertKept(1, "/answer?s=200");
+        assertKept(2, "/answer?s=401");
+        assertKept(2, "/answer?s=304");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anExceptionKeepsTheCharge(Container.Kind kind) {
+        start(kind, LOGIN.replace("path = /*", "path = /throw").replace(", 5xx", ""));
+        assertEquals(500, assertKept(1, "/throw"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theStatusAtTheEndOfTheRequestDecides(Container.Kind kind) {
+        start(kind, LOGIN.replace("path = /*", "path = /forward, /include"));
+        assertKept(0, "/forward?s=200");
+        assertKept(1, "/forward?s=401");
+        // Neither the end of what was included nor its status is the end of the request.
+        assertKept(2, "/include?s=403");
+        assertKept(2, "/include?s=200");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theEndOfAsynchronousWorkDecides(Container.Kind kind) {
+        start(kind, LOGIN.replace("path = /*", "path = /async, /async-dispatch"));
+        assertKept(1, "/async?s=401");
+        assertKept(1, "/async?s=200");
+        assertKept(2, "/async-dispatch?s=403");
+        assertKept(2, "/async-dispatch?s=200");
+        assertKept(3, "/async?s=500");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aTimeoutAndAFailureOfAsynchronousWorkKeepTheCharge(Container.Kind kind) {
+        start(
+                kind,
+                LOGIN.replace("path = /*", "path = /async-timeout, /async-throw")
+                        .replace(", 5xx", ""));
+        assertEquals(200, assertKept(1, "/async-timeout"));
+        assertEquals(500, assertKept(2, "/async-throw"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClientThatDisconnectsKeepsTheCharge(Container.Kind kind) throws Exception {
+        start(kind, LOGIN.replace("path = /*", "path = /stream"));
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            socket.getOutputStream()
+                    .write("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertTrue(socket.getInputStream().read() > 0);
+        }
+        assertTrue(ended.await(30, TimeUnit.SECONDS));
+        awaitCompleted(1);
+        assertEquals(LIMIT - 1, left());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void ofManyWrongPasswordsAtOnceAsManyReachTheApplicationAsTheLimitSays(Container.Kind kind) {
+        start(kind, LOGIN.replace("path = /*", "path = /answer"));
+        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 300)
+                .mapToObj(i -> WebServer.CLIENT.sendAsync(
+                        server.request("/answer?s=401").build(), HttpResponse.BodyHandlers.ofString()))
+                .toList();
+        long wrong = answers.stream()
+                .filter(answer -> answer.join().statusCode() == 401)
+                .count();
+        assertEquals(LIMIT, wrong);
+        assertEquals(LIMIT, served.get());
+        assertEquals(0, left());
+    }
+
+    /** What is counted, is given back or is denied while others are on their way: at the end only the wrong ones are left. */
+    @ParameterizedTest
+    @EnumSource
+    void theStateAfterwardsEqualsTheMatchingAnswers(Container.Kind kind) {
+        start(kind, LOGIN.replace("path = /*", "path = /answer, /async").replace("5/1h", "300/1h"));
+        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 300)
+                .mapToObj(i -> HttpRequest.newBuilder(
+                                server.request((i % 2 == 0 ? "/answer" : "/async") + "?s=" + (i % 3 == 0 ? 401 : 200))
+                                        .build()
+                                        .uri())
+                        .build())
+                .map(request -> WebServer.CLIENT.sendAsync(request, HttpResponse.BodyHandlers.ofString()))
+                .toList();
+        long wrong = answers.stream()
+                .filter(answer -> answer.join().statusCode() == 401)
+                .count();
+        assertEquals(100, wrong);
+        awaitCompleted(300);
+        assertEquals(200, left());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aChargeThatAnotherRuleKeepsIsNotGivenBack(Container.Kind kind) {
+        start(kind, """
+                limiter.policies.shared.limits = 5/1h
+                limiter.rules.login.path = /answer, /forward
+                limiter.rules.login.policy = shared
+                limiter.rules.login.count-on = 401
+                limiter.rules.all.path = /answer
+                limiter.rules.all.policy = shared
+                """);
+        assertKept(1, "/answer?s=200");
+        // The other rule asks for the charge on the way.
+        assertKept(2, "/forward?s=200");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aChargeThatSeveralRulesGiveBackIsGivenBackOnce(Container.Kind kind) {
+        start(kind, """
+                limiter.policies.shared.limits = 5/1h fixed
+                limiter.rules.login.path = /answer, /forward
+                limiter.rules.login.policy = shared
+                limiter.rules.login.count-on = 401
+                limiter.rules.all.path = /answer
+                limiter.rules.all.policy = shared
+                limiter.rules.all.refund-on = 200
+                """);
+        assertKept(1, "/answer?s=401");
+        assertKept(1, "/forward?s=200");
+        assertKept(2, "/forward?s=302");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDeniedRequestGivesNothingBack(Container.Kind kind) {
+        start(kind, LOGIN.replace("path = /*", "path = /answer") + "limiter.rules.login.on-failure = deny\n");
+        assertEquals(List.of(401, 401, 401, 401, 401), server.statuses(LIMIT, "/answer?s=401"));
+        assertEquals(List.of(429, 429), server.statuses(2, "/answer?s=200"));
+        assertEquals(0, left());
+    }
+
+    @Test
+    void whatIsGivenBackIsLogged() throws Exception {
+        assertEquals(List.of("RL-314"), FindingsTest.codes(() -> WebServer.limiter(limiter, LOGIN)));
+    }
+
+    /** A filter that goes on after the response seemed complete gives no free try. */
+    @ParameterizedTest
+    @EnumSource
+    void aDispatchAfterTheEndIsChargedAgain(Container.Kind kind) {
+        config = WebServer.config(LOGIN);
+        server = kind.make(directory)
+                .filter("outer", (request, response, chain) -> {
+                    chain.doFilter(request, response);
+                    if (request.getAttribute("again") == null) {
+                        request.setAttribute("again", true);
+                        request.startAsync().dispatch();
+                    }
+                })
+                .filter("limiter", WebServer.limiter(limiter, LOGIN))
+                .servlet(
+                        "/",
+                        (request, response) -> response.setStatus(request.getAttribute("again") == null ? 200 : 401))
+                .start();
+        server.get("/");
+        assertEquals(LIMIT - 1, left());
+    }
+}

@@ -1,0 +1,69 @@
+package io.limiter.servlet;
+
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import java.util.EnumSet;
+import org.eclipse.jetty.ee10.servlet.ErrorPageErrorHandler;
+import org.eclipse.jetty.ee10.servlet.FilterHolder;
+import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
+import org.eclipse.jetty.ee10.servlet.ServletHolder;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+
+/** A real Jetty on a free port. */
+public final class JettyServer implements Container {
+    private final Server server = new Server();
+    private final ServerConnector connector = new ServerConnector(server);
+    private final ServletContextHandler context = new ServletContextHandler("/");
+    private final ErrorPageErrorHandler errors = new ErrorPageErrorHandler();
+
+    @Override
+    public JettyServer filter(String name, Filter filter) {
+        FilterHolder holder = new FilterHolder(filter);
+        holder.setName(name);
+        holder.setAsyncSupported(true);
+        context.addFilter(holder, "/*", EnumSet.allOf(DispatcherType.class));
+        return this;
+    }
+
+    @Override
+    public JettyServer servlet(String pattern, WebServer.Answer answer) {
+        ServletHolder holder = new ServletHolder(new WebServer.AnswerServlet(answer));
+        holder.setAsyncSupported(true);
+        context.addServlet(holder, pattern);
+        return this;
+    }
+
+    @Override
+    public JettyServer errorPage(int status, String location) {
+        errors.addErrorPage(status, location);
+        return this;
+    }
+
+    @Override
+    public JettyServer start() {
+        context.setErrorHandler(errors);
+        server.addConnector(connector);
+        server.setHandler(context);
+        try {
+            server.start();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+        return this;
+    }
+
+    @Override
+    public int port() {
+        return connector.getLocalPort();
+    }
+
+    @Override
+    public void close() {
+        try {
+            server.stop();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

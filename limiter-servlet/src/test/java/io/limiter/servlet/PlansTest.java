@@ -1,0 +1,292 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limiter;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.rule.PlanResolver;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.security.Principal;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** {@code plan}, {@code default-plan} and {@code limiter.plans}: each caller has the limits of its plan, and always some. */
+class PlansTest {
+    private static final String PLANS = """
+            limiter.plans.free.limits = 1/1h
+            limiter.plans.gold.limits = 3/1h
+            limiter.rules.api.path = /*
+            limiter.rules.api.plan = header:X-Plan
+            limiter.rules.api.default-plan = free
+            """;
+    private static final String BY_KEY = PLANS.replace("header:X-Plan", Lookup.class.getName())
+            + "limiter.rules.api.key = header:X-Api-Key\nlimiter.plan-lookup.wait = 5s\n";
+
+    @TempDir
+    Path directory;
+
+    private final RateLimiter rateLimiter = RateLimiter.on(
+            InProcessBackend.builder().timeSource(new ManualTime()).build());
+    private final Lookup lookup = new Lookup();
+    private Limiter limiter;
+    private Container server;
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+        }
+        rateLimiter.close();
+    }
+
+    /** A database that may be down, slow or wrong. */
+    public static final class Lookup implements PlanResolver {
+        private final AtomicInteger lookups = new AtomicInteger();
+        private volatile @Nullable CountDownLatch slow;
+        private volatile @Nullable String answer;
+        private volatile boolean down;
+
+        @Override
+        public @Nullable String plan(String caller) throws Exception {
+            lookups.incrementAndGet();
+            if (down) {
+                throw new IllegalStateException("the database is down");
+            }
+            if (slow != null) {
+                slow.await(60, TimeUnit.SECONDS);
+            }
+            return answer != null ? answer : caller.startsWith("gold") ? "gold" : null;
+        }
+    }
+
+    private void start(Container.Kind kind, String rules) {
+        limiter = Limiter.of(WebServer.config(rules), rateLimiter);
+        server = kind.make(directory)
+                .filter(
+                        "user",
+                        (request, response, chain) -> chain.doFilter(new Known((HttpServletRequest) request), response))
+                .filter(
+                        "limiter",
+                        RateLimitFilter.builder(limiter)
+                                .beans(type -> type == Lookup.class ? lookup : null)
+                                .build())
+                .servlet("/", WebServer.Answer.text("ok"))
+                .start();
+    }
+
+    /** How many of five requests are allowed. */
+    private long allowed(String... headers) {
+        return server.statuses(5, "/page", headers).stream()
+                .filter(status -> status == 200)
+                .count();
+    }
+
+    private void forget(String plan) {
+        limiter.policies().values().stream()
+                .filter(policy -> policy.name().endsWith(plan))
+                .forEach(policy -> rateLimiter.reset(policy, PartitionKey.of("127.0.0.1")));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aHeaderThatIsMissingUnknownOrThereTwiceIsTheDefaultPlan(Container.Kind kind) {
+        start(kind, PLANS);
+        assertEquals(3, allowed("X-Plan", "gold"));
+        assertEquals(1, allowed());
+        for (String text : List.of("platinum", "GOLD", "gold,free", "api.gold", "", "gold gold")) {
+            forget("free");
+            assertEquals(1, allowed("X-Plan", text), text);
+        }
+        forget("free");
+        assertEquals(1, allowed("X-Plan", "gold", "X-Plan", "gold"));
+        forget("gold");
+        assertEquals(3, allowed("X-Plan", " gold "));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fieldsAndDenialsNameThePlan(Container.Kind kind) {
+        start(kind, PLANS);
+        HttpResponse<String> gold = server.get("/page", "X-Plan", "gold");
+        assertEquals(
+                "\"api.gold\";q=3;w=3600",
+                gold.headers().firstValue("RateLimit-Policy").orElse(""));
+        assertEquals(
+                "\"api.gold\";r=2;t=3600",
+                gold.headers().firstValue("RateLimit").orElse(""));
+        server.get("/page");
+        HttpResponse<String> denied = server.get("/page");
+        assertEquals(429, denied.statusCode());
+        assertTrue(denied.body().contains("\"violated-policies\":[\"api.free\"]"), denied.body());
+        assertEquals(Set.of("api.free", "api.gold"), limiter.policies().keySet());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void twoRulesWithOnePlanAreTwoQuotas(Container.Kind kind) {
+        start(
+                kind,
+                PLANS
+                        + PLANS.replaceAll("(?m)^limiter.plans.*\n", "")
+                                .replace(".api.", ".other.")
+                                .replace("/*", "/other"));
+        assertEquals(3, allowed("X-Plan", "gold"));
+        assertEquals(429, server.get("/other", "X-Plan", "gold").statusCode());
+        assertEquals(
+                2,
+                rateLimiter
+                                .peek(limiter.policy("other.gold"), PartitionKey.of("127.0.0.1"))
+                                .remaining()
+                        - 1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aNewConfigurationChangesPlansLive(Container.Kind kind) {
+        start(kind, PLANS);
+        assertEquals(3, allowed("X-Plan", "gold"));
+        limiter.replace(WebServer.config(PLANS.replace("3/1h", "5/1h")));
+        assertEquals(2, allowed("X-Plan", "gold"));
+        limiter.replace(WebServer.config(PLANS.replace(".gold.", ".silver.")));
+        assertEquals(1, allowed("X-Plan", "gold"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anAttributeOfTheUser(Container.Kind kind) {
+        start(kind, PLANS.replace("header:X-Plan", "user:plan"));
+        assertEquals(3, allowed("Test-Plan", "gold"));
+        assertEquals(1, allowed());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aResolverIsAskedOnceForEachCaller(Container.Kind kind) {
+        start(kind, BY_KEY);
+        assertEquals(3, allowed("X-Api-Key", "gold 1"));
+        assertEquals(3, allowed("X-Api-Key", "gold 2"));
+        assertEquals(1, allowed("X-Api-Key", "other"));
+        assertEquals(3, lookup.lookups.get());
+        assertEquals(1, allowed());
+        assertEquals(3, lookup.lookups.get(), "a caller without a key is nobody, and not looked up");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDatabaseThatIsDownOrWrongLimitsEveryRequest(Container.Kind kind) throws Exception {
+        start(kind, BY_KEY);
+        lookup.down = true;
+        assertEquals(1, allowed("X-Api-Key", "gold 1"));
+        assertEquals(1, lookup.lookups.get(), "the failure is remembered");
+        lookup.down = false;
+        lookup.answer = "platinum";
+        assertEquals(List.of("RL-316"), FindingsTest.codes(() -> assertEquals(1, allowed("X-Api-Key", "gold 2"))));
+    }
+
+    /** A hundred clients at once, in front of a database that does not answer. */
+    @ParameterizedTest
+    @EnumSource
+    void aDatabaseThatHangsLimitsEveryRequest(Container.Kind kind) throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        lookup.slow = end;
+        start(kind, BY_KEY.replace("wait = 5s", "wait = 40ms"));
+        long began = System.nanoTime();
+        Map<Integer, Long> statuses = IntStream.range(0, 200)
+                .mapToObj(i -> WebServer.CLIENT.sendAsync(
+                        server.request("/page")
+                                .header("X-Api-Key", "gold " + i % 100)
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString()))
+                .toList()
+                .stream()
+                .map(CompletableFuture::join)
+                .collect(Collectors.groupingBy(HttpResponse::statusCode, Collectors.counting()));
+        // The limit of the default plan for each: one.
+        assertEquals(Map.of(200, 100L, 429, 100L), statuses);
+        assertTrue(System.nanoTime() - began < 30_000_000_000L);
+        assertTrue(lookup.lookups.get() <= 4, "at once: " + lookup.lookups.get());
+        end.countDown();
+    }
+
+    public record Customer(String getName, String plan) implements Principal {
+        @Override
+        public String getName() {
+            return getName;
+        }
+    }
+
+    /** As Spring Security has it: the details are in an object within. */
+    public record Token(Object getPrincipal) implements Principal {
+        @Override
+        public String getName() {
+            return "token";
+        }
+
+        @Override
+        public Object getPrincipal() {
+            return getPrincipal;
+        }
+    }
+
+    public record Claims(Map<String, String> claims) {
+        public String getClaim(String name) {
+            return claims.get(name);
+        }
+    }
+
+    @Test
+    void whereAttributesAreFound() {
+        assertEquals("gold", UserAttribute.of(new Customer("ann", "gold"), "plan"));
+        assertEquals("ann", UserAttribute.of(new Customer("ann", "gold"), "name"));
+        assertEquals("gold", UserAttribute.of(new Token(new Customer("ann", "gold")), "plan"));
+        assertEquals("gold", UserAttribute.of(new Token(new Claims(Map.of("plan", "gold"))), "plan"));
+        assertNull(UserAttribute.of(new Token(new Claims(Map.of())), "plan"));
+        assertNull(UserAttribute.of(new Customer("ann", "gold"), "other"));
+        assertNull(UserAttribute.of(() -> "ann", "plan"));
+        assertNull(UserAttribute.of(null, "plan"));
+    }
+
+    @Test
+    void whatIsFoundAtStartup() throws Exception {
+        assertEquals(List.of("RL-168"), FindingsTest.codes(() -> WebServer.limiter(rateLimiter, PLANS)));
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> WebServer.limiter(rateLimiter, PLANS.replace("header:X-Plan", "com.example.Nobody")))
+                .getMessage();
+        assertTrue(message.startsWith("RL-114 limiter.rules.api.plan = com.example.Nobody: can't be made"), message);
+    }
+
+    private static final class Known extends HttpServletRequestWrapper {
+        Known(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        public @Nullable Principal getUserPrincipal() {
+            String plan = getHeader("Test-Plan");
+            return plan == null ? null : new Customer("ann", plan);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import io.limiter.redis.RedisBackend;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisMonitor;
+import redis.embedded.RedisServer;
+
+/** What {@code count-on} gives back on a real Redis. */
+class RefundOnRedisTest {
+    private static final String RULES = """
+            limiter.rules.one.path = /*
+            limiter.rules.one.limits = 5/1h, 9/1d fixed
+            limiter.rules.one.count-on = 401
+            limiter.rules.two.path = /*
+            limiter.rules.two.key = global
+            limiter.rules.two.limits = 5/1h token-bucket
+            limiter.rules.two.refund-on = 2xx
+            limiter.rules.three.path = /page
+            limiter.rules.three.limits = 5/1h
+            limiter.rules.three.count-on = 401
+            limiter.rules.kept.path = /*
+            limiter.rules.kept.limits = 5/1h
+            """;
+
+    @TempDir
+    Path directory;
+
+    private Container start(Container.Kind kind, RateLimiter limiter) {
+        return kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, RULES))
+                .servlet(
+                        "/page", (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
+                .start();
+    }
+
+    private static List<Long> left(RateLimiter limiter) {
+        Map<String, Policy> policies = WebServer.config(RULES).policies();
+        PartitionKey address = PartitionKey.of("127.0.0.1");
+        return List.of(
+                limiter.peek(policies.get("one"), address).remaining(),
+                limiter.peek(policies.get("two"), PartitionKey.global()).remaining(),
+                limiter.peek(policies.get("three"), address).remaining(),
+                limiter.peek(policies.get("kept"), address).remaining());
+    }
+
+    private static void assertLeft(RateLimiter limiter, Long... expected) {
+        Await.until(
+                Duration.ofSeconds(20),
+                List.of(expected) + " left",
+                () -> left(limiter).equals(List.of(expected)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void chargesOfTwoDispatchesAreGivenBackByOneCommand(Container.Kind kind) throws Exception {
+        List<String> commands = new CopyOnWriteArrayList<>();
+        RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
+        try (RateLimiter limiter = RateLimiter.on(backend);
+                Container server = start(kind, limiter);
+                Jedis monitored = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            server.get("/forward?s=401");
+            assertLeft(limiter, 4L, 4L, 4L, 4L);
+            CompletableFuture<Void> monitor = CompletableFuture.runAsync(() -> monitored.monitor(new JedisMonitor() {
+                @Override
+                public void onCommand(String command) {
+                    commands.add(command);
+                }
+            }));
+            try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                Await.until(Duration.ofSeconds(20), "the monitor sees commands", () -> {
+                    other.echo("begin");
+                    return !commands.isEmpty();
+                });
+            }
+            server.get("/forward?s=200");
+            // One decision for each dispatch, and one refund.
+            Await.until(
+                    Duration.ofSeconds(20),
+                    "a refund",
+                    () -> scripts(commands).stream().anyMatch(one -> one.contains("back:")));
+            List<String> seen = scripts(commands);
+            monitored.disconnect();
+            monitor.handle((nothing, closed) -> nothing).get(10, TimeUnit.SECONDS);
+            assertEquals(3, seen.size(), seen::toString);
+            assertEquals(
+                    List.of(false, false, true),
+                    seen.stream().map(one -> one.contains("back:")).toList());
+            assertLeft(limiter, 4L, 4L, 4L, 3L);
+        }
+    }
+
+    private static List<String> scripts(List<String> commands) {
+        return List.copyOf(commands).stream()
+                .filter(command -> command.contains("\"EVALSHA\""))
+                .toList();
+    }
+
+    @Test
+    void onAClusterEachIsGivenBackAtItsMaster() throws Exception {
+        RedisBackend backend = Backends.connected(Backends.redis().cluster(RedisServers.cluster()));
+        try (RateLimiter limiter = RateLimiter.on(backend);
+                Container server = start(Container.Kind.TOMCAT, limiter)) {
+            server.get("/forward?s=200");
+            assertLeft(limiter, 5L, 5L, 5L, 4L);
+        }
+    }
+
+    /** Redis stops while the application runs: its client waits for nothing, and what was charged stays. */
+    @ParameterizedTest
+    @EnumSource
+    void aRefundThatRedisDoesNotAnswerKeepsTheCharge(Container.Kind kind) throws Exception {
+        int port = RedisServers.freePort();
+        RedisServer redis = RedisServers.start(port);
+        long pid = RedisServers.pid(port);
+        String address = "redis://127.0.0.1:" + port;
+        RedisBackend backend = RedisBackend.builder()
+                .address(address)
+                .deadline(Duration.ofSeconds(2))
+                .build();
+        assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
+        Waiting waiting = new Waiting(backend);
+        try (RateLimiter limiter = RateLimiter.on(waiting);
+                Container server = kind.make(directory)
+                        .filter("limiter", WebServer.limiter(limiter, RULES))
+                        .servlet("/page", (request, response) -> RedisServers.signal("STOP", pid))
+                        .start()) {
+            long began = System.nanoTime();
+            assertEquals(200, server.get("/page").statusCode());
+            assertTrue(System.nanoTime() - began < 1_500_000_000L, "the client waited for the refund");
+            assertEquals(false, waiting.refunded.get(30, TimeUnit.SECONDS));
+        } finally {
+            RedisServers.signal("CONT", pid);
+            RedisServers.stop(redis);
+        }
+    }
+
+    /** Tells how a refund has ended. */
+    private record Waiting(Backend backend, CompletableFuture<Boolean> refunded) implements Backend {
+        Waiting(Backend backend) {
+            this(backend, new CompletableFuture<>());
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            return backend.decide(charges, mode);
+        }
+
+        @Override
+        public CompletionStage<Boolean> refund(Decision decision) {
+            return backend.refund(decision)
+                    .whenComplete((given, failure) -> refunded.complete(failure == null && given));
+        }
+
+        @Override
+        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+            return backend.reset(policy, key);
+        }
+
+        @Override
+        public void close() {
+            backend.close();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.PlanSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The examples of docs/rules.md about cost, outcomes and plans, as they are written. */
+class RulesPageChargingTest {
+    private static final Pattern PROPERTIES = Pattern.compile("(?s)```properties\n(.*?)```");
+
+    @TempDir
+    Path directory;
+
+    private static String example(String section, int index) throws IOException {
+        String page = Files.readString(Path.of("../docs/rules.md"));
+        Matcher found = PROPERTIES.matcher(page.substring(page.indexOf("\n## " + section)));
+        for (int i = 0; i <= index; i++) {
+            assertTrue(found.find(), section);
+        }
+        return found.group(1);
+    }
+
+    private List<Integer> statuses(String rules, int calls, String path, String... headers) {
+        try (WebServer server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(new ManualTime(), rules))
+                .servlet("/", (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
+                .start()) {
+            return server.statuses(calls, path, headers);
+        }
+    }
+
+    @Test
+    void onlyWrongPasswordsCount() throws IOException {
+        String rules = example("Counting outcomes", 0).replace("methods = POST", "methods = GET");
+        assertEquals(List.of(200, 200, 200, 200, 200, 200), statuses(rules, 6, "/login?s=200"));
+        assertEquals(List.of(401, 401, 401, 401, 401, 429), statuses(rules, 6, "/login?s=401"));
+    }
+
+    @Test
+    void notModifiedIsGivenBack() throws IOException {
+        String rules = example("Counting outcomes", 1).replace("100/", "1/");
+        assertEquals(List.of(304, 304), statuses(rules, 2, "/files/a?s=304"));
+        assertEquals(List.of(200, 429), statuses(rules, 2, "/files/a?s=200"));
+    }
+
+    @Test
+    void anExportCostsFive() throws IOException {
+        assertEquals(List.of(200, 200, 200, 200, 429), statuses(example("Cost", 0), 5, "/export?s=200"));
+    }
+
+    @Test
+    void aBatchCostsItsSize() throws IOException {
+        String rules = example("Cost", 1).replace("1000/", "100/");
+        assertEquals(List.of(200, 200, 429), statuses(rules, 3, "/batch?s=200", "X-Batch-Size", "50"));
+        assertEquals(List.of(200, 429), statuses(rules, 2, "/batch?s=200", "X-Batch-Size", "many"));
+    }
+
+    @Test
+    void callersHaveTheLimitsOfTheirPlans() throws IOException {
+        String rules = example("Plans", 0).replace("100/", "1/").replace("1000/", "2/");
+        assertEquals(List.of(200, 200, 429), statuses(rules, 3, "/api/a?s=200", "X-Plan", "gold"));
+        assertEquals(List.of(200, 429), statuses(rules, 2, "/api/a?s=200"));
+    }
+
+    @Test
+    void theDefaultsOfLookupsAreThose() throws IOException {
+        String page = Files.readString(Path.of("../docs/rules.md"));
+        LimiterConfig.Builder written = LimiterConfig.builder();
+        Matcher rows = Pattern.compile("\\| `(limiter.plan-lookup.[a-z-]+)` \\| `([^`]+)` \\|")
+                .matcher(page);
+        int count = 0;
+        while (rows.find()) {
+            written.property("page", 1, rows.group(1), rows.group(2));
+            count++;
+        }
+        assertEquals(4, count);
+        assertEquals(PlanSettings.DEFAULT, written.build().plans());
+    }
+}

@@ -1,0 +1,21 @@
+package io.limiter.spring.call;
+
+import io.limiter.Policy;
+import java.util.Map;
+
+/**
+ * The policies of an annotation by plan. Immutable.
+ *
+ * @param defaultPlan one of them
+ */
+public record MethodPlans(Map<String, Policy> policies, String defaultPlan) {
+    /** Copies the policies. */
+    public MethodPlans {
+        policies = Map.copyOf(policies);
+    }
+
+    /** Those of an annotation with one policy for all. */
+    static MethodPlans one(Policy policy) {
+        return new MethodPlans(Map.of("", policy), "");
+    }
+}

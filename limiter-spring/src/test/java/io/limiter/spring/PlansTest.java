@@ -1,0 +1,102 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limiter;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** {@code @RateLimited(plan = ...)}: each caller has the limits of its plan, and always some. */
+class PlansTest {
+    private static final String PLANS = """
+            limiter.plans.free.limits = 1/1h
+            limiter.plans.gold.limits = 3/1h
+            """;
+
+    public record User(String name, @Nullable String plan) {}
+
+    static class Exports {
+        @RateLimited(plan = "#user.plan", defaultPlan = "free", key = "#user.name")
+        public void export(@Nullable User user) {}
+
+        @RateLimited(plan = "#user?.plan", defaultPlan = "free", key = "global", name = "other")
+        public void other(@Nullable User user) {}
+    }
+
+    private static int allowed(Exports exports, String name, @Nullable String plan) {
+        return App.passes(9, () -> {
+            exports.export(new User(name, plan));
+            return null;
+        });
+    }
+
+    @Test
+    void aCallHasTheLimitsOfThePlan() {
+        try (App app = App.of(PLANS, Exports.class)) {
+            Exports exports = app.bean(Exports.class);
+            assertEquals(3, allowed(exports, "ann", "gold"));
+            assertEquals(1, allowed(exports, "bob", "free"));
+            assertEquals(1, allowed(exports, "cid", null));
+            assertEquals(1, allowed(exports, "dan", "platinum"));
+            assertEquals(1, App.passes(9, () -> {
+                exports.other(null);
+                return null;
+            }));
+        }
+    }
+
+    @Test
+    void thePoliciesOfPlansAreKnownAndChangeLive() {
+        try (App app = App.of(PLANS, Exports.class)) {
+            Exports exports = app.bean(Exports.class);
+            Limiter limiter = app.context().getBean(Limiter.class);
+            assertEquals(3, allowed(exports, "ann", "gold"));
+            assertEquals(
+                    Set.of("Exports.export.free", "Exports.export.gold", "other.free", "other.gold"),
+                    limiter.policies().keySet());
+            limiter.replace(App.config(PLANS.replace("3/1h", "5/1h") + "limiter.plans.silver.limits = 2/1h\n"));
+            assertEquals(2, allowed(exports, "ann", "gold"));
+            assertEquals(2, allowed(exports, "eve", "silver"));
+            assertEquals(
+                    5, limiter.policy("Exports.export.gold").limits().get(0).permits());
+            assertTrue(limiter.policies().containsKey("other.silver"));
+        }
+    }
+
+    static class Both {
+        @RateLimited(plan = "#p0", defaultPlan = "free", limits = "1/1h", key = "global")
+        public void call(String plan) {}
+    }
+
+    static class NoDefault {
+        @RateLimited(plan = "#p0", key = "global")
+        public void call(String plan) {}
+    }
+
+    static class Unknown {
+        @RateLimited(plan = "#p0", defaultPlan = "fre", key = "global")
+        public void call(String plan) {}
+    }
+
+    static class NoExpression {
+        @RateLimited(plan = "header:X-Plan", defaultPlan = "free", key = "global")
+        public void call(String plan) {}
+    }
+
+    @Test
+    void whatIsWrongFailsStartup() {
+        assertFails("RL-121", "keep one of the two", Both.class);
+        assertFails("RL-121", "plan and defaultPlan belong together", NoDefault.class);
+        assertFails("RL-169", "there is no such plan", Unknown.class);
+        assertFails("RL-123", "is no expression", NoExpression.class);
+        String taken = App.failure(PLANS + "limiter.policies.other.gold.limits = 3/1h\n", Exports.class);
+        assertTrue(taken.startsWith("RL-126"), taken);
+    }
+
+    private static void assertFails(String code, String words, Class<?> bean) {
+        String message = App.failure(PLANS, bean);
+        assertTrue(message.startsWith(code) && message.contains(words), message);
+    }
+}
