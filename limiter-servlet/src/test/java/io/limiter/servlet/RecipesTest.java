@@ -3,14 +3,19 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Decision.Source;
+import io.limiter.ManualTime;
 import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.http.HttpRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -29,6 +34,7 @@ class RecipesTest {
     @TempDir
     Path directory;
 
+    private final AtomicInteger served = new AtomicInteger();
     private RuleSite site;
 
     @AfterEach
@@ -138,5 +144,59 @@ class RecipesTest {
         assertEquals(10, site.reached(12, "/page"));
         assertEquals(4, site.rateLimiter.counters().allowed("next", Source.IN_PROCESS));
         assertEquals(6, site.rateLimiter.counters().denied("next", Source.IN_PROCESS));
+    }
+
+    /** Answers 401 to wrong passwords, as an application does. */
+    private ServletSite.Running login(ServletSite container) throws Exception {
+        return container.start(
+                directory,
+                List.of(WebServer.limiter(new ManualTime(), text(FILES.resolve("login.properties")))),
+                Map.of("/login/*", (request, response) -> {
+                    served.incrementAndGet();
+                    response.setStatus("right".equals(request.getHeader("Password")) ? 200 : 401);
+                }));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void login(ServletSite container) throws Exception {
+        try (ServletSite.Running running = login(container)) {
+            for (int i = 0; i < 50; i++) {
+                assertEquals(200, tried(running, "ann", "right"), "who logs in uses nothing");
+            }
+            for (int i = 0; i < 5; i++) {
+                assertEquals(401, tried(running, "ann", "wrong"));
+            }
+            assertEquals(429, tried(running, "ann", "right"), "the account");
+            for (int i = 0; i < 15; i++) {
+                assertEquals(401, tried(running, "account" + i, "wrong"));
+            }
+            assertEquals(429, tried(running, "bob", "right"), "the address");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void threeHundredWrongPasswordsAtOnce(ServletSite container) throws Exception {
+        try (ServletSite.Running running = login(container)) {
+            IntStream.range(0, 300).parallel().forEach(i -> tried(running, "ann", "wrong"));
+            assertEquals(5, served.get());
+        }
+    }
+
+    private static int tried(ServletSite.Running running, String account, String password) {
+        return WebServer.send(running.request("/login/" + account)
+                        .header("Password", password)
+                        .POST(HttpRequest.BodyPublishers.noBody()))
+                .statusCode();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void plans(Container container) {
+        start(container, "plans");
+        assertEquals(5, site.reached(6, "/api/a", "X-Api-Key", "ann"));
+        assertEquals(20, site.reached(21, "/api/a", "X-Api-Key", "bob", "X-Plan", "gold"));
+        assertEquals(5, site.reached(6, "/api/a", "X-Api-Key", "eve", "X-Plan", "platinum"), "no such plan");
     }
 }
