@@ -130,7 +130,17 @@ public record LimiterConfig(
     /** The same configuration with the state in Redis, shared by so many instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
         return new LimiterConfig(
-                enabled, BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules, plans);
+                enabled,
+                BackendKind.REDIS,
+                settings,
+                inProcess,
+                sharedBy,
+                clientIp,
+                http,
+                callers,
+                policies,
+                rules,
+                plans);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
@@ -159,7 +169,8 @@ public record LimiterConfig(
 
     /** The same configuration, in force or not. */
     public LimiterConfig withEnabled(boolean on) {
-        return new LimiterConfig(on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans);
+        return new LimiterConfig(
+                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans);
     }
 
     /** The same configuration with these plans, for annotations; rules keep those that they have. */

@@ -161,21 +161,23 @@ public record RedisSettings(
     public static RedisSettings of(String address) {
         RedisSettings none = DEFAULT;
         return new RedisSettings(
-                none.mode,
-                List.of(address),
-                null,
-                null,
-                null,
-                null,
-                none.prefix,
-                none.deadline,
-                none.startupWait);
+                none.mode, List.of(address), null, null, null, null, none.prefix, none.deadline, none.startupWait);
     }
 
     /** The same settings with these secrets. */
     public RedisSettings withKeySecrets(@Nullable String present, @Nullable String previous) {
         return new RedisSettings(
-                mode, addresses, master, config, username, password, present, previous, prefix, deadline, startupWait,
+                mode,
+                addresses,
+                master,
+                config,
+                username,
+                password,
+                present,
+                previous,
+                prefix,
+                deadline,
+                startupWait,
                 denialMaxAge);
     }
 

@@ -121,7 +121,16 @@ public record RuleDefinition(
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
         return new RuleDefinition(
-                name, paths, new LinkedHashSet<>(List.of(only)), key, ipv6PrefixBits, policy, position, scope, mode, charging);
+                name,
+                paths,
+                new LinkedHashSet<>(List.of(only)),
+                key,
+                ipv6PrefixBits,
+                policy,
+                position,
+                scope,
+                mode,
+                charging);
     }
 
     /**
@@ -131,7 +140,16 @@ public record RuleDefinition(
     public RuleDefinition withKey(KeyPart... parts) {
         List<KeyPart> all = List.of(parts);
         return new RuleDefinition(
-                name, paths, methods, all, ipv6PrefixBits, policy, Position.of(all, scope, charging), scope, mode, charging);
+                name,
+                paths,
+                methods,
+                all,
+                ipv6PrefixBits,
+                policy,
+                Position.of(all, scope, charging),
+                scope,
+                mode,
+                charging);
     }
 
     /** The same rule, decided there. */
@@ -141,7 +159,8 @@ public record RuleDefinition(
 
     /** The same rule for the requests of this scope only, decided where its callers are known. */
     public RuleDefinition withScope(RuleScope other) {
-        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, latest(other, charging), other, mode, charging);
+        return new RuleDefinition(
+                name, paths, methods, key, ipv6PrefixBits, policy, latest(other, charging), other, mode, charging);
     }
 
     /** The same rule in another mode. */
@@ -149,10 +168,10 @@ public record RuleDefinition(
         return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, position, scope, other, charging);
     }
 
-
     /** The same rule that charges requests in this way. */
     public RuleDefinition withCharging(Charging how) {
-        return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, latest(scope, how), scope, mode, how);
+        return new RuleDefinition(
+                name, paths, methods, key, ipv6PrefixBits, policy, latest(scope, how), scope, mode, how);
     }
 
     private Position latest(RuleScope other, Charging how) {
@@ -178,7 +197,9 @@ public record RuleDefinition(
 
         /** The first one where the key, the callers that are exempt and the plan are known. */
         static Position of(List<KeyPart> key, RuleScope scope, Charging charging) {
-            return scope.exempt().needUser() || charging.needsUser() || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
+            return scope.exempt().needUser()
+                            || charging.needsUser()
+                            || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
                     ? AFTER_AUTHENTICATION
                     : BEFORE_AUTHENTICATION;
         }

@@ -239,15 +239,7 @@ class RulesInCodeTest {
     private static Supplier<RedisSettings> redis(
             RedisMode mode, List<String> addresses, String master, String prefix, int millis) {
         return () -> new RedisSettings(
-                mode,
-                addresses,
-                master,
-                null,
-                null,
-                null,
-                prefix,
-                Duration.ofMillis(millis),
-                Duration.ZERO);
+                mode, addresses, master, null, null, null, prefix, Duration.ofMillis(millis), Duration.ZERO);
     }
 
     private static void same(String property, String value, Supplier<?> code) {

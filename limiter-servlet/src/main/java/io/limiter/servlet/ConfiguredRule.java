@@ -78,7 +78,8 @@ final class ConfiguredRule implements Rule<Dispatch> {
                 || isLeftOut.test(dispatch)) {
             return null;
         }
-        Charge charge = new Charge(policy.apply(dispatch), key.of(dispatch, dispatch), cost.permits(dispatch.request()));
+        Charge charge =
+                new Charge(policy.apply(dispatch), key.of(dispatch, dispatch), cost.permits(dispatch.request()));
         return dispatch.isNewTo(identity, charge, outcomes) ? charge : null;
     }
 }

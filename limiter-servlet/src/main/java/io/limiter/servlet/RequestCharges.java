@@ -123,7 +123,9 @@ final class RequestCharges {
         List<Charge> due = new ArrayList<>();
         for (Charge charge : charges) {
             if (!has(charge)
-                    && met.stream().noneMatch(one -> one instanceof Shadowed other && Settlement.areSame(charge, other.charge))) {
+                    && met.stream()
+                            .noneMatch(
+                                    one -> one instanceof Shadowed other && Settlement.areSame(charge, other.charge))) {
                 met.add(new Shadowed(charge));
                 due.add(charge);
             }

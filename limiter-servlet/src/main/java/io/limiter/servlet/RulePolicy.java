@@ -32,10 +32,7 @@ final class RulePolicy {
      * @throws IllegalArgumentException if the class can't be made
      */
     static Function<Dispatch, Policy> of(
-            RuleDefinition rule,
-            RequestKey key,
-            PlanSettings settings,
-            NamedClasses classes) {
+            RuleDefinition rule, RequestKey key, PlanSettings settings, NamedClasses classes) {
         RulePlans plans = rule.charging().plans();
         if (plans == null) {
             Policy only = rule.policy();

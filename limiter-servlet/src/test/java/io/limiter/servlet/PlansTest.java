@@ -90,7 +90,7 @@ class PlansTest {
                 .filter(
                         "limiter",
                         RateLimitFilter.builder(limiter)
-                                .beans(type -> type == Lookup.class ? lookup : null)
+                                .instances(type -> type == Lookup.class ? lookup : null)
                                 .build())
                 .servlet("/", WebServer.Answer.text("ok"))
                 .start();

@@ -147,7 +147,7 @@ class RecipesTest {
     }
 
     /** Answers 401 to wrong passwords, as an application does. */
-    private ServletSite.Running login(ServletSite container) throws Exception {
+    private ServletSite.Running startLogin(ServletSite container) throws Exception {
         return container.start(
                 directory,
                 List.of(WebServer.limiter(new ManualTime(), text(FILES.resolve("login.properties")))),
@@ -160,7 +160,7 @@ class RecipesTest {
     @ParameterizedTest
     @EnumSource
     void login(ServletSite container) throws Exception {
-        try (ServletSite.Running running = login(container)) {
+        try (ServletSite.Running running = startLogin(container)) {
             for (int i = 0; i < 50; i++) {
                 assertEquals(200, tried(running, "ann", "right"), "who logs in uses nothing");
             }
@@ -178,7 +178,7 @@ class RecipesTest {
     @ParameterizedTest
     @EnumSource
     void threeHundredWrongPasswordsAtOnce(ServletSite container) throws Exception {
-        try (ServletSite.Running running = login(container)) {
+        try (ServletSite.Running running = startLogin(container)) {
             IntStream.range(0, 300).parallel().forEach(i -> tried(running, "ann", "wrong"));
             assertEquals(5, served.get());
         }
