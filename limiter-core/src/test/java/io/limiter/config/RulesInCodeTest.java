@@ -90,8 +90,8 @@ class RulesInCodeTest {
     @Test
     void nobodyIsKnownBeforeAuthentication() {
         String message =
-                "RL-146 limiter.rules.r.position = %s: before authentication no user is known, so neither a key nor an exemption can name"
-                        + " one; write limiter.rules.r.position = after-authentication, or remove this line";
+                "RL-146 limiter.rules.r.position = %s: before authentication no user is known, so neither a key, an exemption nor a plan can"
+                        + " need one; write limiter.rules.r.position = after-authentication, or remove this line";
         assertEquals(
                 List.of(message.formatted("BEFORE_AUTHENTICATION")),
                 problems(() -> rule("/x").get().withKey(KeyPart.USER).withPosition(Position.BEFORE_AUTHENTICATION)));

@@ -12,13 +12,9 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
@@ -27,8 +23,6 @@ class ClientAddressDocsTest {
     private static final Path DOCS = Path.of("..", "docs");
     private static final Path THIS =
             Path.of("src", "test", "java", "io", "limiter", "servlet", "ClientAddressDocsTest.java");
-    private static final Pattern CODE = Pattern.compile("RL-3(?:0[1-9]|1[0-9])");
-
     private static String page(String name) throws IOException {
         return Files.readString(DOCS.resolve(name));
     }
@@ -93,31 +87,6 @@ class ClientAddressDocsTest {
         ClientAddressResolver resolver = ClientAddressResolver.of(config.clientIp());
         PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
         assertEquals("192.0.2.1", key.canonical());
-    }
-
-    @Test
-    void everyCodeHasItsSectionAndEverySectionItsCode() throws IOException {
-        List<String> sources = new ArrayList<>();
-        try (Stream<Path> files = Files.walk(Path.of("src", "main", "java"))) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                sources.add(Files.readString(file));
-            }
-        }
-        TreeSet<String> logged = new TreeSet<>();
-        CODE.matcher(String.join("\n", sources))
-                .results()
-                .map(MatchResult::group)
-                .forEach(logged::add);
-
-        TreeSet<String> explained = new TreeSet<>();
-        for (String section : page("diagnostics.md").split("(?m)^### ", -1)) {
-            if (CODE.matcher(section).lookingAt()) {
-                assertTrue(explained.add(section.substring(0, 6)), section);
-                assertTrue(section.matches("(?s)RL-[0-9]{3} [^\n]+\n\nCause: .+\n\nRemedy: .+"), section);
-            }
-        }
-        assertEquals(11, logged.size(), logged.toString());
-        assertEquals(logged, explained);
     }
 
     private static String flat(String text) {

@@ -35,24 +35,37 @@ final class Filters {
         return switch (name) {
             case "none" -> null;
             case "constants" -> new Plain(null, headers);
-            case "limiter" -> limiter(workload, rules, headers);
-            case "limiter-redis" -> limiter(workload, rules, headers, Ours.onRedis(address, "1s"));
+            case "limiter" -> limiter(workload, rules, headers, false);
+            case "limiter-exempt" -> limiter(workload, rules, headers, true);
+            case "limiter-redis" -> limiter(workload, rules, headers, false, Ours.onRedis(address, "1s"));
             default -> new Plain(Contender.of(name, new Contender.Task(address, "1s", workload)), headers);
         };
     }
 
-    /** So many rules, of which the last one in the text is for the requests. */
-    private static Filter limiter(Workload workload, int rules, String headers, String... lines) {
+    /**
+     * So many rules, of which the last one in the text is for the requests.
+     *
+     * @param exempt whether all of them match the path, and exempt two others and a network: all but the last that of the caller
+     */
+    private static Filter limiter(Workload workload, int rules, String headers, boolean exempt, String... lines) {
         String others = IntStream.range(1, rules)
-                .mapToObj(i -> "limiter.rules.other-" + i + ".path = /other-" + i + "/*\nlimiter.rules.other-" + i
-                        + ".limits = 10/1s\n")
+                .mapToObj(i -> rule("other-" + i, exempt ? "/api/*" : "/other-" + i + "/*", exempt, "loopback")
+                        + "limiter.rules.other-" + i + ".limits = 10/1s\n")
                 .collect(Collectors.joining());
         Limiter limiter = Ours.start(others
-                + "limiter.rules.api.path = /api/*\nlimiter.rules.api.key = header:" + CLIENT
-                + "\nlimiter.rules.api.limits = " + workload.permits() + "/" + workload.periodMicros() + "us fixed\n"
+                + rule("api", "/api/*", exempt, "198.51.100.0/24")
+                + "limiter.rules.api.limits = " + workload.permits() + "/" + workload.periodMicros() + "us fixed\n"
                 + "limiter.http.headers = " + headers + "\nlimiter.in-process.max-entries = 1000000\n"
                 + String.join("\n", lines) + "\n");
         return new RateLimitFilter(limiter);
+    }
+
+    private static String rule(String name, String path, boolean exempt, String network) {
+        String here = "limiter.rules." + name + ".";
+        return here + "path = " + path + "\n" + here + "key = header:" + CLIENT + "\n"
+                + (exempt
+                        ? here + "except = /api/health, /api/static/*\n" + here + "exempt.addresses = " + network + "\n"
+                        : "");
     }
 
     /** Writes the same fields as our filter does, with constant values; asks before if it has somebody to ask. */

@@ -12,9 +12,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpSession;
 import java.security.Principal;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Enumeration;
-import java.util.List;
+import java.util.Iterator;
 import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -117,7 +116,7 @@ public final class RequestKey {
             case QUERY ->
                 only(request.queryParameter(part.name()).stream()
                         .map(RequestKey::trimmed)
-                        .toList());
+                        .iterator());
             case BEARER -> bearer(header(request.request(), "Authorization"));
         };
     }
@@ -146,7 +145,7 @@ public final class RequestKey {
 
     private static @Nullable String header(HttpServletRequest request, String name) {
         Enumeration<String> values = request.getHeaders(name);
-        return values == null ? null : only(Collections.list(values));
+        return values == null ? null : only(values.asIterator());
     }
 
     private static @Nullable String cookie(HttpServletRequest request, String name) {
@@ -156,15 +155,20 @@ public final class RequestKey {
                 : only(Arrays.stream(cookies)
                         .filter(cookie -> cookie.getName().equals(name))
                         .map(Cookie::getValue)
-                        .toList());
+                        .iterator());
     }
 
     /**
      * Null also when there are several that differ. The application reads one of them, and a client that varies the others
      * would get a quota for each.
      */
-    private static @Nullable String only(List<@Nullable String> values) {
-        String first = values.isEmpty() ? null : values.get(0);
-        return values.stream().allMatch(value -> Objects.equals(value, first)) ? first : null;
+    private static @Nullable String only(Iterator<@Nullable String> values) {
+        String first = values.hasNext() ? values.next() : null;
+        while (values.hasNext()) {
+            if (!Objects.equals(values.next(), first)) {
+                return null;
+            }
+        }
+        return first;
     }
 }

@@ -38,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  * of them is sent, and of {@code X-RateLimit-*} all but the reset. {@code X-RateLimit-*} can be sent beside a draft.
  */
 public final class QuotaFields {
+    private static final String[] DRAFT_6 = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
+    private static final String[] LEGACY = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"};
+
     /** NONE without one. */
     private final Headers draft;
 
@@ -90,7 +93,7 @@ public final class QuotaFields {
 
     /** The fields that contain a time and are not written anew by a later denial: one that is final removes them. */
     public Set<String> promises() {
-        Set<String> promises = new HashSet<>(legacy ? Set.of("X-RateLimit-Reset") : Set.of());
+        Set<String> promises = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
         if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
             promises.addAll(List.of(names(draft).split(", ", -1)));
         }
@@ -100,8 +103,8 @@ public final class QuotaFields {
     private static String names(Headers form) {
         return switch (form) {
             case DRAFT_10, DRAFT_7 -> NUMBERS + ", " + POLICIES;
-            case DRAFT_6 -> "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " + POLICIES;
-            case X_RATELIMIT -> "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+            case DRAFT_6 -> String.join(", ", DRAFT_6) + ", " + POLICIES;
+            case X_RATELIMIT -> String.join(", ", LEGACY);
             case NONE -> "";
         };
     }
@@ -144,10 +147,10 @@ public final class QuotaFields {
         long limit = clamped(binding.limit().capacity());
         long remaining = clamped(binding.remaining());
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
-        String seconds = Long.toString(seconds(resetMicros));
+        long seconds = seconds(resetMicros);
         if (legacy) {
-            String epoch = reset == Reset.EPOCH && !never ? Long.toString(epochSeconds(resetMicros)) : seconds;
-            three("X-RateLimit-", limit, remaining, never ? null : epoch, fields);
+            long shown = reset == Reset.EPOCH && !never ? epochSeconds(resetMicros) : seconds;
+            three(LEGACY, limit, remaining, never ? null : Long.toString(shown), fields);
         }
         if (never || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
             return;
@@ -155,7 +158,7 @@ public final class QuotaFields {
         if (draft == Headers.DRAFT_7) {
             fields.accept(NUMBERS, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
         } else {
-            three("RateLimit-", limit, remaining, seconds, fields);
+            three(DRAFT_6, limit, remaining, Long.toString(seconds), fields);
         }
         String policies = policies(decision);
         if (policies != null) {
@@ -164,11 +167,11 @@ public final class QuotaFields {
     }
 
     private static void three(
-            String prefix, long limit, long remaining, @Nullable String reset, BiConsumer<String, String> fields) {
-        fields.accept(prefix + "Limit", Long.toString(limit));
-        fields.accept(prefix + "Remaining", Long.toString(remaining));
+            String[] names, long limit, long remaining, @Nullable String reset, BiConsumer<String, String> fields) {
+        fields.accept(names[0], Long.toString(limit));
+        fields.accept(names[1], Long.toString(remaining));
         if (reset != null) {
-            fields.accept(prefix + "Reset", reset);
+            fields.accept(names[2], reset);
         }
     }
 
