@@ -256,7 +256,12 @@ public final class Limiter implements AutoCloseable {
     private void setDerived(Map<Object, Object> derived) {
         Snapshot now = snapshot;
         snapshot = new Snapshot(now.config, now.own, merged(now.config, now.own, derived), derived);
-        snapshot.policies.values().forEach(rateLimiter::announce);
+        snapshot.policies.values().stream()
+                .filter(policy -> !policy.equals(now.policies.get(policy.name())))
+                .forEach(rateLimiter::announce);
+        now.policies.values().stream()
+                .filter(policy -> !snapshot.policies.containsKey(policy.name()))
+                .forEach(rateLimiter::retract);
     }
 
     /**

@@ -48,6 +48,11 @@ public record RequestCost(
         return new RequestCost(1, null, name);
     }
 
+    /** Whether a request never costs anything. */
+    public boolean isFree() {
+        return permits == 0 && header == null && type == null;
+    }
+
     /** What the properties cost and max-cost say. */
     static RequestCost read(Entries entries, String here) {
         String key = here + "max-cost";

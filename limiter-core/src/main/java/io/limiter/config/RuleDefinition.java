@@ -60,7 +60,7 @@ public record RuleDefinition(
         Objects.requireNonNull(policy, "policy");
         Objects.requireNonNull(charging, "charging");
         String here = Group.RULES.start + name + ".";
-        boolean isGlobal = key.isEmpty();
+        List<KeyPart> parts = List.copyOf(key);
         List<String> pathsOfKey = paths.isEmpty() && scope.isDefault() ? List.of("/*") : List.copyOf(paths);
         Problems problems = new Problems();
         problems.on(here + "name", name)
@@ -75,10 +75,15 @@ public record RuleDefinition(
                 .check(all -> all.forEach(RuleDefinition::checkPath));
         problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
         problems.on(here + "except", scope.except()).check(all -> all.forEach(RuleDefinition::checkExempt));
-        problems.on(here + "key", key).check(parts -> checkKey(parts, pathsOfKey));
+        problems.on(here + "key", key).check(all -> checkKey(all, pathsOfKey));
         problems.on(here + "cost", charging.cost())
                 .check(cost -> policies(policy, charging).forEach(one -> checkCost(cost, one)));
-        problems.on(here + "plan", charging.plans()).check(plans -> checkPlans(plans, policy, isGlobal));
+        problems.on(here + "shadow", mode)
+                .must(
+                        mode != Mode.SHADOW || charging.outcomes() == null,
+                        "RL-106 a rule that only counts gives nothing back, so count-on and refund-on would report too many"
+                                + " denials; remove them until the rule is enforced");
+        problems.on(here + "plan", charging.plans()).check(plans -> checkPlans(plans, policy, parts));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
         problems.on(here + "position", position)
@@ -90,7 +95,7 @@ public record RuleDefinition(
         paths = pathsOfKey;
         methods =
                 methods.stream().map(method -> method.toUpperCase(Locale.ROOT)).collect(Collectors.toUnmodifiableSet());
-        key = List.copyOf(key);
+        key = parts;
     }
 
     /** What a rule does to the requests that it matches. */
@@ -256,14 +261,19 @@ public record RuleDefinition(
         }
     }
 
-    private static void checkPlans(RulePlans plans, Policy policy, boolean isGlobal) {
+    private static void checkPlans(RulePlans plans, Policy policy, List<KeyPart> key) {
         Problems.refuseIf(
                 !plans.policies().containsValue(policy),
                 "policy '" + policy.name() + "' is that of no plan; take the policy of one of them as default");
         Problems.refuseIf(
-                plans.source() == RulePlans.Source.RESOLVER && isGlobal,
+                plans.source() == RulePlans.Source.RESOLVER && key.isEmpty(),
                 "RL-170 with key = global all callers are one, and a resolver finds the plan of each; write another"
                         + " key");
+        Problems.refuseIf(
+                plans.source() == RulePlans.Source.RESOLVER
+                        && key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.CLASS),
+                "RL-170 a resolver gets a part of the key in clear, and a class makes this key; write another key, or find"
+                        + " the plan in a rule in code");
     }
 
     private static void checkKey(List<KeyPart> key, List<String> paths) {

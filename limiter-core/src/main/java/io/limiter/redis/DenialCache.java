@@ -182,9 +182,18 @@ final class DenialCache {
      */
     CompletableFuture<List<LimitOutcome>> clearing(
             Call call, Function<Call, CompletableFuture<List<LimitOutcome>>> sender) {
-        int set = set(call.parts.get(0).charge());
-        return sender.apply(call.ifLate(late -> epochs.incrementAndGet(set)))
-                .whenComplete((outcomes, failure) -> epochs.incrementAndGet(set));
+        int[] sets = call.parts.stream()
+                .mapToInt(part -> set(part.charge()))
+                .distinct()
+                .toArray();
+        return sender.apply(call.ifLate(late -> beginEpochs(sets)))
+                .whenComplete((outcomes, failure) -> beginEpochs(sets));
+    }
+
+    private void beginEpochs(int[] sets) {
+        for (int set : sets) {
+            epochs.incrementAndGet(set);
+        }
     }
 
     /** Forgets all denials. */

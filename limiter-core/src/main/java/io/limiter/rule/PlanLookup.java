@@ -4,6 +4,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -49,7 +50,9 @@ public final class PlanLookup {
 
     private final Map<String, Entry> others;
     private long minuteEndMicros = Long.MIN_VALUE;
-    private int lookupsOfMinute;
+    /** Of callers without a plan that is known, and of those with one. */
+    private final int[] lookupsOfMinute = new int[2];
+
     private long failures;
 
     /** What is known of a caller. Guarded by the lookup. */
@@ -151,7 +154,7 @@ public final class PlanLookup {
         }
         await(pending, left);
         synchronized (this) {
-            return entry.plan;
+            return time.nowMicros() < entry.goodMicros ? entry.plan : null;
         }
     }
 
@@ -170,9 +173,11 @@ public final class PlanLookup {
     private void begin(String caller, Entry entry, long now) {
         if (now >= minuteEndMicros) {
             minuteEndMicros = now + MINUTE_MICROS;
-            lookupsOfMinute = 0;
+            Arrays.fill(lookupsOfMinute, 0);
         }
-        if (lookupsOfMinute >= maxPerMinute) {
+        // Counted apart: a spray of unknown callers must not keep those with a plan from renewing it.
+        int group = withPlan.containsKey(caller) ? 1 : 0;
+        if (lookupsOfMinute[group] >= maxPerMinute) {
             warn(maxPerMinute + " lookups were made in this minute", null);
             return;
         }
@@ -181,7 +186,7 @@ public final class PlanLookup {
         entry.waitMicros = now + waitMicros;
         try {
             executor.execute(() -> lookUp(caller, entry, pending));
-            lookupsOfMinute++;
+            lookupsOfMinute[group]++;
         } catch (RejectedExecutionException full) {
             entry.pending = null;
             warn(QUEUE + " lookups wait already", null);

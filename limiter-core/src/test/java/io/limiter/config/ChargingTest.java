@@ -175,6 +175,24 @@ class ChargingTest {
                 "limiter.rules.api.key",
                 "global"
             },
+            {
+                "RL-170",
+                "limiter.rules.api.plan",
+                "com.example.Plans",
+                "limiter.rules.api.default-plan",
+                "free",
+                "limiter.rules.api.key",
+                "class:com.example.ByTenant"
+            },
+            {
+                "RL-106",
+                "limiter.rules.api.shadow",
+                "true",
+                "limiter.rules.api.limits",
+                "1/1m",
+                "limiter.rules.api.count-on",
+                "401"
+            },
         }) {
             String message = assertThrows(
                             ConfigException.class, () -> plans(Arrays.copyOfRange(wrong, 1, wrong.length)))

@@ -86,8 +86,7 @@ class FailOverTest {
                     for (Script script : Script.all()) {
                         // No caller waits for that one.
                         boolean isNeeded = script != Script.KEY_SECRETS;
-                        assertTrue(
-                                !isNeeded || node.scriptExists(script.sha()), script.name() + " is on every master");
+                        assertTrue(!isNeeded || node.scriptExists(script.sha()), script.name() + " is on every master");
                     }
                 }
             }

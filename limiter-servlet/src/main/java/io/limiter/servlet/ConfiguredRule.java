@@ -7,6 +7,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
+import io.limiter.config.RuleDefinition.Position;
 import io.limiter.rule.Cost;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.key.RequestKey;
@@ -27,6 +28,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final Function<Dispatch, Policy> policy;
     private final Cost<? super HttpServletRequest> cost;
     private final @Nullable Outcomes outcomes;
+    private final boolean isShadow;
     /** Source and name: of two limiters on one rate limiter, each has its own rule of a name. */
     private final List<Object> identity;
 
@@ -45,17 +47,23 @@ final class ConfiguredRule implements Rule<Dispatch> {
         this.policy = policy;
         this.cost = cost;
         this.outcomes = rule.charging().outcomes();
+        this.isShadow = rule.mode() == Mode.SHADOW;
         this.identity = List.of(source, rule.name());
     }
 
     /**
-     * Whether a rule matches a request, so that default rules are not for it. All rules of the configuration count, also those of
-     * another filter, and those that exempt the request; but not one that only counts, because it denies nothing, and not one that
-     * may be for another reading of the request.
+     * Whether a rule matches a request, so that default rules are not for it. All rules of the configuration count, also those
+     * that exempt the request; but not one that only counts or costs nothing, because it denies nothing; not one that may be for
+     * another reading of the request; and not one of a filter behind the authentication, which a request need not reach.
+     *
+     * @param configured the rules of this filter
      */
-    static Predicate<Dispatch> covering(LimiterConfig config) {
+    static Predicate<Dispatch> covering(LimiterConfig config, List<RuleDefinition> configured) {
         List<RequestMatcher> others = config.rules().stream()
-                .filter(rule -> rule.mode() == Mode.ENFORCED && !rule.scope().isDefault())
+                .filter(rule -> rule.mode() == Mode.ENFORCED
+                        && !rule.scope().isDefault()
+                        && !rule.charging().cost().isFree()
+                        && (rule.position() == Position.BEFORE_AUTHENTICATION || configured.contains(rule)))
                 .map(rule -> new RequestMatcher(rule, config.http()))
                 .toList();
         Function<MatchableRequest, int[]> candidates = RequestMatcher.candidates(others, 0);
@@ -80,6 +88,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
         }
         Charge charge =
                 new Charge(policy.apply(dispatch), key.of(dispatch, dispatch), cost.permits(dispatch.request()));
-        return dispatch.isNewTo(identity, charge, outcomes) ? charge : null;
+        boolean isNew = isShadow ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
+        return isNew ? charge : null;
     }
 }

@@ -118,15 +118,26 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param outcomes which responses keep that; null for all
      */
     boolean isNewTo(Object identity, Charge charge, @Nullable Outcomes outcomes) {
+        RequestCharges all = met();
+        boolean isNew = all.add(identity);
+        // Also for a filter whose own rules keep everything: an earlier filter may give back what both ask.
+        if (isNew && (settles || all.mayBeGivenBack())) {
+            all.settlement().note(identity, charge, outcomes);
+        }
+        return isNew;
+    }
+
+    /** The same for a rule that is only counted, which neither keeps nor gives back what others charge. */
+    boolean isNewTo(Object identity) {
+        return met().add(identity);
+    }
+
+    private RequestCharges met() {
         if (charges == null) {
             charges = RequestCharges.of(request(), owner);
             charges.begin(request(), paths());
         }
-        boolean isNew = charges.add(identity);
-        if (isNew && settles) {
-            charges.settlement().note(identity, charge, outcomes);
-        }
-        return isNew;
+        return charges;
     }
 
     /** What the request was charged so far; null if no rule is for this dispatch. */

@@ -211,7 +211,9 @@ public final class RateLimitFilter implements Filter {
             loader = loader(filterConfig.getServletContext());
             start(filterConfig);
             check(filterConfig.getServletContext());
-            WarmUp.once((given == null ? Objects.requireNonNull(owned) : given).config().http());
+            WarmUp.once((given == null ? Objects.requireNonNull(owned) : given)
+                    .config()
+                    .http());
             log = container;
         } finally {
             if (log == null) {

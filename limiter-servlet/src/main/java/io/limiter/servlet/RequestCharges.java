@@ -152,6 +152,18 @@ final class RequestCharges {
         return false;
     }
 
+    /** Whether some of it may be given back. */
+    boolean mayBeGivenBack() {
+        return settlement != null;
+    }
+
+    /** Keeps all of it, because the request is denied. */
+    void keep() {
+        if (settlement != null) {
+            settlement.keep();
+        }
+    }
+
     /** What of it is given back when the application has completed. */
     Settlement settlement() {
         if (settlement == null) {

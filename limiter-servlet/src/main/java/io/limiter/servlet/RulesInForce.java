@@ -74,7 +74,7 @@ final class RulesInForce {
         // Also those of other filters of the limiter: one of them may be inside this one, which sees the end.
         this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
         configured.forEach(RulesInForce::logWhatIsGivenBack);
-        Predicate<Dispatch> isCovered = ConfiguredRule.covering(config);
+        Predicate<Dispatch> isCovered = ConfiguredRule.covering(config, configured);
         this.enforced = set(source, Mode.ENFORCED, classes, keys, isCovered, own);
         this.shadows = set(source, Mode.SHADOW, classes, keys, isCovered, List.of());
         this.shadowCounter = new ShadowCounter(limiter);
@@ -99,14 +99,15 @@ final class RulesInForce {
                 RequestMatcher matcher = new RequestMatcher(rule, config.http());
                 matchers.add(matcher);
                 RequestKey key = keys.apply(rule);
-                all.add(new ConfiguredRule(
+                Rule<Dispatch> made = new ConfiguredRule(
                         source,
                         rule,
                         matcher,
                         key,
                         RulePolicy.of(rule, key, config.plans(), classes),
                         RuleCost.of(rule, classes),
-                        isCovered));
+                        isCovered);
+                all.add(mode == Mode.SHADOW ? tried(rule, made) : made);
             }
         }
         for (Rule<? super HttpServletRequest> rule : own) {
@@ -120,6 +121,18 @@ final class RulesInForce {
             });
         }
         return new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
+    }
+
+    /** A mistake in a rule that is only tried out denies nobody. */
+    private Rule<Dispatch> tried(RuleDefinition definition, Rule<Dispatch> rule) {
+        return dispatch -> {
+            try {
+                return rule.charge(dispatch);
+            } catch (RuntimeException wrong) {
+                shadowCounter.reportNotCounted(definition.policy().name(), "a request", wrong);
+                return null;
+            }
+        };
     }
 
     private static void logWhatIsGivenBack(RuleDefinition rule) {
@@ -155,6 +168,7 @@ final class RulesInForce {
                 limiter,
                 settles);
         if (denied.contain(dispatch)) {
+            RequestCharges.of(request, limiter).keep();
             rejections.refuse(config.callers().deniedStatus(), request, response);
             return false;
         }
@@ -171,11 +185,12 @@ final class RulesInForce {
             Decision decision = limiter.tryAcquire(due);
             request.setAttribute(RateLimitFilter.DECISION, decision);
             if (!decision.allowed()) {
+                charged.keep();
                 charged.denial().reject(request, () -> rejections.write(decision, request, response));
                 return false;
             }
             rejections.writeQuota(decision, request, response);
-            if (settles) {
+            if (charged.mayBeGivenBack()) {
                 charged.settlement().note(decision);
             }
         }

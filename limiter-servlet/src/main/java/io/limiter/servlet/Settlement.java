@@ -76,6 +76,11 @@ final class Settlement implements AsyncListener {
         taken.add(allowed);
     }
 
+    /** Keeps what was taken until now, whatever the response: a denial is an answer of the limiter, not of the application. */
+    void keep() {
+        taken.clear();
+    }
+
     /** Runs the rest of a dispatch. Only the end of the outermost one is that of the application. */
     void run(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
             throws IOException, ServletException {
@@ -95,7 +100,7 @@ final class Settlement implements AsyncListener {
     private void end(boolean completed, HttpServletRequest request, HttpServletResponse response) {
         DispatcherType type = request.getDispatcherType();
         if (!completed) {
-            taken.clear();
+            keep();
         } else if (awaited == null && request.isAsyncStarted()) {
             awaited = response;
             request.getAsyncContext().addListener(this);
@@ -136,12 +141,12 @@ final class Settlement implements AsyncListener {
 
     @Override
     public void onTimeout(AsyncEvent event) {
-        taken.clear();
+        keep();
     }
 
     @Override
     public void onError(AsyncEvent event) {
-        taken.clear();
+        keep();
     }
 
     @Override

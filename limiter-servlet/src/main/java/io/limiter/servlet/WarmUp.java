@@ -80,10 +80,13 @@ final class WarmUp {
 
     /** Whatever is not asked in a usual request: nothing, no, and 0. */
     private static <T> T nothing(Class<T> type) {
-        return type.cast(Proxy.newProxyInstance(WarmUp.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
-            Class<?> asked = method.getReturnType();
-            return asked == boolean.class ? (Object) false : asked == int.class ? (Object) 0 : asked == long.class ? (Object) 0L : null;
-        }));
+        return type.cast(Proxy.newProxyInstance(
+                WarmUp.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+                    Class<?> asked = method.getReturnType();
+                    return asked == boolean.class
+                            ? (Object) false
+                            : asked == int.class ? (Object) 0 : asked == long.class ? (Object) 0L : null;
+                }));
     }
 
     private abstract static class Request extends HttpServletRequestWrapper {

@@ -23,6 +23,7 @@ class ClientAddressDocsTest {
     private static final Path DOCS = Path.of("..", "docs");
     private static final Path THIS =
             Path.of("src", "test", "java", "io", "limiter", "servlet", "ClientAddressDocsTest.java");
+
     private static String page(String name) throws IOException {
         return Files.readString(DOCS.resolve(name));
     }

@@ -153,6 +153,22 @@ class CountOnTest extends CountOnApp {
         assertKept(2, "/forward?s=200");
     }
 
+    /** Otherwise whoever uses up the other rule first could try passwords without end: 429 is in no list. */
+    @ParameterizedTest
+    @EnumSource
+    void aDenialOnTheWayKeepsWhatWasCharged(Container.Kind kind) {
+        start(kind, """
+                limiter.rules.login.path = /forward
+                limiter.rules.login.limits = 5/1h
+                limiter.rules.login.count-on = 401
+                limiter.rules.rest.path = /answer
+                limiter.rules.rest.limits = 1/1h
+                """);
+        assertEquals(200, server.get("/answer?s=200").statusCode());
+        assertEquals(429, assertKept(1, "/forward?s=401"));
+        assertEquals(429, assertKept(2, "/forward?s=200"));
+    }
+
     @ParameterizedTest
     @EnumSource
     void aChargeThatSeveralRulesGiveBackIsGivenBackOnce(Container.Kind kind) {

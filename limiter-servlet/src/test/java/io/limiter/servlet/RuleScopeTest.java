@@ -175,7 +175,7 @@ class RuleScopeTest {
     @ParameterizedTest
     @EnumSource(Container.class)
     void aShadowRuleOrOneThatIsOffLeavesTheDefaultRuleInForce(Container container) {
-        for (String switched : List.of("shadow = true", "enabled = false")) {
+        for (String switched : List.of("shadow = true", "enabled = false", "cost = 0")) {
             try (RuleSite site = site(
                     container,
                     "limiter.rules.rest.default = true",

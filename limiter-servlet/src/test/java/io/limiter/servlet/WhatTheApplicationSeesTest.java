@@ -172,4 +172,47 @@ class WhatTheApplicationSeesTest {
             }
         }
     }
+
+    /** A request that authentication refuses never reaches the rule behind it. */
+    @ParameterizedTest
+    @EnumSource
+    void aRuleBehindTheAuthenticationLeavesTheDefaultRuleInForce(ServletSite container) throws Exception {
+        String rules = """
+                limiter.rules.api.path = /*
+                limiter.rules.api.limits = 9/1h
+                limiter.rules.api.key = user
+                limiter.rules.rest.default = true
+                limiter.rules.rest.limits = 2/1h
+                """;
+        try (Limiter limiter = Limiter.of(
+                WebServer.config(rules),
+                RateLimiter.on(
+                        InProcessBackend.builder().timeSource(new ManualTime()).build()))) {
+            Filter before = RateLimitFilter.builder(limiter)
+                    .configuredRules(rule -> rule.position() == Position.BEFORE_AUTHENTICATION)
+                    .build();
+            Filter after = RateLimitFilter.builder(limiter)
+                    .configuredRules(rule -> rule.position() == Position.AFTER_AUTHENTICATION)
+                    .build();
+            try (ServletSite.Running site = container.start(
+                    directory, List.of(before, AUTHENTICATION, after), Map.of("/", Answer.text("ok")))) {
+                assertEquals(401, site.status("/"));
+                assertEquals(401, site.status("/"));
+                assertEquals(429, site.status("/"));
+            }
+        }
+        try (Limiter limiter = Limiter.of(
+                        WebServer.config(rules),
+                        RateLimiter.on(InProcessBackend.builder()
+                                .timeSource(new ManualTime())
+                                .build()));
+                ServletSite.Running site = container.start(
+                        directory,
+                        List.of(AUTHENTICATION, new RateLimitFilter(limiter)),
+                        Map.of("/", Answer.text("ok")))) {
+            for (int i = 0; i < 9; i++) {
+                assertEquals(200, site.status("/", "Login", "ann"), "one filter has both rules");
+            }
+        }
+    }
 }

@@ -68,7 +68,7 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            warnOfUsersThatAreNotKnownYet(limiter.config());
+            limiter.derive(Filters::warnOfUsersThatAreNotKnownYet);
             return registration(FILTER, order, limiter, beans, Filters::isBefore);
         }
 
@@ -109,7 +109,7 @@ public class LimiterServletAutoConfiguration {
             return rules;
         }
 
-        private static void warnOfUsersThatAreNotKnownYet(LimiterConfig config) {
+        private static LimiterConfig warnOfUsersThatAreNotKnownYet(LimiterConfig config) {
             List<String> early = config.rules().stream()
                     .filter(Filters::isBefore)
                     .map(RuleDefinition::name)
@@ -122,6 +122,7 @@ public class LimiterServletAutoConfiguration {
                         early,
                         early.get(0));
             }
+            return config;
         }
 
         /** Also without rules: a configuration that replaces this one may bring some. */

@@ -37,8 +37,8 @@ final class NoEffect implements SmartInitializingSingleton {
             "(?i)(?!limiter[.])(?:(?:rate[-_.]?)?lim{1,2}i?t{1,2}(?:er|or|re|r|s|ers|ing)?|rules|policies)[.\\[].+");
 
     /** Of policies and rules, and those whose keys no other library is likely to have. */
-    private static final Pattern SECTIONS =
-            Pattern.compile("(?i)(?:rules|policies|client[-_]?ip|in[-_]?process)[.\\[].+");
+    private static final Pattern SECTIONS = Pattern.compile(
+            "(?i)(?:rules|policies|plans|exempt|deny|plan[-_]?lookup|client[-_]?ip|in[-_]?process)[.\\[].+");
 
     private final Limiter limiter;
     private final ObjectProvider<RateLimitedPostProcessor> annotations;

@@ -167,6 +167,7 @@ public record RateLimitsReport(
      * @param query what its query must have
      * @param except paths that it does not count
      * @param isDefault whether it is for requests that no other rule matches
+     * @param position {@code before-authentication} or {@code after-authentication}
      * @param mode {@code enforced}, {@code shadow} or {@code off}
      * @param key whose quota, as it is written in the configuration
      * @param policy with plans that of the default plan
@@ -183,6 +184,7 @@ public record RateLimitsReport(
             List<String> except,
             Exempt exempt,
             boolean isDefault,
+            String position,
             String mode,
             String key,
             String policy,
@@ -201,6 +203,7 @@ public record RateLimitsReport(
                     scope.except(),
                     Exempt.of(scope.exempt()),
                     scope.isDefault(),
+                    text(rule.position()),
                     text(rule.mode()),
                     key.isEmpty() ? "global" : key,
                     rule.policy().name(),

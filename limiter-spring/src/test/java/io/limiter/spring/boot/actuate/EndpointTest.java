@@ -112,6 +112,7 @@ class EndpointTest {
                         Map.entry("except", List.of("/pages/free")),
                         Map.entry("exempt", nobody),
                         Map.entry("isDefault", false),
+                        Map.entry("position", "before-authentication"),
                         Map.entry("mode", "enforced"),
                         Map.entry("key", "ip + header:X-Api-Key"),
                         Map.entry("policy", "vote")),
