@@ -211,9 +211,6 @@ public final class RateLimitFilter implements Filter {
             loader = loader(filterConfig.getServletContext());
             start(filterConfig);
             check(filterConfig.getServletContext());
-            WarmUp.once((given == null ? Objects.requireNonNull(owned) : given)
-                    .config()
-                    .http());
             log = container;
         } finally {
             if (log == null) {
