@@ -2,6 +2,7 @@ package io.limiter.history;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.limiter.Backend;
 import io.limiter.RateLimiter;
@@ -26,8 +27,9 @@ class HistoryTest {
     private static final Duration MAX_AGE = Duration.ofMillis(300);
     private static final Duration SHORT = Duration.ofMillis(1_500);
     private static final int ENOUGH = 50;
+    private static final int MOST_RUNS = 20;
 
-    private final String prefix = "history-" + RUNS.incrementAndGet();
+    private String prefix = "history-" + RUNS.incrementAndGet();
 
     private RedisBackend backend() {
         return Backends.connected(RedisBackend.builder()
@@ -77,7 +79,16 @@ class HistoryTest {
     @ParameterizedTest
     @EnumSource
     void aFaultOfOneInstanceIsFound(Faulty.Fault fault) throws Exception {
-        List<Event> events = run(new Faulty(backend(), backend(), fault), backend(), SHORT.dividedBy(2), SEED);
-        assertTrue(!judged(events).isEmpty(), "nothing found in " + events.size() + " calls");
+        int calls = 0;
+        // How many calls there are in a run, and so whether the fault shows, depends on what else the machine does.
+        for (int i = 0; i < MOST_RUNS; i++) {
+            prefix = "history-" + RUNS.incrementAndGet();
+            List<Event> events = run(new Faulty(backend(), backend(), fault), backend(), SHORT.dividedBy(2), SEED + i);
+            if (!judged(events).isEmpty()) {
+                return;
+            }
+            calls += events.size();
+        }
+        fail("nothing found in " + calls + " calls");
     }
 }
