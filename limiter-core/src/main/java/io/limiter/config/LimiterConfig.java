@@ -73,9 +73,12 @@ public record LimiterConfig(
                 problems.on(here + "limits", policy.limits())
                         .must(
                                 other == null || other.equals(policy),
-                                "RL-106 rule '" + name
-                                        + "' has limits of its own, and there is a policy of its name; write " + here
-                                        + "policy = " + policy.name() + ", or rename one of the two");
+                                rule.charging().plans() != null
+                                        ? "RL-106 rule '" + name + "' has the policy '" + policy.name()
+                                                + "' for a plan, and there is another policy of that name; rename one of the two"
+                                        : "RL-106 rule '" + name
+                                                + "' has limits of its own, and there is a policy of its name; write "
+                                                + here + "policy = " + policy.name() + ", or rename one of the two");
             }
         }
         checkExempt(problems, "limiter.exempt.", callers.exempt(), clientIp);

@@ -155,7 +155,7 @@ final class Call {
         return future;
     }
 
-    /** What is done with what it was granted after its caller had gone. To be said before it is sent. */
+    /** What is done with its outcomes if they come after its caller had gone. To be said before it is sent. */
     Call ifLate(Consumer<List<LimitOutcome>> action) {
         ifLate = action;
         return this;
@@ -218,10 +218,7 @@ final class Call {
     /** The reply, or the exception, came when its caller had gone. */
     void tellLate(Object replyOrFailure) {
         if (ifLate != null && replyOrFailure instanceof List<?> reply) {
-            List<LimitOutcome> outcomes = read(reply);
-            if (outcomes.stream().allMatch(LimitOutcome::allowed)) {
-                ifLate.accept(outcomes);
-            }
+            ifLate.accept(read(reply));
         }
     }
 

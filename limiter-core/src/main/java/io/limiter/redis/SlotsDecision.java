@@ -49,7 +49,7 @@ record SlotsDecision(
         }
         // Also what is granted when nobody waits any more must not be lost.
         return connection
-                .send(call(charges.get(i), Call.TAKE).ifLate(this::giveBack))
+                .send(call(charges.get(i), Call.TAKE).ifLate(this::giveBackIfTaken))
                 .handle((outcomes, failure) -> {
                     if (failure != null) {
                         giveBack(taken);
@@ -109,6 +109,12 @@ record SlotsDecision(
     /** Asks for each charge from the i-th on in a call of its own, all at once. Never fails. */
     private CompletableFuture<Answers> askEach(int from, String mode) {
         return all(charges.subList(from, charges.size()).stream().map(charge -> connection.send(call(charge, mode))));
+    }
+
+    private void giveBackIfTaken(List<LimitOutcome> late) {
+        if (late.stream().allMatch(LimitOutcome::allowed)) {
+            giveBack(late);
+        }
     }
 
     /** Waits for itself, as long as anybody does. */
