@@ -30,6 +30,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     private final RateLimiter owner;
     private final boolean settles;
     private @Nullable Boolean isExempt;
+    private @Nullable Boolean isSure;
     private @Nullable ClientAddress client;
     private @Nullable RequestCharges charges;
 
@@ -90,7 +91,15 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
 
     /** Whether it surely comes from one of these callers. */
     boolean isFrom(Callers callers) {
-        return (isIn(callers.addresses()) && clients.isSure(get(), request())) || isByUserOf(callers);
+        return (isIn(callers.addresses()) && isSure()) || isByUserOf(callers);
+    }
+
+    /** Looks at the headers once, however many rules exempt somebody. */
+    private boolean isSure() {
+        if (isSure == null) {
+            isSure = clients.isSure(get(), request());
+        }
+        return isSure;
     }
 
     private boolean isByUserOf(Callers callers) {
