@@ -53,7 +53,7 @@ final class BackendStart {
         }
     }
 
-    /** Without a secret, who reads the keys in Redis can find short ones by trying. */
+    /** Without a secret, anybody who can read the keys in Redis finds short ones by trying. */
     static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
         List<String> rules = config.rules().stream()
                 .filter(rule -> rule.key().stream().anyMatch(part -> part.kind().isSecret()))

@@ -210,7 +210,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         }
 
         /**
-         * Adds a part of a kind that is a secret, such as an API key: {@code ~} and 128 bits of its hash stand for it, however
+         * Adds a part of a kind that is a secret, such as an API key: {@code ~} and 128 bits of its hash replace it, however
          * short it is. In an application, {@link Limiter#keyHash()} is the hash that rules use.
          */
         public Builder addSecret(String kind, String secret, KeyHash hash) {

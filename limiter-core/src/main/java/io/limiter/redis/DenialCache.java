@@ -137,6 +137,20 @@ final class DenialCache {
             this.sentMicros = sentMicros;
         }
 
+        /** What comes of it. */
+        CompletableFuture<Decision> decision(CompletableFuture<List<LimitOutcome>> answer) {
+            CompletableFuture<Decision> decision = new CompletableFuture<>();
+            // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
+            answer.whenComplete((outcomes, failure) -> {
+                if (failure != null) {
+                    decision.completeExceptionally(failure);
+                } else {
+                    decision.complete(decided(Decision.of(Decision.Source.REDIS, charges, outcomes)));
+                }
+            });
+            return decision;
+        }
+
         /** What came of it: keeps its denials, and forgets those of keys whose state it may have changed. Returns it. */
         Decision decided(Decision decision) {
             for (int i = 0; i < epochsThen.length; i++) {

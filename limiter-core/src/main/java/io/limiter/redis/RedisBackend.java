@@ -112,7 +112,7 @@ public final class RedisBackend implements Backend.PerPolicy {
                     .decide(mode)
                     .thenApply(sent::decided);
         }
-        return decision(sent, charges, connection.send(call(charges, mode, false)));
+        return sent.decision(connection.send(call(charges, mode, false)));
     }
 
     @Override
@@ -125,22 +125,8 @@ public final class RedisBackend implements Backend.PerPolicy {
                 .toList();
         List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(calls);
         return IntStream.range(0, answers.size())
-                .mapToObj(i -> decision(sent.get(i), List.of(charges.get(i)), answers.get(i)))
+                .mapToObj(i -> sent.get(i).decision(answers.get(i)))
                 .toList();
-    }
-
-    private static CompletableFuture<Decision> decision(
-            DenialCache.Sent sent, List<Charge> charges, CompletableFuture<List<LimitOutcome>> answer) {
-        CompletableFuture<Decision> decision = new CompletableFuture<>();
-        // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
-        answer.whenComplete((outcomes, failure) -> {
-            if (failure != null) {
-                decision.completeExceptionally(failure);
-            } else {
-                decision.complete(sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes)));
-            }
-        });
-        return decision;
     }
 
     @Override

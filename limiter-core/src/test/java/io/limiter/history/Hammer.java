@@ -39,7 +39,7 @@ final class Hammer {
     private static final long BETWEEN_NANOS = 100_000;
     private static final long UNKNOWN_NANOS = 60_000_000_000L;
     private static final List<String> ONLY_ASKED = List.of("asked-1", "asked-2");
-    private static final List<String> MENDED = List.of("mended-1", "mended-2");
+    private static final List<String> REFUNDED = List.of("refunded-1", "refunded-2");
 
     private final List<RateLimiter> instances;
     private final long start = System.nanoTime();
@@ -94,17 +94,17 @@ final class Hammer {
                 PERMITS,
                 isLong ? LONG_MICROS : SHORT_MICROS,
                 PERMITS);
-        List<String> clients = isLong || random.nextInt(3) == 0 ? MENDED : ONLY_ASKED;
+        List<String> clients = isLong || random.nextInt(3) == 0 ? REFUNDED : ONLY_ASKED;
         String client = clients.get(random.nextInt(clients.size()));
         int what = random.nextInt(100);
         if (what < 10 && !taken.isEmpty()) {
             return refund(random.nextInt(4) == 0 ? 1 - instance : instance, taken.removeFirst());
         }
-        if (what < 13 && clients == MENDED) {
+        if (what < 13 && clients == REFUNDED) {
             return reset(instance, limit, client);
         }
         long permits = what < 80 ? 1 : what < 98 ? 2 + what % 2 : PERMITS + 1;
-        return take(instance, limit, client, permits, clients == MENDED ? taken : null);
+        return take(instance, limit, client, permits, clients == REFUNDED ? taken : null);
     }
 
     private static Policy policy(Limit limit) {
