@@ -89,6 +89,16 @@ final class Call {
         return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
     }
 
+    /** The shortest deadline that one of the policies says; for one that says nothing it is the usual one. */
+    static Duration deadline(List<Charge> charges, Duration usual) {
+        Duration shortest = Objects.requireNonNullElse(charges.get(0).policy().deadline(), usual);
+        for (int i = 1; i < charges.size(); i++) {
+            Duration next = Objects.requireNonNullElse(charges.get(i).policy().deadline(), usual);
+            shortest = next.compareTo(shortest) < 0 ? next : shortest;
+        }
+        return shortest;
+    }
+
     /** Asks all limits of the charges. */
     static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
         List<Part> parts = new ArrayList<>(charges.size());

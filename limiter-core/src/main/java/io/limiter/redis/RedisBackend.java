@@ -15,9 +15,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -32,9 +32,8 @@ import org.redisson.config.Config;
  * after it may have run: one that missed its deadline is counted once or not at all. A master that gave no answer in time
  * several times in a row is not asked, until a probe in the background finds that it answers again.
  *
- * <p>Charges that lie in several slots of a cluster can't be decided by one script. Then all are looked at, taken in
- * order, and given back on a late denial: never too much is admitted; a denial that would not have been needed is
- * possible for a moment.
+ * <p>Charges in several slots of a cluster need several scripts: never too much is admitted, and a denial that was not
+ * needed is possible for a moment.
  */
 public final class RedisBackend implements Backend.PerPolicy {
     /** The longest that a decision waits for Redis by default. */
@@ -65,9 +64,7 @@ public final class RedisBackend implements Backend.PerPolicy {
      * ({@code SCRIPT LOAD}).
      */
     public static Map<String, String> scripts() {
-        Map<String, String> scripts = new TreeMap<>();
-        Script.all().forEach(script -> scripts.put(script.name(), script.text()));
-        return scripts;
+        return Script.all().stream().collect(Collectors.toMap(Script::name, Script::text));
     }
 
     /**
@@ -80,11 +77,11 @@ public final class RedisBackend implements Backend.PerPolicy {
     public boolean awaitConnected(Duration longest) {
         try {
             long startMicros = TimeSource.system().nowMicros();
-            boolean connected = connection.awaitConnected(longest);
-            if (connected) {
-                WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
+            if (!connection.awaitConnected(longest)) {
+                return false;
             }
-            return connected;
+            WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
+            return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -120,10 +117,9 @@ public final class RedisBackend implements Backend.PerPolicy {
         List<DenialCache.Sent> sent = charges.stream()
                 .map(charge -> denials.sending(List.of(charge), Mode.TAKE))
                 .toList();
-        List<Call> calls = charges.stream()
+        List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(charges.stream()
                 .map(charge -> call(List.of(charge), Mode.TAKE, false))
-                .toList();
-        List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(calls);
+                .toList());
         return IntStream.range(0, answers.size())
                 .mapToObj(i -> sent.get(i).decision(answers.get(i)))
                 .toList();
@@ -154,14 +150,11 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
-        for (List<Call.Part> parts : Call.refunds(keys, decision.outcomes(), !connection.isCluster())) {
-            Call refund = Call.now(parts, deadline(decision.charges()), false);
-            any = any.thenCombine(
-                    denials.clearing(refund, connection::send),
-                    (one, outcomes) -> one || outcomes.stream().anyMatch(LimitOutcome::allowed));
-        }
-        return any;
+        return Call.refunds(keys, decision.outcomes(), !connection.isCluster()).stream()
+                .map(parts -> Call.now(parts, deadline(decision.charges()), false))
+                .map(refund -> denials.clearing(refund, connection::send)
+                        .thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)))
+                .reduce(CompletableFuture.completedFuture(false), (a, b) -> a.thenCombine(b, Boolean::logicalOr));
     }
 
     @Override
@@ -187,18 +180,12 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
-        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK);
-        return Call.now(parts, deadline(charges), blocking);
+        return Call.now(
+                Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK), deadline(charges), blocking);
     }
 
-    /** The shortest that one of the policies says. */
     private Duration deadline(List<Charge> charges) {
-        Duration shortest = LONGEST_DEADLINE;
-        for (Charge charge : charges) {
-            Duration longest = Objects.requireNonNullElse(charge.policy().deadline(), deadline);
-            shortest = longest.compareTo(shortest) < 0 ? longest : shortest;
-        }
-        return shortest;
+        return Call.deadline(charges, deadline);
     }
 
     /**
@@ -271,13 +258,8 @@ public final class RedisBackend implements Backend.PerPolicy {
          * @throws IllegalArgumentException if it is no such text
          */
         public Builder yaml(String text) {
-            try {
-                return config(Config.fromYAML(text));
-            } catch (RuntimeException e) {
-                // Its message would show lines of the text, and a password may stand there.
-                throw new IllegalArgumentException("RL-113 no Redisson configuration in YAML ("
-                        + e.getClass().getSimpleName() + "); check its indentation and quotes");
-            }
+            this.clients = RedisClients.ofYaml(text);
+            return this;
         }
 
         /**
@@ -293,8 +275,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * Looks in Redis for instances that hash secrets in keys otherwise than this, and reports them (RL-235). By default it does
-         * not look.
+         * Looks in Redis for instances that hash secrets in keys otherwise than this, and reports them (RL-235).
          */
         public Builder keyHash(KeyHash hash) {
             this.keyHash = Objects.requireNonNull(hash, "hash");
@@ -318,11 +299,7 @@ public final class RedisBackend implements Backend.PerPolicy {
          * @throws IllegalArgumentException if it is below a millisecond or above a minute
          */
         public Builder deadline(Duration longest) {
-            if (longest.compareTo(SHORTEST_DEADLINE) < 0 || longest.compareTo(LONGEST_DEADLINE) > 0) {
-                throw new IllegalArgumentException("a deadline of " + longest + " is outside " + SHORTEST_DEADLINE
-                        + " to " + LONGEST_DEADLINE + "; write some milliseconds");
-            }
-            this.deadline = longest;
+            this.deadline = checked("a deadline", longest, SHORTEST_DEADLINE);
             return this;
         }
 
@@ -335,12 +312,16 @@ public final class RedisBackend implements Backend.PerPolicy {
          * @throws IllegalArgumentException if it is negative or above a minute
          */
         public Builder denialMaxAge(Duration longest) {
-            if (longest.isNegative() || longest.compareTo(LONGEST_DEADLINE) > 0) {
-                throw new IllegalArgumentException("a denial cache of " + longest + " is outside 0 s to "
-                        + LONGEST_DEADLINE + "; write 1 s, or 0 to ask Redis each time");
-            }
-            this.denialMaxAge = longest;
+            this.denialMaxAge = checked("a denial's age", longest, Duration.ZERO);
             return this;
+        }
+
+        private static Duration checked(String what, Duration time, Duration least) {
+            if (time.compareTo(least) < 0 || time.compareTo(LONGEST_DEADLINE) > 0) {
+                throw new IllegalArgumentException(
+                        what + " of " + time + " is outside " + least + " to " + LONGEST_DEADLINE);
+            }
+            return time;
         }
 
         /**

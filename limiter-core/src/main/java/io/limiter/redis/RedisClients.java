@@ -54,6 +54,16 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         return new RedisClients("Redis", null, false, () -> new Config(own));
     }
 
+    static RedisClients ofYaml(String text) {
+        try {
+            return of(Config.fromYAML(text));
+        } catch (RuntimeException e) {
+            // Its message would show lines of the text, and a password may stand there.
+            throw new IllegalArgumentException("RL-113 no Redisson configuration in YAML ("
+                    + e.getClass().getSimpleName() + "); check its indentation and quotes");
+        }
+    }
+
     static RedisClients single(String address) {
         return new RedisClients("Redis at " + withoutPassword(address), null, true, () -> {
             Config config = small();

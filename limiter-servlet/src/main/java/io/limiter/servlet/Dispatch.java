@@ -115,7 +115,15 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     /** Whether the client's address is in one of these networks: the address itself, and not the network that its key has. */
     boolean isIn(List<IpNetwork> networks) {
         IpAddress address = networks.isEmpty() ? null : get().address().orElse(null);
-        return address != null && networks.stream().anyMatch(network -> network.contains(address));
+        if (address != null) {
+            // Asked for each rule that exempts networks, so without a stream.
+            for (IpNetwork network : networks) {
+                if (network.contains(address)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /**

@@ -200,6 +200,25 @@ class KindsOfKeysTest {
         }
     }
 
+    /** By the path that the servlet is asked for. */
+    public static final class ByTarget implements KeyResolver<HttpServletRequest> {
+        @Override
+        public PartitionKey resolve(HttpServletRequest request) {
+            return PartitionKey.of(request.getServletPath() + request.getParameter("user"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClassIsAskedForTheTargetOfADispatch(ServletSite container) throws Exception {
+        start(container, "class:" + ByTarget.class.getName());
+        assertPasses("/forward");
+        assertDenied("/page?user=ann");
+        assertPasses("/async?user=bob");
+        assertDenied("/page?user=bob");
+        assertPasses("/page?user=carol");
+    }
+
     /** Needs something, so only the application can make it. */
     public record WithSuffix(String suffix) implements KeyResolver<HttpServletRequest> {
         @Override

@@ -9,6 +9,7 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -21,6 +22,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,6 +133,38 @@ class RefundOnRedisTest {
                 Container server = start(Container.Kind.TOMCAT, limiter)) {
             server.get("/forward?s=200");
             assertLeft(limiter, 5L, 5L, 5L, 4L);
+        }
+    }
+
+    /** Nobody is at that address: what the failure mode took here is given back here. */
+    @ParameterizedTest
+    @EnumSource
+    void whileRedisIsDownWhatWasTakenHereIsGivenBackHere(Container.Kind kind) {
+        String rules = Stream.of("local", "deny", "allow")
+                .map(mode -> """
+                        limiter.rules.%1$s.path = /%1$s
+                        limiter.rules.%1$s.limits = 2/1h
+                        limiter.rules.%1$s.on-failure = %1$s
+                        limiter.rules.%1$s.count-on = 401
+                        """.formatted(mode))
+                .collect(Collectors.joining());
+        RedisBackend nobody = RedisBackend.builder()
+                .address("redis://127.0.0.1:" + RedisServers.freePort())
+                .deadline(Duration.ofMillis(50))
+                .build();
+        try (RateLimiter limiter = RateLimiter.builder(nobody)
+                        .fallback(InProcessBackend.create())
+                        .build();
+                Container server = kind.make(directory)
+                        .filter("limiter", WebServer.limiter(limiter, rules))
+                        .servlet(
+                                "/",
+                                (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
+                        .start()) {
+            assertEquals(List.of(200, 200, 200, 200, 200), server.statuses(5, "/local?s=200"));
+            assertEquals(List.of(401, 401, 429, 429), server.statuses(4, "/local?s=401"));
+            assertEquals(List.of(503, 503), server.statuses(2, "/deny?s=200"));
+            assertEquals(List.of(401, 401, 401, 401), server.statuses(4, "/allow?s=401"));
         }
     }
 

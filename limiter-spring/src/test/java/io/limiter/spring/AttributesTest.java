@@ -244,6 +244,41 @@ class AttributesTest {
         public void failTwo(RuntimeException failure) {
             throw failure;
         }
+
+        @RateLimited(value = "three", key = "'first'", refundOn = RuntimeException.class)
+        @RateLimited(value = "three", key = "'first'", permits = "2")
+        public void keptByTheLarger(RuntimeException failure) {
+            throw failure;
+        }
+
+        @RateLimited(value = "three", key = "'second'")
+        @RateLimited(value = "three", key = "'second'", permits = "2", refundOn = RuntimeException.class)
+        public void keptByTheSmaller(RuntimeException failure) {
+            throw failure;
+        }
+
+        @RateLimited(value = "three", key = "'third'", refundOn = RuntimeException.class)
+        @RateLimited(value = "three", key = "'third'", refundOn = IllegalStateException.class)
+        public void givenBackByBoth(RuntimeException failure) {
+            throw failure;
+        }
+    }
+
+    /** In whichever order they stand, and whichever is the larger. */
+    @Test
+    void aSharedChargeIsGivenBackOnlyIfNoAnnotationKeepsIt() {
+        try (App app = App.of(POLICIES, Failing.class)) {
+            Failing failing = app.bean(Failing.class);
+            IllegalStateException failure = new IllegalStateException();
+            assertThrows(IllegalStateException.class, () -> failing.keptByTheLarger(failure));
+            assertEquals(1, app.left("three", "3/10s", key("first")));
+            assertThrows(IllegalStateException.class, () -> failing.keptByTheSmaller(failure));
+            assertEquals(1, app.left("three", "3/10s", key("second")));
+            assertThrows(IllegalStateException.class, () -> failing.givenBackByBoth(failure));
+            assertEquals(3, app.left("three", "3/10s", key("third")));
+            assertThrows(IllegalArgumentException.class, () -> failing.givenBackByBoth(new IllegalArgumentException()));
+            assertEquals(2, app.left("three", "3/10s", key("third")));
+        }
     }
 
     @Test

@@ -28,7 +28,7 @@ public final class HttpServer {
 
     /**
      * Prints its port, and then for each line that it reads what it has used: nanoseconds of CPU time, milliseconds of garbage
-     * collection. It ends with its input.
+     * collection. Where the line says {@code collect}, it collects garbage first. It ends with its input.
      *
      * @param args filter, workload, number of rules, form of the headers, address of Redis
      */
@@ -47,7 +47,10 @@ public final class HttpServer {
         server.start();
         System.out.println(connector.getLocalPort());
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        while (lines.readLine() != null) {
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.equals("collect")) {
+                System.gc();
+            }
             long collected = ManagementFactory.getGarbageCollectorMXBeans().stream()
                     .mapToLong(GarbageCollectorMXBean::getCollectionTime)
                     .sum();

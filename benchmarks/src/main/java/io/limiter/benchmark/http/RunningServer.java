@@ -39,7 +39,10 @@ final class RunningServer implements AutoCloseable {
         return contender;
     }
 
-    /** Until the server has used so many seconds of CPU time, or for ten times as long. */
+    /**
+     * Until the server has used so many seconds of CPU time, or for ten times as long. Then it collects garbage: its clients are
+     * known to it, as on a server that has run for some minutes, and no collection moves them any more.
+     */
     void warmUp(double cpuSeconds) throws IOException {
         long end = System.nanoTime() + (long) (cpuSeconds * 1e10);
         double enough = usage()[0] + cpuSeconds * 1e9;
@@ -48,6 +51,7 @@ final class RunningServer implements AutoCloseable {
                 callers.run(0.2, 0);
             }
         }
+        child.ask("collect");
     }
 
     /** The figures of some seconds under load. */

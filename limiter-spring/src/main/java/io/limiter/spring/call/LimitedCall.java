@@ -142,7 +142,7 @@ public final class LimitedCall {
     void refund(Throwable failure, boolean waits) {
         List<Charged> back = charged.stream()
                 .limit(enforced)
-                .filter(one -> one.rule().rule().refundsOn(failure))
+                .filter(one -> one.refundsOn(failure))
                 .toList();
         if (taken != null && !back.isEmpty()) {
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those
@@ -150,7 +150,7 @@ public final class LimitedCall {
             refund(taken, charge -> back.stream().anyMatch(one -> one.isToSame(charge)), waits);
         }
         for (int i = 0; i < counted.size(); i++) {
-            if (charged.get(enforced + i).rule().rule().refundsOn(failure)) {
+            if (charged.get(enforced + i).refundsOn(failure)) {
                 counted.get(i).thenAccept(decision -> refund(decision, charge -> true, false));
             }
         }

@@ -174,7 +174,8 @@ public final class MethodRule {
         return new Charged(
                 plan == null ? present : present.of(planOf(plan, call)),
                 key.of(call),
-                permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf));
+                permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
+                null);
     }
 
     /** Null where it can't be known: then it is the default plan, which limits too. */
@@ -227,8 +228,27 @@ public final class MethodRule {
         return value == null ? "null" : "a " + value.getClass().getName();
     }
 
-    /** What one annotation charges for a call. */
-    record Charged(UnderPolicy rule, PartitionKey key, long permits) {
+    /**
+     * What one annotation charges for a call.
+     *
+     * @param other what another one charges the same policy for the same key: this charge stands for both
+     */
+    record Charged(
+            UnderPolicy rule,
+            PartitionKey key,
+            long permits,
+            @Nullable Charged other) {
+        /** The larger of this and another, instead of both. */
+        Charged with(Charged same) {
+            Charged larger = same.permits > permits ? same : this;
+            return new Charged(larger.rule, key, larger.permits, larger == this ? same : this);
+        }
+
+        /** Whether all whose charge it is give it back. */
+        boolean refundsOn(Throwable failure) {
+            return rule.rule().refundsOn(failure) && (other == null || other.refundsOn(failure));
+        }
+
         Charge charge() {
             return new Charge(rule.policy(), key, permits);
         }

@@ -63,9 +63,8 @@ public final class MethodRules {
         for (int i = 0; i < all.size(); i++) {
             Charged known = all.get(i);
             if (known.isToSame(one.charge())) {
-                if (one.permits() > known.permits()
-                        && known.rule().isShadow() == one.rule().isShadow()) {
-                    all.set(i, one);
+                if (known.rule().isShadow() == one.rule().isShadow()) {
+                    all.set(i, known.with(one));
                 }
                 return;
             }
@@ -77,7 +76,7 @@ public final class MethodRules {
     Charged renewed(Charged earlier) {
         for (UnderPolicy now : rules) {
             if (now.rule() == earlier.rule().rule()) {
-                return new Charged(now.of(earlier.rule().plan()), earlier.key(), earlier.permits());
+                return new Charged(now.of(earlier.rule().plan()), earlier.key(), earlier.permits(), earlier.other());
             }
         }
         return earlier;

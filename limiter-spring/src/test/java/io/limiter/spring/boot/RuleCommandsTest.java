@@ -19,13 +19,19 @@ import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisMonitor;
 
-/** What a request costs Redis, as MONITOR shows it: one command for all rules that are enforced, one for all that only count. */
+/**
+ * What a request costs Redis, as MONITOR shows it: one command for all rules that are enforced, one for all that only count, one
+ * for those behind the authentication.
+ */
 class RuleCommandsTest {
     private static final Duration LONG = Duration.ofSeconds(10);
 
-    /** Rules of both kinds, by the commands that a request may cost. */
-    private static final Map<String, Integer> COMMANDS =
-            new TreeMap<>(Map.of("1-0", 1, "3-0", 1, "6-0", 1, "1-1", 2, "3-3", 2, "6-3", 2, "0-1", 1, "0-3", 1));
+    private static final List<String> KINDS = List.of("enforced", "shadow", "behind");
+
+    /** How many rules of each kind, and how many commands a request may cost. */
+    private static final Map<String, Integer> COMMANDS = new TreeMap<>(Map.of(
+            "1-0-0", 1, "3-0-0", 1, "6-0-0", 1, "1-1-0", 2, "3-3-0", 2, "6-3-0", 2, "0-3-0", 1, "0-0-3", 1, "2-0-3", 2,
+            "2-2-2", 3));
 
     @TempDir
     Path folder;
@@ -34,8 +40,8 @@ class RuleCommandsTest {
         StringBuilder yaml = new StringBuilder("limiter:\n  redis.address: " + RedisServers.single()
                 + "\n  policies.vote.limits: 3/1h\n  redis.prefix: rule-commands\n  redis.deadline: 5s\n  rules:\n");
         COMMANDS.keySet().forEach(path -> {
-            for (String kind : List.of("enforced", "shadow")) {
-                int rules = Integer.parseInt(path.split("-")[kind.equals("shadow") ? 1 : 0]);
+            for (String kind : KINDS) {
+                int rules = Integer.parseInt(path.split("-")[KINDS.indexOf(kind)]);
                 for (int i = 0; i < rules; i++) {
                     yaml.append("    r")
                             .append(path)
@@ -45,7 +51,9 @@ class RuleCommandsTest {
                             .append(path)
                             .append("\n      limits: 100/1h\n      shadow: ")
                             .append(kind.equals("shadow"))
-                            .append('\n');
+                            .append("\n      position: ")
+                            .append(kind.equals("behind") ? "after" : "before")
+                            .append("-authentication\n");
                 }
             }
         });
@@ -64,12 +72,7 @@ class RuleCommandsTest {
             List<String> seen = new CopyOnWriteArrayList<>();
             Thread monitor = new Thread(() -> monitor(jedis, seen));
             monitor.start();
-            Await.until(LONG, "MONITOR runs", () -> {
-                try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-                    other.get("rule-commands-marker");
-                }
-                return seen.stream().anyMatch(line -> line.contains("marker"));
-            });
+            awaitMarker(seen);
             for (Map.Entry<String, Integer> one : COMMANDS.entrySet()) {
                 List<String> policies = new ArrayList<>(limiter.policies().keySet());
                 policies.removeIf(name -> !name.startsWith("r" + one.getKey()));
@@ -77,13 +80,24 @@ class RuleCommandsTest {
                 seen.clear();
                 assertEquals(404, site.call("GET", "/" + one.getKey()).statusCode());
                 Await.until(LONG, "all are counted", () -> decided(limiter, policies) == before + policies.size());
+                awaitMarker(seen);
                 List<String> commands = seen.stream()
-                        .filter(line -> line.contains("rule-commands") && !line.contains(" lua]"))
+                        .filter(line -> line.contains("rule-commands:") && !line.contains(" lua]"))
                         .toList();
                 assertEquals(one.getValue(), commands.size(), one.getKey() + ": " + commands);
                 assertTrue(commands.stream().allMatch(line -> line.contains("\"EVALSHA\"")), commands::toString);
             }
         }
+    }
+
+    /** Until MONITOR has shown what was sent before this. */
+    private static void awaitMarker(List<String> seen) {
+        Await.until(LONG, "MONITOR shows a marker", () -> {
+            try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                other.get("marker");
+            }
+            return seen.stream().anyMatch(line -> line.contains("\"marker\""));
+        });
     }
 
     private static void monitor(Jedis jedis, List<String> seen) {

@@ -1,0 +1,98 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+/**
+ * Plans, costs and rules that only count, on a cluster: counted as on one server. What can be denied is first looked at in each
+ * slot and then taken; what is only counted takes one command for each slot.
+ */
+class RulesOnClusterTest {
+    private static final String RULES = """
+            limiter.plans.free.limits = 10/1h
+            limiter.plans.gold.limits = 30/1h
+            limiter.rules.api.path = /*
+            limiter.rules.api.plan = header:X-Plan
+            limiter.rules.api.default-plan = free
+            limiter.rules.api.cost = header:X-Cost
+            limiter.rules.api.max-cost = 5
+            limiter.rules.all.path = /*
+            limiter.rules.all.key = global
+            limiter.rules.all.limits = 100/1h
+            """;
+    private static final Pattern SCRIPTS = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
+
+    @TempDir
+    Path directory;
+
+    private static String shadow(String name) {
+        return "limiter.rules.%1$s.path = /*\nlimiter.rules.%1$s.limits = 100/1h\nlimiter.rules.%1$s.shadow = true\n"
+                .formatted(name);
+    }
+
+    /** How many scripts the masters have run. */
+    private static long scripts() {
+        return RedisServers.clusterPorts().stream()
+                .mapToLong(port -> {
+                    try (Jedis node = new Jedis("127.0.0.1", port)) {
+                        Matcher matcher = SCRIPTS.matcher(node.info("commandstats"));
+                        return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+                    }
+                })
+                .sum();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCommandForEachSlotToLookAndOneToTake(Container.Kind kind) {
+        String rules = RULES + shadow("one") + shadow("two") + shadow("three");
+        Map<String, Policy> policies = WebServer.config(rules).policies();
+        PartitionKey address = PartitionKey.of("127.0.0.1");
+        try (RateLimiter limiter =
+                        RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())));
+                Container server = kind.make(directory)
+                        .filter("limiter", WebServer.limiter(limiter, rules))
+                        .servlet("/", WebServer.Answer.text("ok"))
+                        .start()) {
+            for (int i = 1; i <= 2; i++) {
+                long before = scripts();
+                long calls = i;
+                assertEquals(
+                        200, server.get("/", "X-Plan", "gold", "X-Cost", "4").statusCode());
+                for (String shadow : List.of("one", "two", "three")) {
+                    Await.until(
+                            Duration.ofSeconds(20),
+                            shadow + " is counted",
+                            () -> limiter.counters().allowed(shadow, Decision.Source.REDIS) == calls);
+                }
+                // Two that are enforced and three that are only counted, each policy in a slot of its own; a first call
+                // may
+                // have to send the scripts.
+                if (i > 1) {
+                    assertEquals(2 * 2 + 3, scripts() - before);
+                }
+            }
+            assertEquals(22, limiter.peek(policies.get("api.gold"), address).remaining());
+            assertEquals(10, limiter.peek(policies.get("api.free"), address).remaining());
+            assertEquals(
+                    98, limiter.peek(policies.get("all"), PartitionKey.global()).remaining());
+        }
+    }
+}
