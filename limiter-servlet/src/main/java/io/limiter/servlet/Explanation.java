@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason a sentence
  * @param retryAfter how long until it would be admitted; {@code PT0S} where it would
  * @param paths all readings of the path; a rule that matches one of them matches
- * @param client the client's address, as keys have it without a prefix of the rule
+ * @param client the client's address; of an IPv6 client its network, by {@code limiter.client-ip.ipv6-prefix}
  * @param clientFrom {@code peer}, {@code header} (a trusted proxy named it) or {@code none}
  * @param rules each configured rule of the filter, in their order; then the charges of rules that the application has in code
  */
