@@ -34,6 +34,7 @@ import java.util.Set;
  * @param policies all policies by name, also those of the rules, in the order of the text
  * @param rules the rules in the order of the text, each with a name of its own
  * @param plans the plans of callers
+ * @param denials what is noted of denied calls
  */
 public record LimiterConfig(
         boolean enabled,
@@ -46,7 +47,8 @@ public record LimiterConfig(
         CallerSettings callers,
         Map<String, Policy> policies,
         List<RuleDefinition> rules,
-        PlanSettings plans) {
+        PlanSettings plans,
+        DenialSettings denials) {
     /**
      * Checks that all fits together, copies the collections, and adds the policies of the rules.
      *
@@ -114,7 +116,8 @@ public record LimiterConfig(
                 CallerSettings.NONE,
                 byName,
                 List.copyOf(rules),
-                PlanSettings.DEFAULT);
+                PlanSettings.DEFAULT,
+                DenialSettings.DEFAULT);
     }
 
     private static void checkExempt(Problems problems, String here, Callers exempt, ClientIpSettings clientIp) {
@@ -143,43 +146,55 @@ public record LimiterConfig(
                 callers,
                 policies,
                 rules,
-                plans);
+                plans,
+                denials);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans);
+                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, denials);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans);
+                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans,
+                denials);
     }
 
     /** The same configuration with these settings of HTTP. */
     public LimiterConfig withHttp(HttpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules, plans);
+                enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules, plans,
+                denials);
     }
 
     /** The same configuration that treats these callers apart. */
     public LimiterConfig withCallers(CallerSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules, plans);
+                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules, plans,
+                denials);
     }
 
     /** The same configuration, in force or not. */
     public LimiterConfig withEnabled(boolean on) {
         return new LimiterConfig(
-                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans);
+                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials);
     }
 
     /** The same configuration with these plans, for annotations; rules keep those that they have. */
     public LimiterConfig withPlans(PlanSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, settings);
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, settings,
+                denials);
+    }
+
+    /** The same configuration that notes this of denied calls. */
+    public LimiterConfig withDenials(DenialSettings settings) {
+        return new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans,
+                settings);
     }
 
     /** Where the state is. */

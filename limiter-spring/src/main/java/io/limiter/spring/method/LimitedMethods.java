@@ -39,6 +39,7 @@ public final class LimitedMethods implements AutoCloseable {
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
     private final ShadowCounter shadow;
+    private final Runnable endNaming;
     private final Map<Class<?>, Map<Method, Optional<LimitedMethod>>> known = new ConcurrentHashMap<>();
 
     /** On this limiter. Without callers no call belongs to a request; without beans no expression names one. */
@@ -47,6 +48,7 @@ public final class LimitedMethods implements AutoCloseable {
         this.callers = callers;
         this.beans = beans;
         this.shadow = new ShadowCounter(limiter.rateLimiter());
+        this.endNaming = limiter.rateLimiter().denials().nameRules(this::methodsOf);
     }
 
     /**
@@ -76,9 +78,16 @@ public final class LimitedMethods implements AutoCloseable {
                 .toList();
     }
 
+    private Stream<String> methodsOf(String policy, boolean isShadow) {
+        return policies().stream()
+                .filter(one -> one.shadow() == isShadow && one.policy().name().equals(policy))
+                .map(AnnotatedPolicy::method);
+    }
+
     /** They take no part in what replaces the configuration from now on. */
     @Override
     public void close() {
+        endNaming.run();
         rules().forEach(Derived::close);
     }
 
