@@ -35,6 +35,8 @@ public final class Limiter implements AutoCloseable {
     /** Closed with it; another one where nothing is limited. */
     private final RateLimiter given;
 
+    private final @Nullable JmxView jmx;
+
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
@@ -81,6 +83,7 @@ public final class Limiter implements AutoCloseable {
         this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
         config.policies().values().forEach(this.rateLimiter::announce);
         config.uncounted().forEach(LOG::warn);
+        this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
     }
 
     /**
@@ -330,6 +333,9 @@ public final class Limiter implements AutoCloseable {
 
     @Override
     public void close() {
+        if (jmx != null) {
+            jmx.close();
+        }
         given.close();
     }
 }

@@ -71,6 +71,7 @@ final class Binder {
         boolean enabled = entries.yes("limiter.enabled", true);
         CallerSettings callers = entries.made(CallerSettings.NONE, () -> CallerSettings.read(entries));
         PlanSettings plans = entries.made(PlanSettings.DEFAULT, () -> PlanSettings.read(entries));
+        String jmx = entries.text("limiter.jmx.name");
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
@@ -97,7 +98,7 @@ final class Binder {
             }
         }
         LimiterConfig config = entries.made(() -> new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans));
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, jmx));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }
