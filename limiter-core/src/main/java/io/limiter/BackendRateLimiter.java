@@ -28,6 +28,7 @@ final class BackendRateLimiter implements RateLimiter {
     private final long instances;
     private final Executor executor;
     private final Counters counters = new Counters();
+    private final Denials denials = new Denials(TimeSource.system());
     /**
      * The policies that were asked last, found by the object itself, without the hash of a name. Read without
      * synchronization: a thread that sees an old one, or none, makes its own.
@@ -53,7 +54,7 @@ final class BackendRateLimiter implements RateLimiter {
             Charge only = charges.get(0);
             return tryAcquire(only.policy(), only.key(), only.permits());
         }
-        return counted(decideNow(checked(charges), Backend.Mode.TAKE), Runnable::run);
+        return counted(decideNow(checked(charges), Backend.Mode.TAKE), false, Runnable::run);
     }
 
     /** The same as for a list of one charge, by a shorter way. */
@@ -76,6 +77,9 @@ final class BackendRateLimiter implements RateLimiter {
             lastAsked[slot] = new Asked(policy, decider, row);
         }
         row.count(decision);
+        if (!decision.allowed()) {
+            denials.add(decision, false, Runnable::run);
+        }
         return decision;
     }
 
@@ -92,11 +96,12 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
-    public List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges) {
+    public List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges, boolean shadow) {
         List<CompletionStage<Decision>> decisions = new ArrayList<>(charges.size());
         for (CompletionStage<Decision> answer : backend.decideEach(charges)) {
             List<Charge> asked = List.of(charges.get(decisions.size()));
-            decisions.add(onExecutor(decided(asked, Backend.Mode.TAKE, answer.toCompletableFuture())));
+            decisions.add(onExecutor(answered(asked, Backend.Mode.TAKE, answer.toCompletableFuture())
+                    .thenApply(taken -> counted(taken, shadow, executor))));
         }
         return decisions;
     }
@@ -147,6 +152,11 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
+    public Denials denials() {
+        return denials;
+    }
+
+    @Override
     public BackendHealth health() {
         return backend.health();
     }
@@ -167,10 +177,17 @@ final class BackendRateLimiter implements RateLimiter {
 
     private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
         List<Charge> asked = checked(charges);
-        return decided(asked, mode, ask(asked, mode));
+        // Counted by whichever thread found out, a Netty thread say; what listens to the counters is not run on that
+        // one.
+        return answered(asked, mode, ask(asked, mode))
+                .thenApply(
+                        mode == Backend.Mode.TAKE
+                                ? taken -> counted(taken, false, executor)
+                                : BackendRateLimiter::withoutRefund);
     }
 
-    private CompletableFuture<Decision> decided(
+    /** What the backend answers, or where it fails the failure mode. */
+    private CompletableFuture<Decision> answered(
             List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered) {
         CompletableFuture<Decision> answer = answered;
         if (!answer.isDone()) {
@@ -179,10 +196,7 @@ final class BackendRateLimiter implements RateLimiter {
         } else if (answer.isCompletedExceptionally()) {
             answer = answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
         }
-        // Counted by whichever thread found out, a Netty thread say; what listens to the counters is not run on that
-        // one.
-        return answer.thenApply(
-                mode == Backend.Mode.TAKE ? taken -> counted(taken, executor) : BackendRateLimiter::withoutRefund);
+        return answer;
     }
 
     private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
@@ -193,8 +207,11 @@ final class BackendRateLimiter implements RateLimiter {
         }
     }
 
-    private Decision counted(Decision decision, Executor listening) {
+    private Decision counted(Decision decision, boolean shadow, Executor listening) {
         counters.decided(decision, listening);
+        if (!decision.allowed()) {
+            denials.add(decision, shadow, listening);
+        }
         return decision;
     }
 

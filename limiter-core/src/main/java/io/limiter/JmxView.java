@@ -113,6 +113,13 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
         return limiter.rateLimiter().health().findings();
     }
 
+    @Override
+    public List<String> busiestDenied(int most) {
+        return limiter.rateLimiter().denials().busiest(most).stream()
+                .map(one -> one.policy() + " " + one.key().canonical() + " " + one.denied() + (one.shadow() ? " (shadow)" : ""))
+                .toList();
+    }
+
     /** Once: another limiter may have the name afterwards. */
     @Override
     public void close() {

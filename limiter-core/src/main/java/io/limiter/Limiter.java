@@ -1,7 +1,10 @@
 package io.limiter;
 
+import io.limiter.config.DenialSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.config.RuleDefinition;
+import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -36,6 +40,7 @@ public final class Limiter implements AutoCloseable {
     private final RateLimiter given;
 
     private final @Nullable JmxView jmx;
+    private final Runnable endNaming;
 
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
@@ -82,8 +87,24 @@ public final class Limiter implements AutoCloseable {
         this.keyHash = config.redis().keyHash();
         this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
         config.policies().values().forEach(this.rateLimiter::announce);
+        this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
+        // Several limiters can share a rate limiter: one that says nothing about denials leaves that to the others.
+        note(DenialSettings.DEFAULT, config.denials());
         config.uncounted().forEach(LOG::warn);
         this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
+    }
+
+    private void note(DenialSettings before, DenialSettings after) {
+        if (!after.equals(before)) {
+            rateLimiter.denials().set(after.linesPerSecond(), after.keys());
+        }
+    }
+
+    private Stream<String> rulesOf(String policy, boolean shadow) {
+        return config().rules().stream()
+                .filter(rule -> rule.mode() == (shadow ? Mode.SHADOW : Mode.ENFORCED)
+                        && rule.policies().stream().anyMatch(one -> one.name().equals(policy)))
+                .map(RuleDefinition::name);
     }
 
     /**
@@ -292,6 +313,7 @@ public final class Limiter implements AutoCloseable {
         Snapshot fresh = new Snapshot(next, now.own, merged(next, now.own, derived), derived);
         fresh.policies.values().forEach(rateLimiter::announce);
         snapshot = fresh;
+        note(now.config.denials(), next.denials());
         if (next.backend() == BackendKind.REDIS) {
             BackendStart.warnOfKeysThatCanBeGuessed(next);
         }
@@ -336,6 +358,7 @@ public final class Limiter implements AutoCloseable {
         if (jmx != null) {
             jmx.close();
         }
+        endNaming.run();
         given.close();
     }
 }

@@ -5,7 +5,7 @@ import java.util.Map;
 
 /**
  * What JMX shows of a limiter with {@code limiter.jmx.name = shop}, as {@code io.limiter:type=Limiter,name=shop}: counters by
- * policy and health, never a client. All numbers are counts of this JVM since the limiter started. Thread-safe; no
+ * policy and health, in attributes that never name a client, and the busiest denied keys on demand. All numbers are counts of this JVM since the limiter started. Thread-safe; no
  * attribute asks a server.
  */
 public interface LimiterMXBean {
@@ -26,4 +26,13 @@ public interface LimiterMXBean {
 
     /** What an operator should know now: lines that begin with a code of docs/diagnostics.md. Empty when all is well. */
     List<String> getFindings();
+
+    /**
+     * The keys that were denied most often in the last 10 to 20 minutes, a line each, the busiest first: policy, key and number
+     * of denials. Secrets in keys are hashes; addresses and names of users are in clear. An operation and no attribute, so
+     * that nothing that collects attributes collects clients.
+     *
+     * @param most how many at most, 0 or more
+     */
+    List<String> busiestDenied(int most);
 }

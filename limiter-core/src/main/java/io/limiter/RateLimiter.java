@@ -62,8 +62,15 @@ public interface RateLimiter extends AutoCloseable {
      * @return a stage for each charge, in their order
      */
     default List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges) {
-        return charges.stream().map(charge -> tryAcquireAsync(List.of(charge))).toList();
+        return tryAcquireEachAsync(charges, false);
     }
+
+    /**
+     * The same.
+     *
+     * @param shadow whether nothing will be denied for it, so that {@link #denials()} keeps it apart
+     */
+    List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges, boolean shadow);
 
     /** As {@link #tryAcquire(Policy, PartitionKey, long)}, without blocking. */
     default CompletionStage<Decision> tryAcquireAsync(Policy policy, PartitionKey key, long permits) {
@@ -122,6 +129,9 @@ public interface RateLimiter extends AutoCloseable {
 
     /** What it has decided so far, by policy. */
     Counters counters();
+
+    /** Which keys it has denied lately. */
+    Denials denials();
 
     /** How its backend is at this moment; not the fallback, which is always well. It asks nobody, and so never blocks. */
     default BackendHealth health() {

@@ -93,6 +93,11 @@ class JmxTest {
             assertEquals(ATTRIBUTES.length, all.size());
             assertEquals(1, ((TabularData) ((Attribute) all.get(0)).getValue()).size());
             assertFalse(all.toString().contains("client-"), all.toString());
+
+            for (int call = 0; call < 3; call++) {
+                limiter.tryAcquire("vote", PartitionKey.of("client-7"), 1);
+            }
+            assertEquals(List.of("vote client-7 5"), seen.busiestDenied(1));
         }
     }
 

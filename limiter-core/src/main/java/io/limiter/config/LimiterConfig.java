@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  * @param policies all policies by name, also those of the rules, in the order of the text
  * @param rules the rules in the order of the text, each with a name of its own
  * @param plans the plans of callers
+ * @param denials what is noted of denied calls
  * @param jmx the name under which JMX shows the limiter; null where it does not
  */
 public record LimiterConfig(
@@ -49,6 +50,7 @@ public record LimiterConfig(
         Map<String, Policy> policies,
         List<RuleDefinition> rules,
         PlanSettings plans,
+        DenialSettings denials,
         @Nullable String jmx) {
     /**
      * Checks that all fits together, copies the collections, and adds the policies of the rules.
@@ -122,6 +124,7 @@ public record LimiterConfig(
                 byName,
                 List.copyOf(rules),
                 PlanSettings.DEFAULT,
+                DenialSettings.DEFAULT,
                 null);
     }
 
@@ -152,43 +155,55 @@ public record LimiterConfig(
                 policies,
                 rules,
                 plans,
+                denials,
                 jmx);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, jmx);
+                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, denials, jmx);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans, jmx);
+                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans,
+                denials, jmx);
     }
 
     /** The same configuration with these settings of HTTP. */
-    public LimiterConfig withHttp(HttpSettings given) {
+    public LimiterConfig withHttp(HttpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, given, callers, policies, rules, plans, jmx);
+                enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules, plans,
+                denials, jmx);
     }
 
     /** The same configuration that treats these callers apart. */
     public LimiterConfig withCallers(CallerSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules, plans, jmx);
+                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules, plans,
+                denials, jmx);
     }
 
     /** The same configuration, in force or not. */
     public LimiterConfig withEnabled(boolean on) {
         return new LimiterConfig(
-                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, jmx);
+                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials, jmx);
     }
 
     /** The same configuration with these plans, for annotations; rules keep those that they have. */
     public LimiterConfig withPlans(PlanSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, settings, jmx);
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, settings,
+                denials, jmx);
+    }
+
+    /** The same configuration that notes this of denied calls. */
+    public LimiterConfig withDenials(DenialSettings settings) {
+        return new LimiterConfig(
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans,
+                settings, jmx);
     }
 
     /** Where the state is. */

@@ -45,7 +45,7 @@ public final class ShadowCounter {
     public List<CompletionStage<Decision>> count(List<Charge> charges, Object scope) {
         List<CompletionStage<Decision>> counted;
         try {
-            counted = limiter.tryAcquireEachAsync(charges);
+            counted = limiter.tryAcquireEachAsync(charges, true);
         } catch (RuntimeException failure) {
             LOG.debug(NOT_COUNTED, failure);
             return Collections.nCopies(charges.size(), CompletableFuture.failedStage(failure));

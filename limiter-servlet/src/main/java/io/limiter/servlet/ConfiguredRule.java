@@ -77,13 +77,32 @@ final class ConfiguredRule implements Rule<Dispatch> {
         };
     }
 
+    /** Whether it counts a request, and why not. */
+    enum Verdict {
+        COUNTED,
+        NOT_MATCHED,
+        EXEMPT_PATH,
+        EXEMPT_CALLER,
+        EXEMPT_CALLER_OF_RULE,
+        LEFT_TO_OTHER_RULES
+    }
+
+    Verdict verdict(Dispatch dispatch) {
+        if (!matcher.matches(dispatch)) {
+            return Verdict.NOT_MATCHED;
+        } else if (matcher.exempts(dispatch)) {
+            return Verdict.EXEMPT_PATH;
+        } else if (dispatch.isExempt()) {
+            return Verdict.EXEMPT_CALLER;
+        } else if (dispatch.isFrom(exempt)) {
+            return Verdict.EXEMPT_CALLER_OF_RULE;
+        }
+        return isLeftOut.test(dispatch) ? Verdict.LEFT_TO_OTHER_RULES : Verdict.COUNTED;
+    }
+
     @Override
     public @Nullable Charge charge(Dispatch dispatch) {
-        if (!matcher.matches(dispatch)
-                || matcher.exempts(dispatch)
-                || dispatch.isExempt()
-                || dispatch.isFrom(exempt)
-                || isLeftOut.test(dispatch)) {
+        if (verdict(dispatch) != Verdict.COUNTED) {
             return null;
         }
         Charge charge =

@@ -25,7 +25,12 @@ final class DeniedCallers {
     }
 
     boolean contain(Dispatch dispatch) {
-        if (isNobody() || !dispatch.isIn(settings.denied())) {
+        return !isNobody() && dispatch.isIn(settings.denied());
+    }
+
+    /** The same, of a request that is then denied. */
+    boolean deny(Dispatch dispatch) {
+        if (!contain(dispatch)) {
             return false;
         }
         count.increment();

@@ -306,19 +306,37 @@ public final class RateLimitFilter implements Filter {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        Derived<RulesInForce> current = inForce;
-        if (current == null) {
-            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
-        }
+        RulesInForce rules = rulesInForce();
         if (!(request instanceof HttpServletRequest httpRequest)
                 || !(response instanceof HttpServletResponse httpResponse)) {
             chain.doFilter(request, response);
             return;
         }
-        RulesInForce rules = current.get();
         if (rules.admit(httpRequest, httpResponse)) {
             rules.proceed(chain, httpRequest, httpResponse);
         }
+    }
+
+    private RulesInForce rulesInForce() {
+        Derived<RulesInForce> current = inForce;
+        if (current == null) {
+            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
+        }
+        return current.get();
+    }
+
+    /**
+     * What the filter would do now with a request, and why: which rules match it in which reading of its path, whose quota they charge, and how
+     * much of it there is. Nothing is counted. Classes of the application that make keys, costs, plans or rules are called with the
+     * sample; what they ask of a request that a sample has not is an {@link UnsupportedOperationException} to them. A sample has no session,
+     * and is never dispatched again.
+     *
+     * @throws IllegalArgumentException if the path of the sample is outside of the application
+     * @throws IllegalStateException if the filter is not in service
+     */
+    public Explanation explain(RequestSample sample) {
+        String contextPath = webApp == null ? "" : webApp.getContextPath();
+        return rulesInForce().explain(() -> SampleRequest.of(sample, contextPath));
     }
 
     @Override

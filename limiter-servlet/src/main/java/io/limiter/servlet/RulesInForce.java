@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
+import io.limiter.LimitOutcome;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
@@ -15,11 +16,13 @@ import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.rule.ShadowCounter;
+import io.limiter.servlet.Explanation.RuleReport;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
+import io.limiter.servlet.rejection.DenialAnswer;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
@@ -29,9 +32,13 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -42,6 +49,9 @@ final class RulesInForce {
     private final RateLimiter limiter;
     private final LimiterConfig config;
     private final List<RuleDefinition> configured;
+    /** By name, those that are not off. */
+    private final Map<String, ConfiguredRule> rules = new HashMap<>();
+
     private final boolean settles;
     private final RuleSet<Dispatch> enforced;
     private final RuleSet<Dispatch> shadows;
@@ -99,7 +109,7 @@ final class RulesInForce {
                 RequestMatcher matcher = new RequestMatcher(rule, config.http());
                 matchers.add(matcher);
                 RequestKey key = keys.apply(rule);
-                Rule<Dispatch> made = new ConfiguredRule(
+                ConfiguredRule made = new ConfiguredRule(
                         source,
                         rule,
                         matcher,
@@ -107,6 +117,7 @@ final class RulesInForce {
                         RulePolicy.of(rule, key, config.plans(), classes),
                         RuleCost.of(rule, classes),
                         isCovered);
+                rules.put(rule.name(), made);
                 all.add(mode == Mode.SHADOW ? tried(rule, made) : made);
             }
         }
@@ -159,15 +170,8 @@ final class RulesInForce {
                 || Dispatch.isIncluded(request)) {
             return true;
         }
-        Dispatch dispatch = new Dispatch(
-                request,
-                paths,
-                config.http().methodOverride(),
-                clients,
-                config.callers().exempt(),
-                limiter,
-                settles);
-        if (denied.contain(dispatch)) {
+        Dispatch dispatch = dispatch(request);
+        if (denied.deny(dispatch)) {
             RequestCharges.of(request, limiter).keep();
             rejections.refuse(config.callers().deniedStatus(), request, response);
             return false;
@@ -199,6 +203,76 @@ final class RulesInForce {
             shadowCounter.count(counted, "a request");
         }
         return true;
+    }
+
+    private Dispatch dispatch(HttpServletRequest request) {
+        return new Dispatch(
+                request,
+                paths,
+                config.http().methodOverride(),
+                clients,
+                config.callers().exempt(),
+                limiter,
+                settles);
+    }
+
+    /**
+     * What {@link #admit} would do with a request now, and why. Nothing is counted.
+     *
+     * @param sample gives the request, a new one each time, so that no rule meets what another one has left
+     */
+    Explanation explain(Supplier<HttpServletRequest> sample) {
+        Explainer explainer = new Explainer(limiter);
+        List<RuleReport> reports = new ArrayList<>();
+        configured.forEach(rule -> reports.add(explainer.rule(rule, rules.get(rule.name()), dispatch(sample.get()))));
+        Dispatch dispatch = dispatch(sample.get());
+        int status = 0;
+        String reason = "no rule counts the request";
+        long retryAfter = 0;
+        if (!config.enabled()) {
+            reason = "limiter.enabled is false";
+        } else if (denied.contain(dispatch)) {
+            status = config.callers().deniedStatus();
+            reason = "limiter.deny.addresses has the client's address";
+            retryAfter = LimitOutcome.NEVER;
+        } else {
+            try {
+                List<Charge> charges = enforced.charges(dispatch);
+                addThoseOfCode(charges, explainer, reports);
+                Decision looked = charges.isEmpty() ? null : limiter.peek(charges);
+                if (looked != null && looked.allowed()) {
+                    reason = "all limits allow it";
+                } else if (looked != null) {
+                    status = DenialAnswer.of(config, looked).status();
+                    reason = Explainer.reason(looked);
+                    retryAfter = looked.retryAfterMicros();
+                }
+            } catch (RuntimeException wrong) {
+                status = 500;
+                reason = "a rule is not able to count it: " + Explainer.failed(wrong);
+            }
+        }
+        return new Explanation(
+                status == 0,
+                status,
+                reason,
+                Explainer.duration(retryAfter),
+                dispatch.paths(),
+                dispatch.get().text(),
+                Explainer.text(dispatch.get().origin()),
+                reports);
+    }
+
+    private static void addThoseOfCode(List<Charge> charges, Explainer explainer, List<RuleReport> reports) {
+        List<String> known = reports.stream()
+                .flatMap(report -> Stream.ofNullable(report.charge()))
+                .map(charge -> charge.policy() + " " + charge.key())
+                .toList();
+        charges.stream()
+                .filter(charge -> !known.contains(
+                        charge.policy().name() + " " + charge.key().canonical()))
+                .forEach(charge -> reports.add(new RuleReport(
+                        "", "enforced", true, "a rule in code counts it", null, explainer.charge(charge, null))));
     }
 
     /** Runs the rest of a dispatch that was admitted. */

@@ -45,6 +45,8 @@ class WallsTest {
     /** What users name. */
     private static final Set<Class<?>> FOR_USERS = Set.of(
             RateLimitFilter.class,
+            RequestSample.class,
+            Explanation.class,
             Rejections.class,
             Rejection.class,
             RejectionHandler.class,

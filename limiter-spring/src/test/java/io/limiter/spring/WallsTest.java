@@ -222,6 +222,7 @@ class WallsTest {
                         "io.limiter.spring.boot.LimiterAutoConfiguration",
                         "io.limiter.spring.boot.LimiterReactiveAutoConfiguration",
                         "io.limiter.spring.boot.LimiterServletAutoConfiguration",
+                        "io.limiter.spring.boot.actuate.DeniedReport",
                         "io.limiter.spring.boot.actuate.KeyReport",
                         "io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration",
                         "io.limiter.spring.boot.actuate.LimiterMetrics",

@@ -63,6 +63,11 @@ public class MatchableRequest {
         matchedBy = pattern;
     }
 
+    /** The reading of the path that the last rule has matched, whether or not the rest of the request matches it; null if none. */
+    public final @Nullable String matchedPath() {
+        return matchedPath;
+    }
+
     /** What a variable stands for in the path that the last rule has matched; null if there is none of that name. */
     public final @Nullable String variable(String name) {
         return matchedPath == null || matchedBy == null ? null : matchedBy.variable(matchedPath, name);

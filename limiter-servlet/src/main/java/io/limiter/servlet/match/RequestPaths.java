@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
@@ -60,6 +61,14 @@ public final class RequestPaths {
         addDecoded(prefix, raw, PercentText::decoded, readings);
         addOfCharset(request, prefix, raw, readings);
         return readings;
+    }
+
+    /** What a container with its usual settings routes by; null where the path of a request line is outside of the application. */
+    public static @Nullable String routed(String prefix, String raw) {
+        List<String> inside = new ArrayList<>(1);
+        UnaryOperator<String> decoder = PercentText::decoded;
+        addInside(RawPath.whole(prefix, decoder, false), RawPath.bySegment(raw, decoder, false), inside);
+        return inside.isEmpty() ? null : inside.get(0);
     }
 
     private static void addDecoded(String prefix, String raw, UnaryOperator<String> decoder, List<String> readings) {

@@ -41,6 +41,7 @@ public final class LimitedMethods implements AutoCloseable {
     private final @Nullable Beans beans;
     private final CallObserver observer;
     private final ShadowCounter shadow;
+    private final Runnable endNaming;
     private final Map<Class<?>, Map<Method, Optional<LimitedMethod>>> known = new ConcurrentHashMap<>();
 
     /** On this limiter. Without callers no call belongs to a request; without beans no expression names one. */
@@ -56,6 +57,7 @@ public final class LimitedMethods implements AutoCloseable {
         this.beans = beans;
         this.observer = observer;
         this.shadow = new ShadowCounter(limiter.rateLimiter());
+        this.endNaming = limiter.rateLimiter().denials().nameRules(this::methodsOf);
     }
 
     /**
@@ -85,9 +87,16 @@ public final class LimitedMethods implements AutoCloseable {
                 .toList();
     }
 
+    private Stream<String> methodsOf(String policy, boolean isShadow) {
+        return policies().stream()
+                .filter(one -> one.shadow() == isShadow && one.policy().name().equals(policy))
+                .map(AnnotatedPolicy::method);
+    }
+
     /** They take no part in what replaces the configuration from now on. */
     @Override
     public void close() {
+        endNaming.run();
         rules().forEach(Derived::close);
     }
 

@@ -1,15 +1,18 @@
 package io.limiter.spring.boot.actuate;
 
 import io.limiter.Limiter;
+import io.limiter.servlet.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.call.CallObserver;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
+import jakarta.servlet.Filter;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
@@ -21,8 +24,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -60,13 +65,31 @@ public class LimiterActuatorAutoConfiguration {
         RateLimitsReport.class,
         KeyReport.class,
         KeyReport.Reset.class,
-        KeyReport.Failure.class
+        KeyReport.Failure.class,
+        DeniedReport.class,
+        Explanation.class
     })
     static class OfEndpoint {
         @Bean("io.limiter.spring.rateLimitsEndpoint")
         @ConditionalOnMissingBean
-        RateLimitsEndpoint rateLimitsEndpoint(Limiter limiter, ObjectProvider<RateLimitedPostProcessor> annotations) {
-            return new RateLimitsEndpoint(limiter, annotations);
+        RateLimitsEndpoint rateLimitsEndpoint(
+                Limiter limiter,
+                ObjectProvider<RateLimitedPostProcessor> annotations,
+                ObjectProvider<RequestExplainer> explainer) {
+            return new RateLimitsEndpoint(limiter, annotations, explainer);
+        }
+    }
+
+    /** What explains requests to the endpoint, where there are filters. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, Filter.class, FilterRegistrationBean.class})
+    @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
+    @ImportRuntimeHints(FilterExplainer.Hints.class)
+    static class OfFilters {
+        @Bean("io.limiter.spring.requestExplainer")
+        RequestExplainer requestExplainer(ListableBeanFactory beans) {
+            return new FilterExplainer(beans);
         }
     }
 

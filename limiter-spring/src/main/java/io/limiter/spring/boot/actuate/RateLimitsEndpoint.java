@@ -12,14 +12,18 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyForm;
+import io.limiter.servlet.RequestSample;
 import io.limiter.servlet.key.RuleKeyForm;
 import io.limiter.spring.call.AnnotatedPolicy;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
@@ -29,23 +33,33 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
  * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; and a key
- * that gets its whole quota again. Keys are never listed. Over HTTP: 404 for a policy that is not there, 400 for a text that is no
- * key, 503 where Redis did not answer and nobody knows. Thread-safe.
+ * that gets its whole quota again; the keys that are denied most; and why a request is denied or not. Over HTTP: 404 for a policy that
+ * is not there, 400 for a text that is no key, 503 where Redis did not answer and nobody knows. Thread-safe.
  */
 @WebEndpoint(id = "ratelimits")
 public class RateLimitsEndpoint {
     private final Limiter limiter;
-    private final ObjectProvider<RateLimitedPostProcessor> annotations;
+    private static final String DENIED = "denied";
+    private static final String EXPLAIN = "explain";
+    private static final int KEYS_SHOWN = 20;
 
-    /** Of a limiter, and of what annotations say besides. */
-    RateLimitsEndpoint(Limiter limiter, ObjectProvider<RateLimitedPostProcessor> annotations) {
+    private final ObjectProvider<RateLimitedPostProcessor> annotations;
+    private final ObjectProvider<RequestExplainer> explainer;
+
+    /** Of a limiter, of what annotations say besides, and of filters where there are some. */
+    RateLimitsEndpoint(
+            Limiter limiter,
+            ObjectProvider<RateLimitedPostProcessor> annotations,
+            ObjectProvider<RequestExplainer> explainer) {
         this.limiter = limiter;
         this.annotations = annotations;
+        this.explainer = explainer;
     }
 
     /** What is limited, and how it has gone since the start. */
@@ -56,15 +70,24 @@ public class RateLimitsEndpoint {
 
     /**
      * {@code GET /actuator/ratelimits/{policy}?key=...}: what a key has used of a policy. It takes nothing, and waits for Redis no longer
-     * than a call does.
+     * than a call does. {@code GET /actuator/ratelimits/denied}: the keys that this instance denied most; without a key, so that a policy
+     * may have that name.
      *
      * @param key a client's address, or a key as it stands in the names of states in Redis; secrets in it may be in clear
+     * @param most how many denied keys at most; 20 where it is left out
      */
     // A key may be left out, and is asked for then: of the two marks for that Spring Boot 3 reads the first, and 4 the
     // second.
     @ReadOperation
     public WebEndpointResponse<Object> peek(
-            @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
+            @Selector String policy,
+            @org.springframework.lang.Nullable @Nullable String key,
+            @org.springframework.lang.Nullable @Nullable Integer most) {
+        if (key == null && policy.equals(DENIED)) {
+            int shown = most == null ? KEYS_SHOWN : Math.max(0, most);
+            return new WebEndpointResponse<>(
+                    DeniedReport.of(limiter.rateLimiter().denials(), shown));
+        }
         return answer(policy, key, (known, whose) -> {
             PartitionKey before = whose.previous();
             KeyReport previous = before == null ? null : look(known, before, null);
@@ -97,6 +120,59 @@ public class RateLimitsEndpoint {
             return new WebEndpointResponse<>(new KeyReport.Reset(
                     known.name(), present.canonical(), KeyText.parts(present), form(known, present)));
         });
+    }
+
+    /**
+     * {@code POST /actuator/ratelimits/explain} with a body of JSON: what the filters of this application would do with a request, and why. It
+     * takes nothing. A POST, because headers can hold secrets, which do not belong into a URL.
+     *
+     * @param what {@code explain}
+     * @param path as a client sends it, with its query
+     * @param address of the client, or of the last proxy before this server
+     * @param method {@code GET} where it is left out
+     * @param headers lines of {@code Name: value}
+     * @param user the authenticated user
+     * @param roles of that user, separated by commas
+     * @param attributes of that user, such as {@code plan=gold}, separated by commas
+     */
+    @WriteOperation
+    public WebEndpointResponse<Object> explain(
+            @Selector String what,
+            String path,
+            String address,
+            @org.springframework.lang.Nullable @Nullable String method,
+            @org.springframework.lang.Nullable @Nullable String headers,
+            @org.springframework.lang.Nullable @Nullable String user,
+            @org.springframework.lang.Nullable @Nullable String roles,
+            @org.springframework.lang.Nullable @Nullable String attributes) {
+        RequestExplainer filters = explainer.getIfAvailable();
+        if (!what.equals(EXPLAIN) || filters == null) {
+            return failure(404, filters == null ? "this application has no filter of the limiter" : "write " + EXPLAIN);
+        }
+        try {
+            Map<String, String> ofUser = new HashMap<>();
+            for (String attribute : items(attributes)) {
+                ofUser.put(
+                        attribute.replaceFirst("=.*", "").strip(),
+                        attribute.replaceFirst("[^=]*=?", "").strip());
+            }
+            return new WebEndpointResponse<>(
+                    filters.explain(RequestSample.of(method == null ? "GET" : method, path, address)
+                            .withHeaders(headers == null ? "" : headers)
+                            .withUser(user, Set.copyOf(items(roles)), ofUser)));
+        } catch (IllegalArgumentException noRequest) {
+            return failure(400, noRequest.getMessage());
+        }
+    }
+
+    private static List<String> items(@Nullable String text) {
+        return text == null
+                ? List.of()
+                : Stream.of(text.split(","))
+                        .map(String::strip)
+                        .filter(one -> !one.isEmpty())
+                        .distinct()
+                        .toList();
     }
 
     /**

@@ -11,6 +11,7 @@ import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -114,11 +115,19 @@ final class ManagedSite implements AutoCloseable {
         return context;
     }
 
-    HttpResponse<String> call(String method, String path) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(
+    HttpResponse<String> call(String method, String path, String... headers) {
+        return send(method, path, BodyPublishers.noBody(), headers);
+    }
+
+    HttpResponse<String> post(String path, String json) {
+        return send("POST", path, BodyPublishers.ofString(json), "Content-Type", "application/json");
+    }
+
+    private HttpResponse<String> send(String method, String path, BodyPublisher body, String... headers) {
+        HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(
                         "http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port") + path))
-                .method(method, BodyPublishers.noBody())
-                .build();
+                .method(method, body);
+        HttpRequest request = (headers.length == 0 ? builder : builder.headers(headers)).build();
         try {
             return CLIENT.send(request, BodyHandlers.ofString());
         } catch (IOException e) {

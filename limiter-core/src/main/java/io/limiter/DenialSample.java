@@ -1,0 +1,131 @@
+package io.limiter;
+
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What some of the threads note of denials: those of the present period and of the one before. It finds out whether there are so many
+ * that only some are to be noted. Thread-safe.
+ */
+final class DenialSample {
+    /** In a flood a denial that is noted counts as so many. */
+    static final int SAMPLED = 64;
+
+    /** A key is counted for one to two of these. */
+    static final long PERIOD_MICROS = 600_000_000;
+
+    /** The hash of a longer key is kept instead; only code makes such keys. */
+    static final int LONGEST_KEY = 512;
+
+    private static final long WINDOW_MICROS = 10_000;
+    private static final int MOST_IN_WINDOW = 100;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final int keys;
+    private DeniedKeys present;
+    private DeniedKeys before;
+    private long periodStart;
+    private long windowStart;
+    private int inWindow;
+    private boolean busy;
+
+    /** @param keys how many are kept, of each of the two periods */
+    DenialSample(int keys, long nowMicros) {
+        this.keys = keys;
+        this.present = new DeniedKeys(keys);
+        this.before = new DeniedKeys(keys);
+        this.periodStart = nowMicros;
+        this.windowStart = nowMicros;
+    }
+
+    /**
+     * Notes a denial, unless another thread notes one at this moment: nobody waits for this.
+     *
+     * @return how many denials it counted as; 0 if it was left out
+     */
+    int add(Decision denial, boolean shadow, long now) {
+        if (!lock.tryLock()) {
+            return 0;
+        }
+        try {
+            int denials = busy ? SAMPLED : 1;
+            watch(denials, now);
+            if (keys > 0) {
+                turn(now);
+                count(denial, shadow, denials, now);
+            }
+            return denials;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether only some denials are to be noted until the next one. Read without the lock, so it can be late. */
+    boolean isBusy() {
+        return busy;
+    }
+
+    /** Adds all that is known. */
+    void addTo(Map<DeniedKeys.Id, DeniedKeys.Entry> sum, long now) {
+        lock.lock();
+        try {
+            turn(now);
+            present.addTo(sum);
+            before.addTo(sum);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void watch(int denials, long now) {
+        if (now - windowStart >= WINDOW_MICROS) {
+            // A window that ended long ago was followed by quiet ones.
+            busy = inWindow > MOST_IN_WINDOW && now - windowStart < 2 * WINDOW_MICROS;
+            windowStart = now;
+            inWindow = 0;
+        }
+        inWindow += denials;
+        busy |= inWindow > MOST_IN_WINDOW;
+    }
+
+    private void turn(long now) {
+        if (now - periodStart >= PERIOD_MICROS) {
+            before = now - periodStart < 2 * PERIOD_MICROS ? present : new DeniedKeys(keys);
+            present = new DeniedKeys(keys);
+            periodStart = now;
+        }
+    }
+
+    private void count(Decision denial, boolean shadow, int denials, long now) {
+        if (denial.outcomes().isEmpty()) {
+            for (Charge charge : denial.charges()) {
+                present.add(id(charge, shadow), denials).denied(denial.source(), null, denial.retryAfterMicros(), now);
+            }
+            return;
+        }
+        Charge last = null;
+        for (LimitOutcome outcome : denial.outcomes()) {
+            if (outcome.allowed()) {
+                continue;
+            }
+            Charge charge = outcome.charge();
+            // The outcomes of one charge stand together, so a charge that two limits deny counts once.
+            boolean isSame = charge.equals(last);
+            DeniedKeys.Entry entry = present.add(id(charge, shadow), isSame ? 0 : denials);
+            // As unsigned numbers NEVER, which is -1, is the longest.
+            if (!isSame || Long.compareUnsigned(outcome.retryAfterMicros(), entry.retryAfterMicros) > 0) {
+                entry.denied(denial.source(), outcome.limit(), outcome.retryAfterMicros(), now);
+            }
+            last = charge;
+        }
+    }
+
+    private static DeniedKeys.Id id(Charge charge, boolean shadow) {
+        return new DeniedKeys.Id(charge.policy().name(), bounded(charge.key()), shadow);
+    }
+
+    /** The key, or where that is very long its hash. */
+    static PartitionKey bounded(PartitionKey key) {
+        return key.canonical().length() <= LONGEST_KEY ? key : PartitionKey.of(key.canonical());
+    }
+}

@@ -1,0 +1,79 @@
+package io.limiter.servlet;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a filter would do with a request now, and why. Secrets of the request are in it as hashes only, as in keys. Durations are of ISO 8601,
+ * such as {@code PT9.5S}, or {@code never}. Immutable.
+ *
+ * @param admitted whether the request would reach the application
+ * @param status of the answer where it would not: 429, 503, or that of denied callers; 500 where a rule fails; 0 where it would
+ * @param reason a sentence
+ * @param retryAfter how long until it would be admitted; {@code PT0S} where it would
+ * @param paths all readings of the path; a rule that matches one of them matches
+ * @param client the client's address, as keys have it without a prefix of the rule
+ * @param clientFrom {@code peer}, {@code header} (a trusted proxy named it) or {@code none}
+ * @param rules each configured rule of the filter, in their order; then the charges of rules that the application has in code
+ */
+public record Explanation(
+        boolean admitted,
+        int status,
+        String reason,
+        String retryAfter,
+        List<String> paths,
+        String client,
+        String clientFrom,
+        List<RuleReport> rules) {
+    /** Copies the lists. */
+    public Explanation {
+        paths = List.copyOf(paths);
+        rules = List.copyOf(rules);
+    }
+
+    /**
+     * What one rule does with the request.
+     *
+     * @param rule its name; empty for a rule in code
+     * @param mode {@code enforced}, {@code shadow} or {@code off}
+     * @param counts whether it counts the request
+     * @param why a sentence: why it counts the request, or does not
+     * @param path the reading of the path that it matches; null where it matches none
+     * @param charge what it charges; null where it counts nothing
+     */
+    public record RuleReport(
+            String rule,
+            String mode,
+            boolean counts,
+            String why,
+            @Nullable String path,
+            @Nullable ChargeReport charge) {}
+
+    /**
+     * What a rule charges, and how the key is now.
+     *
+     * @param plan of the caller; null where the rule has no plans
+     * @param key as the log and the endpoint have it
+     * @param allowed whether this charge alone would be allowed
+     * @param source where the answer comes from: {@code redis}, {@code in-process}, {@code cached-denial} ...
+     * @param limits empty where nobody could count
+     */
+    public record ChargeReport(
+            String policy,
+            @Nullable String plan,
+            String key,
+            long permits,
+            boolean allowed,
+            String source,
+            String retryAfter,
+            List<LimitReport> limits) {}
+
+    /**
+     * What one limit answers to the charge.
+     *
+     * @param limit as configuration text
+     * @param remaining permits that would be left after it, or are left where it would be denied
+     * @param reset until all is back
+     */
+    public record LimitReport(String limit, boolean allowed, long remaining, String retryAfter, String reset) {}
+}

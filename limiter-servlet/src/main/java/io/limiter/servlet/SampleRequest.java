@@ -1,0 +1,125 @@
+package io.limiter.servlet;
+
+import io.limiter.servlet.match.RequestPaths;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.security.Principal;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The request that a sample describes, as a container would bring it to a filter. What rules of the application ask for besides is refused:
+ * a guess would explain another request.
+ */
+final class SampleRequest implements InvocationHandler {
+    private static final Pattern CHARSET = Pattern.compile("(?i);\\s*charset\\s*=\\s*\"?([^\";\\s]+)");
+
+    private final RequestSample sample;
+    private final String contextPath;
+    private final String path;
+    private final @Nullable String query;
+    private final String routed;
+    private final Map<Object, Object> attributes = new HashMap<>();
+
+    private SampleRequest(RequestSample sample, String contextPath) {
+        String target = sample.target();
+        int mark = target.indexOf('?');
+        this.sample = sample;
+        this.contextPath = contextPath;
+        this.path = mark < 0 ? target : target.substring(0, mark);
+        this.query = mark < 0 ? null : target.substring(mark + 1);
+        String inside = RequestPaths.routed(contextPath, path);
+        if (inside == null) {
+            throw new IllegalArgumentException(
+                    "the path is outside of the application; begin it with its context path " + contextPath);
+        }
+        this.routed = inside;
+    }
+
+    /**
+     * The request.
+     *
+     * @param contextPath of the application
+     * @throws IllegalArgumentException if the path is outside of it
+     */
+    static HttpServletRequest of(RequestSample sample, String contextPath) {
+        return (HttpServletRequest) Proxy.newProxyInstance(
+                SampleRequest.class.getClassLoader(),
+                new Class<?>[] {HttpServletRequest.class},
+                new SampleRequest(sample, contextPath));
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) {
+        Object first = arguments == null ? "" : arguments[0];
+        return switch (method.getName()) {
+            case "getMethod" -> sample.method();
+            case "getRequestURI" -> path;
+            case "getQueryString" -> query;
+            case "getContextPath" -> contextPath;
+            case "getServletPath" -> routed;
+            case "getRemoteAddr", "getRemoteHost" -> sample.address();
+            case "getProtocol" -> "HTTP/1.1";
+            case "getDispatcherType" -> DispatcherType.REQUEST;
+            case "getHeader" -> header(first);
+            case "getHeaders" -> Collections.enumeration(lines(first));
+            case "getHeaderNames" -> Collections.enumeration(sample.headers().keySet());
+            case "getContentType" -> header("Content-Type");
+            case "getCharacterEncoding" -> charset();
+            case "getCookies" -> cookies();
+            case "getUserPrincipal" -> sample.user() == null ? null : new User(sample.user(), sample.attributes());
+            case "getRemoteUser" -> sample.user();
+            case "isUserInRole" -> sample.user() != null && sample.roles().contains(first);
+            case "isAsyncStarted" -> false;
+            case "getAttribute" -> attributes.get(first);
+            case "setAttribute" -> attributes.put(first, arguments == null ? "" : arguments[1]);
+            case "removeAttribute" -> attributes.remove(first);
+            case "getSession", "getPathInfo" -> null;
+            case "hashCode" -> System.identityHashCode(proxy);
+            case "equals" -> proxy == first;
+            case "toString" -> sample.toString();
+            default -> throw new UnsupportedOperationException("a sample of a request has no " + method.getName());
+        };
+    }
+
+    /** The authenticated user. Public methods, because plans are found by reflection. */
+    record User(String getName, Map<String, String> attributes) implements Principal {
+        @SuppressWarnings("unused") // see UserAttribute
+        public @Nullable String getAttribute(String name) {
+            return attributes.get(name);
+        }
+    }
+
+    private List<String> lines(Object name) {
+        return sample.headers().getOrDefault((String) name, List.of());
+    }
+
+    private @Nullable String header(Object name) {
+        return lines(name).stream().findFirst().orElse(null);
+    }
+
+    private @Nullable String charset() {
+        String type = header("Content-Type");
+        Matcher found = CHARSET.matcher(type == null ? "" : type);
+        return found.find() ? found.group(1) : null;
+    }
+
+    private Cookie @Nullable [] cookies() {
+        Cookie[] cookies = lines("Cookie").stream()
+                .flatMap(line -> Pattern.compile(";").splitAsStream(line))
+                .map(pair -> pair.strip().split("=", 2))
+                .filter(pair -> pair.length == 2 && !pair[0].isEmpty())
+                .map(pair -> new Cookie(pair[0], pair[1]))
+                .toArray(Cookie[]::new);
+        return cookies.length == 0 ? null : cookies;
+    }
+}

@@ -1,0 +1,192 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limit;
+import io.limiter.Limiter;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.rule.Rule;
+import io.limiter.servlet.Explanation.RuleReport;
+import jakarta.servlet.http.HttpServletRequest;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an explanation says, and what it never says. */
+class ExplainTest {
+    private static final String RULES = """
+            limiter.exempt.addresses = 198.51.100.0/24
+            limiter.deny.addresses = 203.0.113.66
+            limiter.plans.free.limits = 1/10s
+            limiter.plans.gold.limits = 9/10s
+            limiter.rules.api.path = /api/*
+            limiter.rules.api.methods = GET
+            limiter.rules.api.except = /api/health
+            limiter.rules.api.exempt.users = root
+            limiter.rules.api.key = header:X-Api-Key
+            limiter.rules.api.plan = header:X-Plan
+            limiter.rules.api.default-plan = free
+            limiter.rules.tried.path = /api/*
+            limiter.rules.tried.shadow = true
+            limiter.rules.tried.limits = 1/1h
+            limiter.rules.off.path = /api/*
+            limiter.rules.off.enabled = false
+            limiter.rules.off.limits = 1/1h
+            limiter.rules.rest.default = true
+            limiter.rules.rest.limits = 5/10s
+            """;
+    private static final RequestSample API = RequestSample.of("GET", "/%61pi/x", "192.0.2.1");
+
+    private final ManualTime time = new ManualTime();
+    private final RateLimiter rateLimiter =
+            RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+    private final Limiter limiter = Limiter.of(WebServer.config(RULES), rateLimiter);
+    private final RateLimitFilter filter = new RateLimitFilter(limiter);
+
+    @AfterEach
+    void close() {
+        limiter.close();
+    }
+
+    private static RuleReport rule(Explanation explanation, String name) {
+        return explanation.rules().stream()
+                .filter(rule -> rule.rule().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private String why(RequestSample sample, String name) {
+        RuleReport rule = rule(filter.explain(sample), name);
+        assertEquals(rule.counts(), rule.charge() != null);
+        return rule.counts() + ": " + rule.why();
+    }
+
+    @Test
+    void eachRuleSaysWhyItCountsOrDoesNot() {
+        assertEquals("true: it matches", why(API, "api"));
+        assertEquals("true: it matches; it is a shadow rule, so it counts and denies nothing", why(API, "tried"));
+        assertEquals("false: limiter.rules.off.enabled is false", why(API, "off"));
+        assertEquals(
+                "false: it is a default rule, and another rule matches the request",
+                why(RequestSample.of("GET", "/api/x", "192.0.2.1"), "rest"));
+        assertEquals("false: the path is not one of [/api/*]", why(RequestSample.of("GET", "/x", "192.0.2.1"), "api"));
+        assertEquals(
+                "false: the path matches; the method, a header or the query does not",
+                why(RequestSample.of("PUT", "/api/x", "192.0.2.1"), "api"));
+        assertEquals(
+                "false: limiter.rules.api.except has the path",
+                why(RequestSample.of("GET", "/api/health", "192.0.2.1"), "api"));
+        assertEquals(
+                "false: limiter.exempt has the caller", why(RequestSample.of("GET", "/api/x", "198.51.100.7"), "api"));
+        assertEquals(
+                "false: limiter.rules.api.exempt has the caller", why(API.withUser("root", Set.of(), Map.of()), "api"));
+    }
+
+    @Test
+    void readingKeyPlanAndStateAreThoseOfTheFilterAndNothingIsTaken() {
+        PartitionKey key = PartitionKey.builder()
+                .addSecret("header.x-api-key", "s3cr3t", limiter.keyHash())
+                .build();
+        limiter.tryAcquire("api.gold", key, 8);
+        RequestSample sample = API.withHeaders("x-api-key: s3cr3t\nX-Plan: gold");
+        for (int i = 0; i < 3; i++) {
+            Explanation explained = filter.explain(sample);
+            assertTrue(explained.admitted(), explained.toString());
+            assertEquals("all limits allow it", explained.reason());
+            assertEquals(List.of("/api/x"), explained.paths());
+            RuleReport api = rule(explained, "api");
+            assertEquals("/api/x", api.path());
+            assertEquals("api.gold", api.charge().policy());
+            assertEquals("gold", api.charge().plan());
+            assertEquals(key.canonical(), api.charge().key());
+            assertEquals(0, api.charge().limits().get(0).remaining());
+        }
+        limiter.tryAcquire("api.gold", key, 1);
+        time.advance(Duration.ofMillis(500));
+        Explanation denied = filter.explain(sample);
+        assertFalse(denied.admitted());
+        assertEquals(429, denied.status());
+        assertEquals("PT9.5S", denied.retryAfter());
+        assertEquals(
+                "policy 'api.gold' denies the key " + key.canonical()
+                        + " by its limit 9/10s sliding-list name api.gold",
+                denied.reason());
+        assertEquals("free", rule(filter.explain(API), "api").charge().plan());
+    }
+
+    @Test
+    void secretsAreNowhereInClear() {
+        RequestSample sample = RequestSample.of("GET", "/api/x?token=s3cr3t", "192.0.2.1")
+                .withHeaders("X-Api-Key: s3cr3t", "Authorization: Bearer s3cr3t", "Cookie: sid=s3cr3t", "Evil: s3cr3t");
+        String all = filter.explain(sample) + " " + sample;
+        assertFalse(all.contains("s3cr3t"), all);
+        IllegalArgumentException wrong =
+                assertThrows(IllegalArgumentException.class, () -> sample.withHeaders("s3cr3t without a colon"));
+        assertFalse(wrong.getMessage().contains("s3cr3t"), wrong.getMessage());
+    }
+
+    @Test
+    void deniedCallersAndAConfigurationWithoutLimits() {
+        Explanation denied = filter.explain(RequestSample.of("GET", "/api/x", "203.0.113.66"));
+        assertEquals(403, denied.status());
+        assertEquals("limiter.deny.addresses has the client's address", denied.reason());
+        assertEquals("never", denied.retryAfter());
+        assertEquals("203.0.113.66", denied.client());
+        assertEquals("peer", denied.clientFrom());
+        assertEquals(0, rateLimiter.counters().policies().size());
+        Explanation none = filter.explain(RequestSample.of("GET", "/", "198.51.100.7"));
+        assertEquals("no rule counts the request", none.reason());
+        assertTrue(none.admitted());
+    }
+
+    @Test
+    void rulesInCodeAreAskedAndMayAskForWhatASampleHasNot() {
+        Policy policy = Policy.of("own", Limit.fixedWindow(1, Duration.ofHours(1)));
+        Rule<HttpServletRequest> byTenant = Rule.of(request -> PartitionKey.of(request.getHeader("Tenant")), policy);
+        RateLimitFilter own =
+                RateLimitFilter.builder(rateLimiter).rule(byTenant).build();
+        Explanation explained = own.explain(API.withHeaders("Tenant: t1"));
+        assertEquals("own", explained.rules().get(0).charge().policy());
+        assertEquals("t1", explained.rules().get(0).charge().key());
+        assertNull(explained.rules().get(0).path());
+
+        RateLimitFilter odd = RateLimitFilter.builder(rateLimiter)
+                .rule(byTenant.when(request -> request.getLocale().getCountry().isEmpty()))
+                .build();
+        Explanation failed = odd.explain(API);
+        assertEquals(500, failed.status());
+        assertTrue(failed.reason().contains("a sample of a request has no getLocale"), failed.reason());
+    }
+
+    @Test
+    void thePathIsThatOfTheRequestLineWithTheContextPath(@TempDir Path directory) {
+        for (String wrong : List.of("", "login", "http://example.com/", "/caf\u00e9", "/a b", "/a\r\nX: y")) {
+            assertThrows(IllegalArgumentException.class, () -> RequestSample.of("GET", wrong, "192.0.2.1"), wrong);
+        }
+        assertThrows(IllegalArgumentException.class, () -> RequestSample.of("GET", "/", "example.com"));
+        assertThrows(IllegalArgumentException.class, () -> RequestSample.of("G T", "/", "192.0.2.1"));
+        RateLimitFilter shop = WebServer.limiter(new ManualTime(), RULES);
+        try (WebServer server = new WebServer(directory, directory.resolve("web"), "/shop")
+                .filter("limiter", shop)
+                .servlet("/", WebServer.Answer.text("ok"))
+                .start()) {
+            assertTrue(rule(shop.explain(RequestSample.of("GET", "/shop/api/x", "192.0.2.1")), "api")
+                    .counts());
+            IllegalArgumentException outside = assertThrows(IllegalArgumentException.class, () -> shop.explain(API));
+            assertTrue(outside.getMessage().contains("/shop"), outside.getMessage());
+        }
+    }
+}
