@@ -116,7 +116,8 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
     @Override
     public List<String> busiestDenied(int most) {
         return limiter.rateLimiter().denials().busiest(most).stream()
-                .map(one -> one.policy() + " " + one.key().canonical() + " " + one.denied() + (one.shadow() ? " (shadow)" : ""))
+                .map(one -> one.policy() + " " + one.key().canonical() + " " + one.denied()
+                        + (one.shadow() ? " (shadow)" : ""))
                 .toList();
     }
 

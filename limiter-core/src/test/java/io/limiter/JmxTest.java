@@ -151,7 +151,8 @@ class JmxTest {
     void whatCannotBeRegisteredLimitsAllTheSameAndIsLogged() throws JMException {
         for (int number = 1; number <= JmxView.MOST_OF_ONE_NAME; number++) {
             Runnable nothing = () -> {};
-            jmx.registerMBean(new StandardMBean(nothing, Runnable.class), name(number == 1 ? "shop" : "shop-" + number));
+            jmx.registerMBean(
+                    new StandardMBean(nothing, Runnable.class), name(number == 1 ? "shop" : "shop-" + number));
         }
         try (LogLines log = new LogLines()) {
             try (Limiter limiter = start("shop")) {

@@ -99,8 +99,8 @@ final class Binder {
             }
         }
         LimiterConfig config = entries.made(() -> new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans,
-                denials, jmx));
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials,
+                jmx));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }

@@ -162,14 +162,15 @@ public record LimiterConfig(
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, denials, jmx);
+                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, denials,
+                jmx);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans,
-                denials, jmx);
+                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans, denials,
+                jmx);
     }
 
     /** The same configuration with these settings of HTTP. */
@@ -189,7 +190,8 @@ public record LimiterConfig(
     /** The same configuration, in force or not. */
     public LimiterConfig withEnabled(boolean on) {
         return new LimiterConfig(
-                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials, jmx);
+                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials,
+                jmx);
     }
 
     /** The same configuration with these plans, for annotations; rules keep those that they have. */
