@@ -1,17 +1,13 @@
 // What the filters would do with a request that is described, and why.
 
 import { explain } from './actuator.js';
-import { count, duration, facts, find, verdict, wrong } from './page.js';
+import { answersIn, count, duration, facts, find, verdict } from './page.js';
 
 export function startExplain() {
-  find('explain').addEventListener('submit', async (event) => {
+  const answer = answersIn('explain-answer');
+  find('explain').addEventListener('submit', (event) => {
     event.preventDefault();
-    try {
-      const filters = Object.values(await explain(request()));
-      find('explain-answer').replaceChildren(...shown(filters));
-    } catch (failure) {
-      find('explain-answer').replaceChildren(wrong(failure));
-    }
+    answer(async () => shown(Object.values(await explain(request()))));
   });
 }
 

@@ -1,7 +1,9 @@
 // A look at one key, and its whole quota again for it.
 
 import { look, reset } from './actuator.js';
-import { count, duration, facts, find, verdict, wrong } from './page.js';
+import { answersIn, count, duration, facts, find, verdict } from './page.js';
+
+const answer = answersIn('key-answer');
 
 export function startKeys() {
   find('key').addEventListener('submit', (event) => {
@@ -65,12 +67,4 @@ async function resetKey() {
     const done = await reset(...chosen());
     return [verdict('admitted', `${done.parts.join(' : ')} has its whole quota of ${done.policy} again.`, done.note || '')];
   });
-}
-
-async function answer(ask) {
-  try {
-    find('key-answer').replaceChildren(...await ask());
-  } catch (failure) {
-    find('key-answer').replaceChildren(wrong(failure));
-  }
 }

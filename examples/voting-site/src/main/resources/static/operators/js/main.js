@@ -20,7 +20,14 @@ async function refresh() {
   }
 }
 
+/** One after the other, so that no late answer undoes a newer one. */
+async function keepFresh() {
+  if (!document.hidden) {
+    await refresh();
+  }
+  setTimeout(keepFresh, REFRESH_MILLIS);
+}
+
 startKeys();
 startExplain();
-refresh();
-setInterval(() => { if (!document.hidden) { refresh(); } }, REFRESH_MILLIS);
+keepFresh();

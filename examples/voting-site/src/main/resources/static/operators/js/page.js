@@ -35,9 +35,22 @@ export function verdict(kind, title, ...lines) {
   return element('div', { class: 'verdict', 'data-kind': kind }, element('strong', {}, title), ...shown);
 }
 
-export function wrong(failure) {
+function wrong(failure) {
   const title = failure.status === 401 || failure.status === 403 ? 'The server refuses this: reload the page and log in.' : 'This can’t be done.';
   return verdict('wrong', title, failure.message);
+}
+
+/** Shows answers in an element: the last that was asked for, also when an earlier one comes later. */
+export function answersIn(id) {
+  let asked = 0;
+  return async (ask) => {
+    asked += 1;
+    const mine = asked;
+    const shown = await ask().catch((failure) => [wrong(failure)]);
+    if (mine === asked) {
+      find(id).replaceChildren(...shown);
+    }
+  };
 }
 
 const PARTS = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$/;
