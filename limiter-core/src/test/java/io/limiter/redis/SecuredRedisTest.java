@@ -68,7 +68,7 @@ class SecuredRedisTest {
     @Test
     void theUserOfTheDocumentationMayDoEverythingThatTheLimiterDoesAndNothingElse() throws IOException {
         asUser(RedisServers.singlePort(), documented("limiter"), () -> {
-            try (LogLines log = new LogLines()) {
+            try (LogLines log = new LogLines("io.limiter.redis", Level.INFO)) {
                 allAlgorithmsWork(
                         RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD));
                 assertEquals("INFO connected to Redis at " + RedisServers.single(), log.toString());

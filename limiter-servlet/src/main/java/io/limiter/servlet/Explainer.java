@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Puts into words what rules do with a request. It decides nothing: it asks the rules, and looks at the state without taking anything. */
@@ -47,11 +48,11 @@ final class Explainer {
                     name,
                     mode,
                     charge != null,
-                    why(verdict, definition, path),
+                    why(verdict, definition, path) + missing(dispatch),
                     path,
                     charge == null ? null : charge(charge, plan(definition, charge.policy())));
         } catch (RuntimeException wrong) {
-            return new RuleReport(name, mode, false, failed(wrong), dispatch.matchedPath(), null);
+            return new RuleReport(name, mode, false, failed(wrong, dispatch), dispatch.matchedPath(), null);
         }
     }
 
@@ -73,10 +74,17 @@ final class Explainer {
         };
     }
 
-    /** The message may hold what the request has in clear. */
-    static String failed(RuntimeException wrong) {
-        return "it fails with " + wrong.getClass().getName()
-                + (wrong instanceof UnsupportedOperationException ? ": " + wrong.getMessage() : "");
+    /** Without the message, which may hold what the request has in clear. */
+    static String failed(RuntimeException wrong, Dispatch dispatch) {
+        return "it fails with " + wrong.getClass().getName() + missing(dispatch);
+    }
+
+    private static String missing(Dispatch dispatch) {
+        Object methods = dispatch.request().getAttribute(SampleRequest.MISSING);
+        return methods instanceof Set<?> called && !called.isEmpty()
+                ? "; code of the application called " + called
+                        + ", which a sample has not, so the filter can do something else"
+                : "";
     }
 
     /** A charge, and how the key is now. */

@@ -328,7 +328,7 @@ public final class RateLimitFilter implements Filter {
     /**
      * What the filter would do now with a request, and why: which rules match it in which reading of its path, whose quota they charge, and how
      * much of it there is. Nothing is counted. Classes of the application that make keys, costs, plans or rules are called with the
-     * sample; what they ask of a request that a sample has not is an {@link UnsupportedOperationException} to them. A sample has no session,
+     * sample; what they ask of it that it has not throws an {@link UnsupportedOperationException}, and the explanation names it. A sample has no session,
      * and is never dispatched again.
      *
      * @throws IllegalArgumentException if the path of the sample is outside of the application

@@ -249,7 +249,7 @@ final class RulesInForce {
                 }
             } catch (RuntimeException wrong) {
                 status = 500;
-                reason = "a rule is not able to count it: " + Explainer.failed(wrong);
+                reason = "a rule is not able to count it: " + Explainer.failed(wrong, dispatch);
             }
         }
         return new Explanation(

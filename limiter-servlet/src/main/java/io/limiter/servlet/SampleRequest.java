@@ -12,6 +12,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * a guess would explain another request.
  */
 final class SampleRequest implements InvocationHandler {
+    /** The name of the attribute with the methods that a sample has not and that were called. */
+    static final String MISSING = SampleRequest.class.getName() + ".missing";
+
     private static final Pattern CHARSET = Pattern.compile("(?i);\\s*charset\\s*=\\s*\"?([^\";\\s]+)");
 
     private final RequestSample sample;
@@ -29,11 +34,13 @@ final class SampleRequest implements InvocationHandler {
     private final @Nullable String query;
     private final String routed;
     private final Map<Object, Object> attributes = new HashMap<>();
+    private final Set<String> missing = new TreeSet<>();
 
     private SampleRequest(RequestSample sample, String contextPath) {
         String target = sample.target();
         int mark = target.indexOf('?');
         this.sample = sample;
+        this.attributes.put(MISSING, missing);
         this.contextPath = contextPath;
         this.path = mark < 0 ? target : target.substring(0, mark);
         this.query = mark < 0 ? null : target.substring(mark + 1);
@@ -87,8 +94,17 @@ final class SampleRequest implements InvocationHandler {
             case "hashCode" -> System.identityHashCode(proxy);
             case "equals" -> proxy == first;
             case "toString" -> sample.toString();
-            default -> throw new UnsupportedOperationException("a sample of a request has no " + method.getName());
+            case "getServerName" -> {
+                String host = header("Host");
+                yield host == null ? refuse("getServerName") : host.replaceFirst(":[0-9]*$", "");
+            }
+            default -> refuse(method.getName());
         };
+    }
+
+    private Object refuse(String method) {
+        missing.add(method);
+        throw new UnsupportedOperationException("a sample of a request has no " + method);
     }
 
     /** The authenticated user. Public methods, because plans are found by reflection. */

@@ -13,6 +13,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.rule.KeyResolver;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.Explanation.RuleReport;
 import jakarta.servlet.http.HttpServletRequest;
@@ -168,7 +169,28 @@ class ExplainTest {
                 .build();
         Explanation failed = odd.explain(API);
         assertEquals(500, failed.status());
-        assertTrue(failed.reason().contains("a sample of a request has no getLocale"), failed.reason());
+        assertTrue(failed.reason().contains("called [getLocale]"), failed.reason());
+    }
+
+    /** The key of a virtual host. */
+    public static final class ByHost implements KeyResolver<HttpServletRequest> {
+        @Override
+        public PartitionKey resolve(HttpServletRequest request) {
+            return PartitionKey.of(request.getServerName());
+        }
+    }
+
+    @Test
+    void aKeyClassThatAsksForWhatASampleHasNotIsReported() {
+        RateLimitFilter hosts = WebServer.limiter(
+                rateLimiter,
+                "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = class:"
+                        + ByHost.class.getName());
+        RuleReport known = rule(hosts.explain(API.withHeaders("Host: shop.example:8080")), "r");
+        assertEquals("shop.example", known.charge().key());
+        assertEquals("it matches", known.why());
+        RuleReport missing = rule(hosts.explain(API), "r");
+        assertTrue(missing.why().contains("called [getServerName]"), missing.why());
     }
 
     @Test
