@@ -60,7 +60,13 @@ class OperatorsInBrowserTest {
                 page.screenshot("operators-" + name + "-dark");
                 assertEquals("undefined", page.script("return typeof window.attacked"));
                 assertEquals(0, page.findAll("img").size(), "nothing of a client became part of the page");
-                assertEquals(List.of(), page.complaints());
+                // The answers without the login, to a text that is no key, and without the token.
+                assertEquals(
+                        List.of(),
+                        page.complaints(
+                                "responded with a status of 401",
+                                "profiles?key=%3Cimg+src%3Dx+onerror%3D%22window.attacked%3D1%22%3E - Failed",
+                                "profiles?key=a - Failed"));
                 assertEquals(List.of(), page.foreignAddresses());
             }
         }
