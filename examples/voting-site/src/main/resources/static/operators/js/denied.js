@@ -1,7 +1,7 @@
 // The keys that are denied most, each with a way to look at it.
 
 import { showKey } from './keys.js';
-import { count, duration, element, find, row } from './page.js';
+import { count, duration, element, find, row, withoutPackages } from './page.js';
 
 const rows = new Map();
 
@@ -45,7 +45,7 @@ function cells(one) {
   return [
     [element('strong', {}, one.parts.join(' : ')), one.shadow ? element('span', { class: 'quiet-line' }, 'shadow: not denied') : null],
     [one.policy, one.limit ? element('span', { class: 'quiet-line' }, one.limit) : null],
-    one.rules.join(', '),
+    one.rules.map(withoutPackages).join(', '),
     (one.excess > 0 ? 'up to ' : '') + count(one.denied),
     `${duration(one.sinceLast)} ago`,
     one.retryAfter === 'PT0S' ? 'over' : duration(one.retryAfter),

@@ -17,7 +17,7 @@ export function row(table, cells) {
   cells.forEach((content, i) => {
     const parts = [].concat(content).filter((part) => part !== null && part !== '');
     const kinds = [columns[i].className, parts.length === 0 ? 'blank' : ''].join(' ').trim();
-    made.append(element('td', { class: kinds, 'data-label': columns[i].textContent }, ...parts));
+    made.append(element('td', { class: kinds, 'data-label': columns[i].textContent }, element('div', {}, ...parts)));
   });
   return made;
 }
@@ -70,5 +70,8 @@ export function duration(text) {
   }
   return `${seconds < 10 ? Math.ceil(seconds * 10) / 10 : Math.ceil(seconds)} s`;
 }
+
+/** A method or class without its packages. */
+export const withoutPackages = (name) => name.replace(/\b(?:[a-z]\w*\.)+(?=[A-Z])/g, '');
 
 export const count = (number) => new Intl.NumberFormat('en').format(number);

@@ -1,7 +1,7 @@
 // The policies with their counters, where decisions come from, and the backend.
 
 import { History } from './history.js';
-import { count, element, find } from './page.js';
+import { count, element, find, withoutPackages } from './page.js';
 
 const shown = new Map();
 
@@ -55,9 +55,10 @@ function update(policy, name, report) {
     { allowed: 0, denied: 0 });
   policy.limits.textContent = report.limits.join(', ');
   policy.origin.textContent = [
-    report.definedBy === 'configuration' ? '' : `by ${report.definedBy}`,
+    report.definedBy === 'configuration' ? '' : `by ${withoutPackages(report.definedBy)}`,
     report.onFailure ? `on failure ${report.onFailure}` : '',
   ].filter((part) => part).join(', ');
+  policy.card.toggleAttribute('data-idle', total.allowed + total.denied === 0);
   policy.totals.replaceChildren(...(total.allowed + total.denied === 0
     ? [element('span', { class: 'none' }, 'no calls yet')]
     : [element('span', { class: 'admitted' }, `${count(total.allowed)} allowed`),

@@ -1,6 +1,6 @@
 // The rules of the filters and the annotated methods, as they are in force.
 
-import { element, find, row } from './page.js';
+import { element, find, row, withoutPackages } from './page.js';
 
 let last = '';
 
@@ -16,7 +16,7 @@ export function showRules({ rules, methods }) {
       element('strong', {}, rule.name),
       requests(rule),
       rule.key,
-      rule.plan ? [rule.policy, quiet(`plan by ${rule.plan}`)] : rule.policy,
+      rule.plan ? [rule.policy, quiet(`plan by ${withoutPackages(rule.plan)}`)] : rule.policy,
       [rule.mode, quiet(rule.position.replace('-', ' '))],
       [
         rule.isDefault ? quiet('default rule') : null,
@@ -26,7 +26,7 @@ export function showRules({ rules, methods }) {
       ],
     ])),
     ...methods.map((method) => row(table, [
-      element('strong', {}, method.method),
+      element('strong', {}, withoutPackages(method.method)),
       'calls of the method',
       method.key,
       method.policy,
