@@ -31,6 +31,7 @@ final class BackendStart {
         add(fixed, "limiter.redis.*", now.redis(), next.redis());
         add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
         add(fixed, "limiter.instances", now.instances(), next.instances());
+        add(fixed, "limiter.jmx.name", now.jmx(), next.jmx());
     }
 
     private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {

@@ -39,6 +39,7 @@ public final class Limiter implements AutoCloseable {
     /** Closed with it; another one where nothing is limited. */
     private final RateLimiter given;
 
+    private final @Nullable JmxView jmx;
     private final Runnable endNaming;
 
     private volatile Snapshot snapshot;
@@ -90,6 +91,7 @@ public final class Limiter implements AutoCloseable {
         // Several limiters can share a rate limiter: one that says nothing about denials leaves that to the others.
         note(DenialSettings.DEFAULT, config.denials());
         config.uncounted().forEach(LOG::warn);
+        this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
     }
 
     private void note(DenialSettings before, DenialSettings after) {
@@ -353,6 +355,9 @@ public final class Limiter implements AutoCloseable {
 
     @Override
     public void close() {
+        if (jmx != null) {
+            jmx.close();
+        }
         endNaming.run();
         given.close();
     }

@@ -153,6 +153,7 @@ class HouseRulesTest {
                         "io.limiter.Limit",
                         "io.limiter.LimitOutcome",
                         "io.limiter.Limiter",
+                        "io.limiter.LimiterMXBean",
                         "io.limiter.ManualTime",
                         "io.limiter.PartitionKey",
                         "io.limiter.Policy",

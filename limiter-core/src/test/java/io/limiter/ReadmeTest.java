@@ -57,6 +57,7 @@ class ReadmeTest {
                 "`limiter.deny.status` | `" + defaults.callers().deniedStatus() + "`",
                 "`limiter.backend` | `in-process`",
                 "`limiter.instances` | `" + defaults.instances() + "`",
+                "`limiter.jmx.name` | ",
                 "`limiter.redis.address` | ",
                 "`limiter.redis.mode` | `single`",
                 "`limiter.redis.master` | ",

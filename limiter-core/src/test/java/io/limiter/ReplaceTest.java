@@ -53,10 +53,12 @@ class ReplaceTest {
                             "in-process.max-entries",
                             "7",
                             "instances",
-                            "2")));
+                            "2",
+                            "jmx.name",
+                            "shop")));
             assertEquals(
-                    "RL-150 limiter.backend, limiter.redis.*, limiter.in-process.*, limiter.instances can't change while"
-                            + " the limiter runs; restart with the new configuration. Nothing of it is in force",
+                    "RL-150 limiter.backend, limiter.redis.*, limiter.in-process.*, limiter.instances, limiter.jmx.name"
+                            + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in force",
                     refused.getMessage());
             assertSame(before, limiter.config());
             assertEquals(3, limiter.policy("vote").limits().get(0).permits());

@@ -71,6 +71,7 @@ final class Binder {
         boolean enabled = entries.yes("limiter.enabled", true);
         CallerSettings callers = entries.made(CallerSettings.NONE, () -> CallerSettings.read(entries));
         PlanSettings plans = entries.made(PlanSettings.DEFAULT, () -> PlanSettings.read(entries));
+        String jmx = entries.text("limiter.jmx.name");
         DenialSettings denials = entries.made(DenialSettings.DEFAULT, () -> DenialSettings.read(entries));
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
@@ -98,8 +99,8 @@ final class Binder {
             }
         }
         LimiterConfig config = entries.made(() -> new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans,
-                denials));
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials,
+                jmx));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }

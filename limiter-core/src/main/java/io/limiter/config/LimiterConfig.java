@@ -15,6 +15,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that is configured, by text or in code. Immutable; made whole or not at all.
@@ -35,6 +36,7 @@ import java.util.Set;
  * @param rules the rules in the order of the text, each with a name of its own
  * @param plans the plans of callers
  * @param denials what is noted of denied calls
+ * @param jmx the name under which JMX shows the limiter; null where it does not
  */
 public record LimiterConfig(
         boolean enabled,
@@ -48,7 +50,8 @@ public record LimiterConfig(
         Map<String, Policy> policies,
         List<RuleDefinition> rules,
         PlanSettings plans,
-        DenialSettings denials) {
+        DenialSettings denials,
+        @Nullable String jmx) {
     /**
      * Checks that all fits together, copies the collections, and adds the policies of the rules.
      *
@@ -57,6 +60,10 @@ public record LimiterConfig(
     public LimiterConfig {
         Problems problems = new Problems();
         problems.range("limiter.instances", instances, 1, 1_000_000);
+        problems.on("limiter.jmx.name", jmx)
+                .must(
+                        jmx == null || jmx.matches("[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}"),
+                        "no name for JMX; write up to 100 letters, digits, spaces and . _ / - such as shop");
         Map<String, Policy> all = new LinkedHashMap<>();
         for (Policy policy : policies.values()) {
             Policy other = all.putIfAbsent(policy.name(), policy);
@@ -117,7 +124,8 @@ public record LimiterConfig(
                 byName,
                 List.copyOf(rules),
                 PlanSettings.DEFAULT,
-                DenialSettings.DEFAULT);
+                DenialSettings.DEFAULT,
+                null);
     }
 
     private static void checkExempt(Problems problems, String here, Callers exempt, ClientIpSettings clientIp) {
@@ -147,54 +155,57 @@ public record LimiterConfig(
                 policies,
                 rules,
                 plans,
-                denials);
+                denials,
+                jmx);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, denials);
+                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, denials,
+                jmx);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans,
-                denials);
+                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans, denials,
+                jmx);
     }
 
     /** The same configuration with these settings of HTTP. */
     public LimiterConfig withHttp(HttpSettings settings) {
         return new LimiterConfig(
                 enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules, plans,
-                denials);
+                denials, jmx);
     }
 
     /** The same configuration that treats these callers apart. */
     public LimiterConfig withCallers(CallerSettings settings) {
         return new LimiterConfig(
                 enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules, plans,
-                denials);
+                denials, jmx);
     }
 
     /** The same configuration, in force or not. */
     public LimiterConfig withEnabled(boolean on) {
         return new LimiterConfig(
-                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials);
+                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials,
+                jmx);
     }
 
     /** The same configuration with these plans, for annotations; rules keep those that they have. */
     public LimiterConfig withPlans(PlanSettings settings) {
         return new LimiterConfig(
                 enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, settings,
-                denials);
+                denials, jmx);
     }
 
     /** The same configuration that notes this of denied calls. */
     public LimiterConfig withDenials(DenialSettings settings) {
         return new LimiterConfig(
                 enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans,
-                settings);
+                settings, jmx);
     }
 
     /** Where the state is. */

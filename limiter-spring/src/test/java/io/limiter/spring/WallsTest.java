@@ -230,6 +230,7 @@ class WallsTest {
                         "io.limiter.spring.boot.actuate.RateLimitsReport",
                         "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
                         "io.limiter.spring.call.AnnotatedPolicy",
+                        "io.limiter.spring.call.CallObserver",
                         "io.limiter.spring.call.Fallback",
                         "io.limiter.spring.call.Invoker",
                         "io.limiter.spring.call.LimitedCall",

@@ -12,6 +12,7 @@ import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodScope;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +30,8 @@ public final class LimitedCall {
     /** How many of them can deny; the others, which come last, are only counted. */
     private final int enforced;
 
+    private final Consumer<? super Decision> observed;
+
     /** What was taken: once the call may be made. */
     private @Nullable Decision taken;
 
@@ -44,6 +47,7 @@ public final class LimitedCall {
             RateLimiter limiter,
             ShadowCounter shadow,
             @Nullable Fallback fallback,
+            CallObserver observer,
             Derived<MethodRules> rules) {}
 
     private LimitedCall(Terms terms, MethodCall call, List<Charged> charged) {
@@ -55,6 +59,7 @@ public final class LimitedCall {
         this.call = call;
         this.charged = charged;
         this.enforced = first;
+        this.observed = terms.observer.begin();
     }
 
     /** A call under the present rules; null when none of them is for it. */
@@ -103,6 +108,9 @@ public final class LimitedCall {
      */
     @Nullable
     Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
+        if (decision != null) {
+            observed.accept(decision);
+        }
         if (enforced < charged.size()) {
             counted = terms.shadow.count(
                     charged.stream().skip(enforced).map(Charged::charge).toList(), "a call of " + terms.scope);
@@ -122,6 +130,7 @@ public final class LimitedCall {
     /** Answers instead of the call. */
     @Nullable
     Object deny(Decision decision) throws Throwable {
+        observed.accept(decision);
         if (terms.fallback == null) {
             throw new RateLimitExceededException(decision);
         }

@@ -9,6 +9,7 @@ import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.call.AnnotatedPolicy;
+import io.limiter.spring.call.CallObserver;
 import io.limiter.spring.call.Fallback;
 import io.limiter.spring.call.Invoker;
 import io.limiter.spring.call.LimitedCall;
@@ -38,15 +39,23 @@ public final class LimitedMethods implements AutoCloseable {
     private final Limiter limiter;
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
+    private final CallObserver observer;
     private final ShadowCounter shadow;
     private final Runnable endNaming;
     private final Map<Class<?>, Map<Method, Optional<LimitedMethod>>> known = new ConcurrentHashMap<>();
 
     /** On this limiter. Without callers no call belongs to a request; without beans no expression names one. */
     public LimitedMethods(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans) {
+        this(limiter, callers, beans, CallObserver.NONE);
+    }
+
+    /** The same, with somebody who learns what is decided. */
+    public LimitedMethods(
+            Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans, CallObserver observer) {
         this.limiter = limiter;
         this.callers = callers;
         this.beans = beans;
+        this.observer = observer;
         this.shadow = new ShadowCounter(limiter.rateLimiter());
         this.endNaming = limiter.rateLimiter().denials().nameRules(this::methodsOf);
     }
@@ -144,7 +153,7 @@ public final class LimitedMethods implements AutoCloseable {
                         rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()),
                 MethodRules::policiesOfPlans);
         return new LimitedMethod(
-                new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, derived), invoker);
+                new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, observer, derived), invoker);
     }
 
     private static AnnotatedElement sourceOf(MergedAnnotation<RateLimited> found) {

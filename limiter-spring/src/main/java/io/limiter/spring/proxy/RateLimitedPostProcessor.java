@@ -6,6 +6,7 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.aop.WovenClasses;
 import io.limiter.spring.call.AnnotatedPolicy;
+import io.limiter.spring.call.CallObserver;
 import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.Beans;
 import io.limiter.spring.method.AnnotatedMethod;
@@ -327,7 +328,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             used = new LimitedMethods(
                     factory.getBean(Limiter.class),
                     factory.getBeanProvider(CallerSource.class).getIfAvailable(),
-                    new Beans(factory::containsBean, factory::getBean));
+                    new Beans(factory::containsBean, factory::getBean),
+                    factory.getBeanProvider(CallObserver.class).getIfAvailable(() -> CallObserver.NONE));
             rateLimiting = RateLimiting.use(used);
             methods = used;
         }

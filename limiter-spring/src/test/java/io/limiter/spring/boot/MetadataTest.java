@@ -35,6 +35,7 @@ class MetadataTest {
             "limiter.exempt.roles",
             "limiter.deny.addresses",
             "limiter.plans",
+            "limiter.jmx.name",
             "limiter.redis.address",
             "limiter.redis.master",
             "limiter.redis.config",

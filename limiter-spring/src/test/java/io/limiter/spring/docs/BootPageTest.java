@@ -29,7 +29,7 @@ class BootPageTest {
     private static final Path PAGE = Path.of("../docs/spring.md");
 
     /** The tests have Spring Security on their class path; the application of the page has not. */
-    private static final String WITHOUT_SECURITY = "--spring.autoconfigure.exclude="
+    static final String WITHOUT_SECURITY = "--spring.autoconfigure.exclude="
             + "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration,"
             + "org.springframework.boot.actuate.autoconfigure.security.servlet.ManagementWebSecurityAutoConfiguration";
 

@@ -34,7 +34,7 @@ class SiteInBrowserTest {
                         height)) {
             page = opened;
             page.await("the lanes are there", () -> page.findAll(".lane").size() == ALGORITHMS.size());
-            everythingFits(width, height);
+            page.everythingFits(width, height);
             votesUntilDenied();
             rushesVotes();
             page.screenshot(name + "-denied");
@@ -51,24 +51,10 @@ class SiteInBrowserTest {
             page.screenshot(name + "-laboratory", ".lab");
             changesTheLimits();
             isToldWhatIsWrong();
-            everythingFits(width, height);
+            page.everythingFits(width, height);
             assertEquals(List.of(), page.complaints());
             assertEquals(List.of(), page.foreignAddresses());
         }
-    }
-
-    private void everythingFits(int width, int height) {
-        for (int narrow : List.of(width, width == 390 ? 360 : 1024)) {
-            page.resize(narrow, height);
-            assertEquals(narrow, page.number("return document.documentElement.scrollWidth"), "no sideways scrolling");
-            for (WebElement target : page.findAll("button, input")) {
-                assertTrue(
-                        target.getSize().getHeight() >= 44,
-                        () -> target.getAttribute("outerHTML") + " is "
-                                + target.getSize().getHeight() + " pixels high");
-            }
-        }
-        page.resize(width, height);
     }
 
     private void votesUntilDenied() {

@@ -71,6 +71,13 @@ final class Browser {
         return send(request(port, path).GET().header(header, value));
     }
 
+    /** A call with headers, name and value in turn. */
+    Answer sendWith(int port, String method, String path, String... headers) {
+        return send(request(port, path)
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .headers(headers));
+    }
+
     private Answer send(HttpRequest.Builder request) {
         try {
             return new Answer(http.send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8)));

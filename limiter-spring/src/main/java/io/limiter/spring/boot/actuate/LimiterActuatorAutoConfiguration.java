@@ -3,9 +3,13 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.Limiter;
 import io.limiter.servlet.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.call.CallObserver;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationFilter;
+import io.micrometer.observation.ObservationRegistry;
 import jakarta.servlet.Filter;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -24,10 +28,11 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * What operators see: the endpoint {@code ratelimits} where it is exposed; the meters {@code limiter.*} where there is a registry; and
- * health {@code ratelimits} where the state is in Redis. Each is switched off as all others of its kind are:
+ * What operators see: the endpoint {@code ratelimits} where it is exposed; the meters {@code limiter.*} where there is a registry;
+ * attributes of spans where there are observations; and health {@code ratelimits} where the state is in Redis. Each is switched off as all others of its kind are:
  * {@code management.metrics.enable.limiter = false}, {@code management.health.ratelimits.enabled = false}. Metrics and health have
  * another home since Spring Boot 4, so what is near them is named twice.
  */
@@ -37,7 +42,9 @@ import org.springframework.context.annotation.ImportRuntimeHints;
             "org.springframework.boot.actuate.autoconfigure.metrics.MetricsAutoConfiguration",
             "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
-            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
         },
         beforeName = {
             "org.springframework.boot.actuate.autoconfigure.health.HealthContributorAutoConfiguration",
@@ -95,6 +102,26 @@ public class LimiterActuatorAutoConfiguration {
         @ConditionalOnMissingBean
         LimiterMetrics limiterMetrics(Limiter limiter) {
             return new LimiterMetrics(limiter);
+        }
+    }
+
+    /** Attributes of spans. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ObservationRegistry.class)
+    @ConditionalOnBean(ObservationRegistry.class)
+    static class OfSpans {
+        // The registry is asked for later: limited beans are made before it could be complete.
+        @Bean("io.limiter.spring.callObserver")
+        @ConditionalOnMissingBean
+        CallObserver callObserver(ObjectProvider<ObservationRegistry> registry) {
+            Supplier<ObservationRegistry> known = SingletonSupplier.of(registry::getObject);
+            return () -> SpanAttributes.ofCurrent(known.get());
+        }
+
+        @Bean("io.limiter.spring.requestAttributes")
+        @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+        ObservationFilter requestAttributes() {
+            return SpanAttributes::ofRequest;
         }
     }
 

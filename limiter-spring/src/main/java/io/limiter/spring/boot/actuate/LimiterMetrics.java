@@ -1,10 +1,12 @@
 package io.limiter.spring.boot.actuate;
 
 import io.limiter.BackendException;
+import io.limiter.BackendHealth;
 import io.limiter.Counters;
 import io.limiter.Decision;
 import io.limiter.Limiter;
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Set;
@@ -13,8 +15,8 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The counters of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, and {@code
- * limiter.backend.failures} by kind. Never by client. Each policy has nine of them, from 0 on; policies that
+ * The counters and the health of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, {@code
+ * limiter.backend.failures} by kind, {@code limiter.backend.servers} by state. Never by client. Each policy has nine of them, from 0 on; policies that
  * are known later get theirs when they decide for the first time. Thread-safe.
  */
 public final class LimiterMetrics implements MeterBinder {
@@ -33,6 +35,16 @@ public final class LimiterMetrics implements MeterBinder {
                     .tag("kind", RateLimitsReport.text(kind))
                     .description("How often the backend gave no decision, so that a failure mode did")
                     .baseUnit("failures")
+                    .register(registry);
+        }
+        for (BackendHealth.State state : BackendHealth.State.values()) {
+            Gauge.builder(
+                            "limiter.backend.servers",
+                            limiter.rateLimiter(),
+                            one -> one.health().serversThatAre(state).size())
+                    .tag("state", RateLimitsReport.text(state))
+                    .description("Redis servers that decide, by their state; none where this JVM decides")
+                    .baseUnit("servers")
                     .register(registry);
         }
         Set<String> bound = ConcurrentHashMap.newKeySet();

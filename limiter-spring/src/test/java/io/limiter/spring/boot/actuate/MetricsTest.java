@@ -86,6 +86,7 @@ class MetricsTest {
                                     && line.endsWith("} 3.0")),
                     scraped);
             assertTrue(scraped.contains("limiter_backend_failures_total{kind=\"late\"} 0.0"), scraped);
+            assertTrue(scraped.contains("limiter_backend_servers{state=\"away\"} 0.0"), scraped);
         }
     }
 

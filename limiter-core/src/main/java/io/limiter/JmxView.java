@@ -1,0 +1,136 @@
+package io.limiter;
+
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import javax.management.InstanceAlreadyExistsException;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** A limiter as JMX shows it. Registering it never fails: a limiter that nobody can look at limits all the same. Thread-safe. */
+final class JmxView implements LimiterMXBean, AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(JmxView.class);
+    /** Web applications of one name in one JVM, such as an old version that ends while the new one starts. */
+    static final int MOST_OF_ONE_NAME = 100;
+
+    private final Limiter limiter;
+    private final AtomicReference<@Nullable ObjectName> registered = new AtomicReference<>();
+
+    private JmxView(Limiter limiter) {
+        this.limiter = limiter;
+    }
+
+    /** Registers a limiter under this name; where the name is taken, under the first free one of name-2, name-3 and so on. */
+    static JmxView register(Limiter limiter, String name) {
+        JmxView view = new JmxView(limiter);
+        try {
+            for (int number = 1; number <= MOST_OF_ONE_NAME && view.registered.get() == null; number++) {
+                view.tryRegister(
+                        new ObjectName("io.limiter:type=Limiter,name=" + name + (number == 1 ? "" : "-" + number)));
+            }
+            if (view.registered.get() == null) {
+                warn(name, "that name and " + (MOST_OF_ONE_NAME - 1) + " others after it are taken");
+            }
+        } catch (JMException | RuntimeException failed) {
+            warn(name, failed.toString());
+        }
+        return view;
+    }
+
+    private void tryRegister(ObjectName name) throws JMException {
+        try {
+            server().registerMBean(this, name);
+            registered.set(name);
+            LOG.info("JMX shows the limiter as {}", name);
+        } catch (InstanceAlreadyExistsException taken) {
+            LOG.debug("{} is taken", name);
+        }
+    }
+
+    private static void warn(String name, String reason) {
+        LOG.warn(
+                "RL-147 limiter.jmx.name = {}: JMX does not show the limiter, which limits all the same: {}",
+                name,
+                reason);
+    }
+
+    private static MBeanServer server() {
+        return ManagementFactory.getPlatformMBeanServer();
+    }
+
+    @Override
+    public Map<String, Map<Decision.Source, Long>> getAllowed() {
+        Counters counters = limiter.rateLimiter().counters();
+        return byPolicy(policy -> source -> counters.allowed(policy, source));
+    }
+
+    @Override
+    public Map<String, Map<Decision.Source, Long>> getDenied() {
+        Counters counters = limiter.rateLimiter().counters();
+        return byPolicy(policy -> source -> counters.denied(policy, source));
+    }
+
+    private Map<String, Map<Decision.Source, Long>> byPolicy(Function<String, ToLongFunction<Decision.Source>> count) {
+        Set<String> policies = new TreeSet<>(limiter.policies().keySet());
+        policies.addAll(limiter.rateLimiter().counters().policies());
+        Map<String, Map<Decision.Source, Long>> all = new TreeMap<>();
+        policies.forEach(policy -> all.put(policy, by(Decision.Source.values(), count.apply(policy))));
+        return all;
+    }
+
+    @Override
+    public Map<BackendException.Kind, Long> getFailures() {
+        return by(BackendException.Kind.values(), limiter.rateLimiter().counters()::failures);
+    }
+
+    private static <E extends Enum<E>> Map<E, Long> by(E[] values, ToLongFunction<E> count) {
+        return Arrays.stream(values).collect(Collectors.toMap(Function.identity(), count::applyAsLong));
+    }
+
+    @Override
+    public Map<String, BackendHealth.State> getServers() {
+        return limiter.rateLimiter().health().servers();
+    }
+
+    @Override
+    public boolean isDeciding() {
+        return limiter.rateLimiter().health().isDeciding();
+    }
+
+    @Override
+    public List<String> getFindings() {
+        return limiter.rateLimiter().health().findings();
+    }
+
+    @Override
+    public List<String> busiestDenied(int most) {
+        return limiter.rateLimiter().denials().busiest(most).stream()
+                .map(one -> one.policy() + " " + one.key().canonical() + " " + one.denied()
+                        + (one.shadow() ? " (shadow)" : ""))
+                .toList();
+    }
+
+    /** Once: another limiter may have the name afterwards. */
+    @Override
+    public void close() {
+        ObjectName name = registered.getAndSet(null);
+        try {
+            if (name != null) {
+                server().unregisterMBean(name);
+            }
+        } catch (JMException | RuntimeException failed) {
+            LOG.debug("{} is not unregistered", name, failed);
+        }
+    }
+}

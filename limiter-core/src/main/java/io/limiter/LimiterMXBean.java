@@ -1,0 +1,38 @@
+package io.limiter;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What JMX shows of a limiter with {@code limiter.jmx.name = shop}, as {@code io.limiter:type=Limiter,name=shop}: counters by
+ * policy and health, in attributes that never name a client, and the busiest denied keys on demand. All numbers are counts of this JVM since the limiter started. Thread-safe; no
+ * attribute asks a server.
+ */
+public interface LimiterMXBean {
+    /** How many calls each policy allowed, by policy and by source of the decision; known policies have 0 from the start. */
+    Map<String, Map<Decision.Source, Long>> getAllowed();
+
+    /** How many calls each policy denied, in the same form. */
+    Map<String, Map<Decision.Source, Long>> getDenied();
+
+    /** How often the backend gave no decision, by reason. */
+    Map<BackendException.Kind, Long> getFailures();
+
+    /** The state of each server that decides, by name; empty where this JVM decides. */
+    Map<String, BackendHealth.State> getServers();
+
+    /** Whether all servers decide. Where one does not, failure modes answer the calls that need it. */
+    boolean isDeciding();
+
+    /** What an operator should know now: lines that begin with a code of docs/diagnostics.md. Empty when all is well. */
+    List<String> getFindings();
+
+    /**
+     * The keys that were denied most often in the last 10 to 20 minutes, a line each, the busiest first: policy, key and number
+     * of denials. Secrets in keys are hashes; addresses and names of users are in clear. An operation and no attribute, so
+     * that nothing that collects attributes collects clients.
+     *
+     * @param most how many at most, 0 or more
+     */
+    List<String> busiestDenied(int most);
+}

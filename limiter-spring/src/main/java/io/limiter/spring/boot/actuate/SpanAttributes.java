@@ -1,0 +1,53 @@
+package io.limiter.spring.boot.actuate;
+
+import io.limiter.Decision;
+import io.limiter.servlet.RateLimitFilter;
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.function.Consumer;
+import org.springframework.http.server.observation.ServerRequestObservationContext;
+
+/**
+ * What a span says of a decision: policy, outcome and source, never a key. These have few values, and are added as key values of high
+ * cardinality all the same: those are for spans alone. The others become labels of a metric, and a registry such as Prometheus
+ * refuses a metric whose labels differ, so that either limited requests or all others would be lost from {@code http.server.requests}.
+ */
+final class SpanAttributes {
+    private static final String OUTCOME = "limiter.outcome";
+    private static final String DENIED = "denied";
+
+    private SpanAttributes() {}
+
+    /** Notes decisions in the observation that is current now, if there is one. */
+    static Consumer<Decision> ofCurrent(ObservationRegistry registry) {
+        Observation current = registry.getCurrentObservation();
+        return current == null || current.isNoop() ? decision -> {} : decision -> note(decision, current.getContext());
+    }
+
+    /** Notes what the filter has decided about a request that ends. */
+    static Observation.Context ofRequest(Observation.Context context) {
+        if (context instanceof ServerRequestObservationContext request
+                && request.getCarrier().getAttribute(RateLimitFilter.DECISION) instanceof Decision decision) {
+            note(decision, context);
+        }
+        return context;
+    }
+
+    /** The first denial stays; so does the first admission until there is one. */
+    private static void note(Decision decision, Observation.Context context) {
+        KeyValue before = context.getHighCardinalityKeyValue(OUTCOME);
+        if (before == null || (!decision.allowed() && !before.getValue().equals(DENIED))) {
+            context.addHighCardinalityKeyValues(KeyValues.of(
+                    OUTCOME,
+                    decision.allowed() ? "allowed" : DENIED,
+                    "limiter.policy",
+                    decision.binding()
+                            .map(outcome -> outcome.policy().name())
+                            .orElseGet(() -> decision.charges().get(0).policy().name()),
+                    "limiter.source",
+                    RateLimitsReport.text(decision.source())));
+        }
+    }
+}
