@@ -31,17 +31,24 @@ final class Binder {
     private final Entries entries;
     private final Problems problems;
     private final boolean hasClient;
+    private final ReloadSettings origin;
 
-    /** @param hasClient whether the caller has a client of Redis, and with that there is one */
-    Binder(List<ConfigEntry> entries, Problems problems, boolean hasClient) {
+    /**
+     * Of the entries of all places.
+     *
+     * @param hasClient whether the caller has a client of Redis, and with that there is one
+     * @param origin how the entries are read again
+     */
+    Binder(List<ConfigEntry> entries, Problems problems, boolean hasClient, ReloadSettings origin) {
         this.entries = new Entries(entries, problems);
         this.problems = problems;
         this.hasClient = hasClient;
+        this.origin = origin;
     }
 
     /** All keys there are, with {@code <name>} for that of a policy or rule: those that are asked for. */
     static List<String> keys() {
-        Binder binder = new Binder(List.of(), new Problems(), false);
+        Binder binder = new Binder(List.of(), new Problems(), false, ReloadSettings.NONE);
         binder.bind(Set.of());
         List<String> all = new ArrayList<>(binder.entries.asked);
         for (Group group : Group.values()) {
@@ -71,6 +78,7 @@ final class Binder {
         boolean enabled = entries.yes("limiter.enabled", true);
         CallerSettings callers = entries.made(CallerSettings.NONE, () -> CallerSettings.read(entries));
         PlanSettings plans = entries.made(PlanSettings.DEFAULT, () -> PlanSettings.read(entries));
+        ReloadSettings reload = entries.made(ReloadSettings.NONE, () -> origin.read(entries));
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
@@ -97,7 +105,8 @@ final class Binder {
             }
         }
         LimiterConfig config = entries.made(() -> new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans));
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans,
+                reload));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }

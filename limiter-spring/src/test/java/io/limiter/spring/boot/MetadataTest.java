@@ -35,6 +35,7 @@ class MetadataTest {
             "limiter.exempt.roles",
             "limiter.deny.addresses",
             "limiter.plans",
+            "limiter.reload",
             "limiter.redis.address",
             "limiter.redis.master",
             "limiter.redis.config",

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
@@ -29,12 +30,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; and a key
- * that gets its whole quota again. Keys are never listed. Over HTTP: 404 for a policy that is not there, 400 for a text that is no
+ * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; a key
+ * that gets its whole quota again; and the configuration, read again. Keys are never listed. Over HTTP: 404 for a policy that is not there, 400 for a text that is no
  * key, 503 where Redis did not answer and nobody knows. Thread-safe.
  */
 @WebEndpoint(id = "ratelimits")
@@ -97,6 +99,19 @@ public class RateLimitsEndpoint {
             return new WebEndpointResponse<>(new KeyReport.Reset(
                     known.name(), present.canonical(), KeyText.parts(present), form(known, present)));
         });
+    }
+
+    /**
+     * {@code POST /actuator/ratelimits}: reads the configuration again, see {@link Limiter#reload}. 200 and what differs, or 409 and
+     * all mistakes.
+     */
+    @WriteOperation
+    public WebEndpointResponse<Object> reload() {
+        try {
+            return new WebEndpointResponse<>(Map.of("changes", limiter.reload()));
+        } catch (IllegalStateException refused) {
+            return failure(409, refused.getMessage());
+        }
     }
 
     /**
