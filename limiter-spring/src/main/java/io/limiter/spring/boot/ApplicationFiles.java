@@ -2,7 +2,9 @@ package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +27,7 @@ import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.Profiles;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
-import org.springframework.core.io.FileSystemResource;
+import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
 /**
@@ -39,7 +41,7 @@ final class ApplicationFiles {
 
     private final ConfigurableEnvironment environment;
     private final boolean hasClient;
-    private final Map<String, Path> files = new LinkedHashMap<>();
+    private final Map<String, Resource> files = new LinkedHashMap<>();
     private List<String> bootKeys = List.of();
 
     /** @param hasClient whether the application has a client of Redis */
@@ -51,7 +53,7 @@ final class ApplicationFiles {
 
     private void addFile(PropertySource<?> source) {
         String name = fileName(source);
-        Path file = name == null ? null : file(source);
+        Resource file = name == null ? null : file(source);
         if (name != null && file != null) {
             files.put(name, file);
         }
@@ -63,29 +65,27 @@ final class ApplicationFiles {
         return matcher.matches() ? matcher.group(1) : null;
     }
 
-    /** Null if it is packed into an archive, or of a kind that can't be read here. */
-    private static @Nullable Path file(PropertySource<?> source) {
+    /** Null if it is on the class path, where a server may remember it, or of a kind that can't be read here. */
+    private static @Nullable Resource file(PropertySource<?> source) {
         String first = source instanceof EnumerablePropertySource<?> listed
                 ? Arrays.stream(listed.getPropertyNames()).findFirst().orElse(null)
                 : null;
         Origin origin = first == null ? null : OriginLookup.getOrigin(source, first);
-        try {
-            return origin instanceof TextResourceOrigin text
-                            && text.getResource() != null
-                            && text.getResource().isFile()
-                            && loader(text.getResource().getFile().toPath()) != null
-                    ? text.getResource().getFile().toPath()
-                    : null;
-        } catch (IOException packed) {
-            return null;
-        }
+        Resource resource = origin instanceof TextResourceOrigin text ? text.getResource() : null;
+        return resource != null
+                        && resource.isFile()
+                        && !resource.getDescription().startsWith("class path")
+                        && loader(resource) != null
+                ? resource
+                : null;
     }
 
-    private static @Nullable PropertySourceLoader loader(Path file) {
+    private static @Nullable PropertySourceLoader loader(Resource file) {
         return SpringFactoriesLoader.loadFactories(PropertySourceLoader.class, ApplicationFiles.class.getClassLoader())
                 .stream()
                 .filter(loader -> Arrays.stream(loader.getFileExtensions())
-                        .anyMatch(extension -> file.toString().endsWith("." + extension)))
+                        .anyMatch(
+                                extension -> String.valueOf(file.getFilename()).endsWith("." + extension)))
                 .findFirst()
                 .orElse(null);
     }
@@ -98,12 +98,24 @@ final class ApplicationFiles {
     }
 
     private LimiterConfig config(ConfigurableEnvironment from) {
-        return new ApplicationText(from).config(hasClient, List.copyOf(files.values()), this::read);
+        return new ApplicationText(from).config(hasClient, paths(), this::read);
+    }
+
+    private List<Path> paths() {
+        List<Path> paths = new ArrayList<>();
+        for (Resource file : files.values()) {
+            try {
+                paths.add(file.getFile().toPath());
+            } catch (IOException noFile) {
+                throw new UncheckedIOException(noFile);
+            }
+        }
+        return paths;
     }
 
     private LimiterConfig read() throws IOException {
         Map<String, Map<String, PropertySource<?>>> documents = new LinkedHashMap<>();
-        for (Map.Entry<String, Path> file : files.entrySet()) {
+        for (Map.Entry<String, Resource> file : files.entrySet()) {
             documents.put(file.getKey(), documents(file.getKey(), file.getValue()));
         }
         MutablePropertySources sources = new MutablePropertySources();
@@ -134,10 +146,9 @@ final class ApplicationFiles {
     }
 
     /** Those that apply, by name. */
-    private Map<String, PropertySource<?>> documents(String name, Path file) throws IOException {
+    private Map<String, PropertySource<?>> documents(String name, Resource file) throws IOException {
         Map<String, PropertySource<?>> all = new LinkedHashMap<>();
-        for (PropertySource<?> document :
-                Objects.requireNonNull(loader(file)).load(name, new FileSystemResource(file))) {
+        for (PropertySource<?> document : Objects.requireNonNull(loader(file)).load(name, file)) {
             if (isActive(document)) {
                 all.put(document.getName(), document);
             }
