@@ -32,6 +32,9 @@ final class BackendStart {
         add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
         add(fixed, "limiter.instances", now.instances(), next.instances());
         add(fixed, "limiter.jmx.name", now.jmx(), next.jmx());
+        if (next.reload().again() != null) {
+            add(fixed, "limiter.reload", now.reload(), next.reload());
+        }
     }
 
     private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {
@@ -65,6 +68,24 @@ final class BackendStart {
                     "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"
                             + " can be guessed; add limiter.redis.key-secret, the same in all instances",
                     rules);
+        }
+    }
+
+    /** Whoever changes a period without a name for the limit gives each caller a new quota. */
+    static void warnOfFreshStarts(Policy before, Policy after) {
+        List<Limit> gone = before.limits().stream()
+                .filter(limit -> after.limits().stream().noneMatch(limit::hasStateOf))
+                .toList();
+        List<Limit> come = after.limits().stream()
+                .filter(limit -> before.limits().stream().noneMatch(limit::hasStateOf))
+                .toList();
+        if (!gone.isEmpty() && !come.isEmpty()) {
+            LOG.warn(
+                    "RL-152 policy '{}': {} in place of {} has another state, so callers start afresh; to keep the"
+                            + " state when a period changes, give the limit a name",
+                    after.name(),
+                    come,
+                    gone);
         }
     }
 

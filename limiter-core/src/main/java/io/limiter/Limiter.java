@@ -41,6 +41,7 @@ public final class Limiter implements AutoCloseable {
 
     private final @Nullable JmxView jmx;
     private final Runnable endNaming;
+    private final Reload reload;
 
     private volatile Snapshot snapshot;
     /** What makes the derived. Guarded by this. */
@@ -92,6 +93,8 @@ public final class Limiter implements AutoCloseable {
         note(DenialSettings.DEFAULT, config.denials());
         config.uncounted().forEach(LOG::warn);
         this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
+        this.reload = new Reload(this, config.reload());
+        reload.watch();
     }
 
     private void note(DenialSettings before, DenialSettings after) {
@@ -322,29 +325,26 @@ public final class Limiter implements AutoCloseable {
             if (other == null) {
                 rateLimiter.retract(policy);
             } else {
-                warnOfFreshStarts(policy, other);
+                BackendStart.warnOfFreshStarts(policy, other);
             }
         });
         LOG.info("configuration replaced: policies {}", shown(next));
+        // Warnings, so that they are seen where nothing else is logged.
+        now.config.changes(next).forEach(LOG::warn);
         next.uncounted().forEach(LOG::warn);
     }
 
-    /** Whoever changes a period without a name for the limit gives each caller a new quota. */
-    private static void warnOfFreshStarts(Policy before, Policy after) {
-        List<Limit> gone = before.limits().stream()
-                .filter(limit -> after.limits().stream().noneMatch(limit::hasStateOf))
-                .toList();
-        List<Limit> come = after.limits().stream()
-                .filter(limit -> before.limits().stream().noneMatch(limit::hasStateOf))
-                .toList();
-        if (!gone.isEmpty() && !come.isEmpty()) {
-            LOG.warn(
-                    "RL-152 policy '{}': {} in place of {} has another state, so callers start afresh; to keep the"
-                            + " state when a period changes, give the limit a name",
-                    after.name(),
-                    come,
-                    gone);
-        }
+    /**
+     * Reads the configuration again from where it was read, and {@linkplain #replace replaces} the present one if anything differs.
+     * Files are read when they have not changed for a moment, so this takes 50 ms or more. With {@code limiter.reload} that
+     * happens by itself when a file changes.
+     *
+     * @return what differs, in sentences that are logged too; empty if nothing does
+     * @throws IllegalStateException if it is refused, with all mistakes, which are logged too: the configuration before stays in
+     *     force. Or if the configuration was made in code
+     */
+    public List<String> reload() {
+        return reload.now();
     }
 
     private static List<String> shown(LimiterConfig config) {
@@ -355,6 +355,7 @@ public final class Limiter implements AutoCloseable {
 
     @Override
     public void close() {
+        reload.close();
         if (jmx != null) {
             jmx.close();
         }

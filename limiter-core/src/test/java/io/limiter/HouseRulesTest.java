@@ -34,7 +34,7 @@ class HouseRulesTest {
             .that()
             .resideInAPackage("io.limiter")
             .and()
-            .doNotBelongToAnyOf(Limiter.class, BackendStart.class)
+            .doNotBelongToAnyOf(Limiter.class, BackendStart.class, Reload.class)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
@@ -173,6 +173,7 @@ class HouseRulesTest {
                         "io.limiter.config.Outcomes",
                         "io.limiter.config.PlanSettings",
                         "io.limiter.config.RedisSettings",
+                        "io.limiter.config.ReloadSettings",
                         "io.limiter.config.RequestCost",
                         "io.limiter.config.RuleDefinition",
                         "io.limiter.config.RulePlans",

@@ -56,6 +56,7 @@ class ReadmeTest {
                 "`limiter.deny.addresses` | ",
                 "`limiter.deny.status` | `" + defaults.callers().deniedStatus() + "`",
                 "`limiter.backend` | `in-process`",
+                "`limiter.reload` | ",
                 "`limiter.instances` | `" + defaults.instances() + "`",
                 "`limiter.jmx.name` | ",
                 "`limiter.redis.address` | ",

@@ -6,7 +6,6 @@ import io.limiter.Policy;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.config.LimiterConfig.InProcessSettings;
 import io.limiter.config.RuleDefinition.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,17 +30,24 @@ final class Binder {
     private final Entries entries;
     private final Problems problems;
     private final boolean hasClient;
+    private final ReloadSettings origin;
 
-    /** @param hasClient whether the caller has a client of Redis, and with that there is one */
-    Binder(List<ConfigEntry> entries, Problems problems, boolean hasClient) {
+    /**
+     * Of the entries of all places.
+     *
+     * @param hasClient whether the caller has a client of Redis, and with that there is one
+     * @param origin how the entries are read again
+     */
+    Binder(List<ConfigEntry> entries, Problems problems, boolean hasClient, ReloadSettings origin) {
         this.entries = new Entries(entries, problems);
         this.problems = problems;
         this.hasClient = hasClient;
+        this.origin = origin;
     }
 
     /** All keys there are, with {@code <name>} for that of a policy or rule: those that are asked for. */
     static List<String> keys() {
-        Binder binder = new Binder(List.of(), new Problems(), false);
+        Binder binder = new Binder(List.of(), new Problems(), false, ReloadSettings.NONE);
         binder.bind(Set.of());
         List<String> all = new ArrayList<>(binder.entries.asked);
         for (Group group : Group.values()) {
@@ -73,6 +79,7 @@ final class Binder {
         PlanSettings plans = entries.made(PlanSettings.DEFAULT, () -> PlanSettings.read(entries));
         String jmx = entries.text("limiter.jmx.name");
         DenialSettings denials = entries.made(DenialSettings.DEFAULT, () -> DenialSettings.read(entries));
+        ReloadSettings reload = entries.made(ReloadSettings.NONE, () -> origin.read(entries));
         for (ConfigEntry entry : entries.all()) {
             String key = entry.key();
             if (!entries.asked.contains(key) && !otherKeys.contains(key) && !Group.isKey(key)) {
@@ -100,7 +107,7 @@ final class Binder {
         }
         LimiterConfig config = entries.made(() -> new LimiterConfig(
                 enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials,
-                jmx));
+                jmx, reload));
         problems.throwIfAny();
         return Objects.requireNonNull(config);
     }

@@ -33,6 +33,15 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
         roles.forEach(Callers::checkName);
     }
 
+    /** Notes addresses that every client can claim. */
+    void check(Problems problems, String here, ClientIpSettings clientIp) {
+        problems.on(here + "addresses", addresses)
+                .must(
+                        addresses.isEmpty() || !clientIp.trustsEveryPeer(),
+                        "RL-106 limiter.client-ip.trusted-proxies = all lets every client claim such an address; write"
+                                + " the networks of your proxies there, or remove this line");
+    }
+
     /** What the properties below a key say. */
     static Callers read(Entries entries, String here) {
         return new Callers(

@@ -15,6 +15,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param plans the plans of callers
  * @param denials what is noted of denied calls
  * @param jmx the name under which JMX shows the limiter; null where it does not
+ * @param reload whether and how it is read again
  */
 public record LimiterConfig(
         boolean enabled,
@@ -51,7 +53,8 @@ public record LimiterConfig(
         List<RuleDefinition> rules,
         PlanSettings plans,
         DenialSettings denials,
-        @Nullable String jmx) {
+        @Nullable String jmx,
+        ReloadSettings reload) {
     /**
      * Checks that all fits together, copies the collections, and adds the policies of the rules.
      *
@@ -90,12 +93,9 @@ public record LimiterConfig(
                                                 + here + "policy = " + policy.name() + ", or rename one of the two");
             }
         }
-        checkExempt(problems, "limiter.exempt.", callers.exempt(), clientIp);
-        rules.forEach(rule -> checkExempt(
-                problems,
-                Group.RULES.start + rule.name() + ".exempt.",
-                rule.scope().exempt(),
-                clientIp));
+        callers.exempt().check(problems, "limiter.exempt.", clientIp);
+        rules.forEach(
+                rule -> rule.scope().exempt().check(problems, Group.RULES.start + rule.name() + ".exempt.", clientIp));
         problems.throwIfAny();
         policies = Collections.unmodifiableMap(all);
         rules = List.copyOf(rules);
@@ -125,15 +125,8 @@ public record LimiterConfig(
                 List.copyOf(rules),
                 PlanSettings.DEFAULT,
                 DenialSettings.DEFAULT,
-                null);
-    }
-
-    private static void checkExempt(Problems problems, String here, Callers exempt, ClientIpSettings clientIp) {
-        problems.on(here + "addresses", exempt.addresses())
-                .must(
-                        exempt.addresses().isEmpty() || !clientIp.trustsEveryPeer(),
-                        "RL-106 limiter.client-ip.trusted-proxies = all lets every client claim such an address; write"
-                                + " the networks of your proxies there, or remove this line");
+                null,
+                ReloadSettings.NONE);
     }
 
     /** What makes requests not counted, or not denied: sentences that begin with a code of docs/diagnostics.md. */
@@ -141,71 +134,64 @@ public record LimiterConfig(
         return Uncounted.of(this);
     }
 
+    /** What differs in another configuration: sentences that begin with a code of docs/diagnostics.md. */
+    public List<String> changes(LimiterConfig next) {
+        return Changes.of(this, next);
+    }
+
     /** The same configuration with the state in Redis, shared by so many instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
         return new LimiterConfig(
-                enabled,
-                BackendKind.REDIS,
-                settings,
-                inProcess,
-                sharedBy,
-                clientIp,
-                http,
-                callers,
-                policies,
-                rules,
-                plans,
-                denials,
-                jmx);
+                enabled, BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules,
+                plans, denials, jmx, reload);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
     public LimiterConfig withInProcess(InProcessSettings settings) {
-        return new LimiterConfig(
-                enabled, backend, redis, settings, instances, clientIp, http, callers, policies, rules, plans, denials,
-                jmx);
+        return with(enabled, settings, clientIp, http, callers, plans, denials);
     }
 
     /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
-        return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, settings, http, callers, policies, rules, plans, denials,
-                jmx);
+        return with(enabled, inProcess, settings, http, callers, plans, denials);
     }
 
     /** The same configuration with these settings of HTTP. */
     public LimiterConfig withHttp(HttpSettings settings) {
-        return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, settings, callers, policies, rules, plans,
-                denials, jmx);
+        return with(enabled, inProcess, clientIp, settings, callers, plans, denials);
     }
 
     /** The same configuration that treats these callers apart. */
     public LimiterConfig withCallers(CallerSettings settings) {
-        return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, settings, policies, rules, plans,
-                denials, jmx);
+        return with(enabled, inProcess, clientIp, http, settings, plans, denials);
     }
 
     /** The same configuration, in force or not. */
     public LimiterConfig withEnabled(boolean on) {
-        return new LimiterConfig(
-                on, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans, denials,
-                jmx);
+        return with(on, inProcess, clientIp, http, callers, plans, denials);
     }
 
     /** The same configuration with these plans, for annotations; rules keep those that they have. */
     public LimiterConfig withPlans(PlanSettings settings) {
-        return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, settings,
-                denials, jmx);
+        return with(enabled, inProcess, clientIp, http, callers, settings, denials);
     }
 
     /** The same configuration that notes this of denied calls. */
     public LimiterConfig withDenials(DenialSettings settings) {
+        return with(enabled, inProcess, clientIp, http, callers, plans, settings);
+    }
+
+    private LimiterConfig with(
+            boolean on,
+            InProcessSettings bounds,
+            ClientIpSettings addresses,
+            HttpSettings ofHttp,
+            CallerSettings apart,
+            PlanSettings ofPlans,
+            DenialSettings noted) {
         return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, policies, rules, plans,
-                settings, jmx);
+                on, backend, redis, bounds, instances, addresses, ofHttp, apart, policies, rules, ofPlans, noted, jmx,
+                reload);
     }
 
     /** Where the state is. */
@@ -217,41 +203,19 @@ public record LimiterConfig(
     }
 
     /**
-     * The bounds of the state in this JVM.
-     *
-     * @param maxEntries how many states are kept
-     * @param maxStamps for how many stamps all sliding logs have room
-     */
-    public record InProcessSettings(int maxEntries, long maxStamps) {
-        /** What holds where nothing is written. */
-        public static final InProcessSettings DEFAULT = new InProcessSettings(100_000, 10_000_000);
-
-        /**
-         * Checks the bounds.
-         *
-         * @throws ConfigException if one is below 1 or beyond all bounds
-         */
-        public InProcessSettings {
-            Problems problems = new Problems();
-            problems.range("limiter.in-process.max-entries", maxEntries, 1, 1 << 30);
-            problems.range("limiter.in-process.max-stamps", maxStamps, 1, 1L << 40);
-            problems.throwIfAny();
-        }
-    }
-
-    /**
-     * Reads a properties file (UTF-8), over which variables of this process' environment go.
+     * Reads a properties file (UTF-8), over which variables of this process' environment go. A limiter of it can read it again.
      *
      * @throws ConfigException if the text has mistakes: one message lists them all
      * @throws IOException if the file can't be read
      */
     public static LimiterConfig load(Path file) throws IOException {
-        return builder().file(file).environment(System.getenv()).build();
+        Builder text = builder().file(file).environment(System.getenv());
+        return text.readAgain(List.of(file), () -> load(file)).build();
     }
 
     /**
-     * All keys that there are, in one spelling; {@code <name>} stands for the name of a policy or a rule. For who reads
-     * properties in some other way, or completes and checks them where they are written.
+     * All keys that there are, in one spelling; {@code <name>} is the name of a policy or a rule. For code that reads, completes
+     * or checks properties in another way.
      */
     public static List<String> keys() {
         return Binder.keys();
@@ -269,6 +233,7 @@ public record LimiterConfig(
         private final Set<String> otherKeys = new LinkedHashSet<>();
         private Map<String, String> environment = Map.of();
         private boolean hasClient;
+        private ReloadSettings origin = ReloadSettings.NONE;
 
         private Builder() {}
 
@@ -355,6 +320,17 @@ public record LimiterConfig(
         }
 
         /**
+         * How all of this is read again, for {@code limiter.reload} and {@link io.limiter.Limiter#reload}.
+         *
+         * @param files what to look at for changes; empty where none of it is a file of this machine
+         * @param again reads everything anew, and throws what is wrong with it. Called by one thread at a time
+         */
+        public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {
+            origin = new ReloadSettings(null, files, again, Set.of());
+            return this;
+        }
+
+        /**
          * The configuration.
          *
          * @throws ConfigException if the text has mistakes: one message lists them all
@@ -362,7 +338,7 @@ public record LimiterConfig(
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
             all.addAll(EnvironmentText.entries(environment, entries, otherKeys, problems));
-            return new Binder(all, problems, hasClient).bind(otherKeys);
+            return new Binder(all, problems, hasClient, origin).bind(otherKeys);
         }
     }
 }

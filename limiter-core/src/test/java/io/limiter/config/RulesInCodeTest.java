@@ -10,7 +10,6 @@ import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.config.HttpSettings.Reset;
 import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.config.LimiterConfig.InProcessSettings;
 import io.limiter.config.RedisSettings.RedisMode;
 import io.limiter.config.RuleDefinition.Position;
 import java.time.Duration;

@@ -185,6 +185,8 @@ class CachedDenialTest {
             is(CACHED_DENIAL, false, limiter.tryAcquire("p", KEY, 1));
             limiter.replace(config(text.formatted(3)));
             is(REDIS, true, limiter.tryAcquire("p", KEY, 1));
+            is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
+            is(CACHED_DENIAL, false, limiter.tryAcquire("p", KEY, 1));
             limiter.replace(few);
             is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
         }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.URI;
+import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -21,23 +22,30 @@ import org.jspecify.annotations.Nullable;
 final class ConfigText {
     private static final String PARAM = "config";
     private static final String IN_WEB_APP = "/WEB-INF/limiter.properties";
-    private static final String ON_CLASS_PATH = "classpath:limiter.properties";
+    private static final String FILE = "file:";
+    private static final String CLASS_PATH = "classpath:";
+    private static final String ON_CLASS_PATH = CLASS_PATH + "limiter.properties";
 
     private final FilterConfig filter;
     private final ClassLoader loader;
+    /** The file of this machine that was read; null if there was none. The container may not find it again. */
+    private @Nullable Path file;
+
+    private @Nullable String found;
 
     ConfigText(FilterConfig filter, ClassLoader loader) {
         this.filter = filter;
         this.loader = loader;
     }
 
-    /** Init-params override the file, variables of the environment both. */
+    /** Init-params override the file, variables of the environment both. Again, it reads the same file. */
     LimiterConfig load() throws ServletException {
         Map<String, String> properties = initProperties();
-        String given = filter.getInitParameter(PARAM);
+        String given = found != null ? found : filter.getInitParameter(PARAM);
         for (String name : given == null ? List.of(IN_WEB_APP, ON_CLASS_PATH) : List.of(given.strip())) {
             try (InputStream bytes = open(name)) {
                 if (bytes != null) {
+                    found = name;
                     // A decoder of one's own reports text that is not UTF-8; by its name only, the bytes would be
                     // replaced.
                     LimiterConfig.Builder builder = LimiterConfig.builder()
@@ -45,7 +53,9 @@ final class ConfigText {
                     if (!properties.isEmpty()) {
                         builder.properties("web.xml init-param", properties);
                     }
-                    return builder.environment(System.getenv()).build();
+                    return builder.environment(System.getenv())
+                            .readAgain(file == null ? List.of() : List.of(file), this::load)
+                            .build();
                 }
             } catch (IOException unreadable) {
                 throw failed("RL-108", ": can't read its configuration " + name + ": " + unreadable, unreadable);
@@ -64,14 +74,33 @@ final class ConfigText {
 
     /** Null if there is no such file. */
     private @Nullable InputStream open(String name) throws ServletException, IOException {
-        if (name.startsWith("classpath:")) {
-            String resource = name.substring("classpath:".length());
-            return loader.getResourceAsStream(resource.startsWith("/") ? resource.substring(1) : resource);
+        file = found == null ? file(name) : file;
+        try {
+            // Not by the container, which may remember what was in the file before it changed.
+            return file != null ? Files.newInputStream(file) : openPacked(name);
+        } catch (NoSuchFileException missing) {
+            return null;
         }
-        if (name.startsWith("/")) {
-            return filter.getServletContext().getResourceAsStream(name);
+    }
+
+    private @Nullable InputStream openPacked(String name) {
+        return name.startsWith(CLASS_PATH)
+                ? loader.getResourceAsStream(resource(name))
+                : filter.getServletContext().getResourceAsStream(name);
+    }
+
+    /** The file of this machine; null if there is none, or it is packed into an archive. */
+    private @Nullable Path file(String name) throws ServletException, IOException {
+        if (name.startsWith(FILE)) {
+            String path = name.substring(FILE.length());
+            try {
+                return path.startsWith("//") ? Path.of(URI.create(name)) : Path.of(path);
+            } catch (IllegalArgumentException malformed) {
+                throw new IOException("it is no file name (" + malformed.getMessage() + ")", malformed);
+            }
         }
-        if (!name.startsWith("file:")) {
+        boolean isOnClassPath = name.startsWith(CLASS_PATH);
+        if (!isOnClassPath && !name.startsWith("/")) {
             throw failed(
                     "RL-104",
                     given(name) + "says not where to look; write " + IN_WEB_APP + " (a file of the web application), "
@@ -79,14 +108,18 @@ final class ConfigText {
                             + " machine)",
                     null);
         }
-        String path = name.substring("file:".length());
+        URL url = isOnClassPath
+                ? loader.getResource(resource(name))
+                : filter.getServletContext().getResource(name);
         try {
-            return Files.newInputStream(path.startsWith("//") ? Path.of(URI.create(name)) : Path.of(path));
-        } catch (NoSuchFileException missing) {
+            return url != null && url.toString().startsWith(FILE) ? Path.of(URI.create(url.toString())) : null;
+        } catch (IllegalArgumentException odd) {
             return null;
-        } catch (IllegalArgumentException malformed) {
-            throw new IOException("it is no file name (" + malformed.getMessage() + ")", malformed);
         }
+    }
+
+    private static String resource(String name) {
+        return name.substring(CLASS_PATH.length()).replaceFirst("^/", "");
     }
 
     private Map<String, String> initProperties() throws ServletException {

@@ -239,7 +239,7 @@ class ReplacedRulesTest {
                 .start()) {
             assertTrue(server.port() > 0);
             assertEquals(
-                    List.of("RL-325"),
+                    List.of("RL-325", "RL-162", "RL-162", "RL-162"),
                     FindingsTest.codes(() -> limiter.replace(WebServer.config(
                             loadRules(1) + "limiter.rules.shop.path = /shop/a\nlimiter.rules.shop.limits = 1/1h\n"))));
         }

@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 
@@ -41,12 +43,16 @@ final class ApplicationText {
      * The configuration.
      *
      * @param hasClient whether the application has a client of Redis
+     * @param files what to look at for changes
+     * @param again reads all of it anew
      * @throws io.limiter.config.ConfigException if the text has mistakes: one message lists them all
      */
-    LimiterConfig config(boolean hasClient) {
+    LimiterConfig config(boolean hasClient, List<Path> files, Callable<LimiterConfig> again) {
         BootKeys.ALL.forEach(this::check);
-        LimiterConfig.Builder builder =
-                LimiterConfig.builder().findBackend(hasClient).otherKeys(BootKeys.ALL);
+        LimiterConfig.Builder builder = LimiterConfig.builder()
+                .findBackend(hasClient)
+                .otherKeys(BootKeys.ALL)
+                .readAgain(files, again);
         for (Entry entry : entries.values()) {
             WrittenProperty property = entry.property();
             builder.property(property.place(), property.line(), entry.key(), resolved(entry));

@@ -51,13 +51,19 @@ public class LimiterAutoConfiguration {
                 ConfigurableEnvironment environment,
                 ApplicationContext application,
                 ObjectProvider<RateLimiter> ownRateLimiter) {
-            ApplicationText text = new ApplicationText(environment);
+            LimiterConfig config = config(environment, application);
             RateLimiter own = ownRateLimiter.getIfAvailable();
             if (own == null && application.containsBean(TEST)) {
                 LOG.info("the limits are of this test, by @AutoConfigureTestLimiter");
                 own = RateLimiter.unlimited();
             }
-            return own == null ? start(text, application) : Limiter.of(text.config(hasClient(application)), own);
+            return own == null ? start(config, application) : Limiter.of(config, own);
+        }
+
+        @Bean("io.limiter.spring.refreshedEnvironment")
+        @ConditionalOnBean(name = NoEffect.LIMITER)
+        static RefreshedEnvironment refreshedEnvironment(ObjectProvider<Limiter> limiter) {
+            return new RefreshedEnvironment(limiter);
         }
 
         @Bean("io.limiter.spring.noEffect")
@@ -95,7 +101,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
-            return Limiter.start(new ApplicationText(environment).config(hasClient(application)));
+            return Limiter.start(config(environment, application));
         }
 
         @Bean("io.limiter.spring.rateLimiting")
@@ -106,10 +112,12 @@ public class LimiterAutoConfiguration {
         }
     }
 
-    private static Limiter start(ApplicationText text, ListableBeanFactory beans) {
-        boolean hasClient = hasClient(beans);
-        LimiterConfig config = text.config(hasClient);
-        if (config.backend() == BackendKind.REDIS && hasClient) {
+    private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {
+        return new ApplicationFiles(environment, hasClient(beans)).config();
+    }
+
+    private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
+        if (config.backend() == BackendKind.REDIS && hasClient(beans)) {
             LOG.info(
                     "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
                             + " in-process would leave it alone)");

@@ -2,6 +2,7 @@ package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.spring.config.WebBeans;
 import java.util.List;
@@ -33,28 +34,30 @@ public class LimiterReactiveAutoConfiguration {
     /** What is for servlets alone; nobody would notice otherwise that it does nothing. */
     @Bean("io.limiter.spring.rulesWithoutFilter")
     SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
-        return () -> {
-            List<String> rules =
-                    limiter.config().rules().stream().map(RuleDefinition::name).toList();
-            if (!rules.isEmpty()) {
-                LOG.warn(
-                        "RL-119 the rules {} limit nothing: they are for the filter of servlet applications, and this"
-                                + " one is reactive; limit its methods with @RateLimited",
-                        rules);
-            }
-            if (!limiter.config().callers().denied().isEmpty()) {
-                LOG.warn(
-                        "RL-119 limiter.deny.addresses = {} denies nobody: it is for the filter of servlet applications,"
-                                + " and this one is reactive; deny these callers before the application",
-                        limiter.config().callers().denied());
-            }
-            String handler = limiter.config().http().rejectionHandler();
-            if (handler != null) {
-                LOG.warn(
-                        "RL-144 limiter.http.rejection-handler = {} answers no request: it is for servlet applications, and"
-                                + " this one is reactive; write an @ExceptionHandler for RateLimitExceededException",
-                        handler);
-            }
-        };
+        return () -> limiter.derive(LimiterReactiveAutoConfiguration::warnOfWhatIsForServlets);
+    }
+
+    private static LimiterConfig warnOfWhatIsForServlets(LimiterConfig config) {
+        List<String> rules = config.rules().stream().map(RuleDefinition::name).toList();
+        if (!rules.isEmpty()) {
+            LOG.warn(
+                    "RL-119 the rules {} limit nothing: they are for the filter of servlet applications, and this"
+                            + " one is reactive; limit its methods with @RateLimited",
+                    rules);
+        }
+        if (!config.callers().denied().isEmpty()) {
+            LOG.warn(
+                    "RL-119 limiter.deny.addresses = {} denies nobody: it is for the filter of servlet applications,"
+                            + " and this one is reactive; deny these callers before the application",
+                    config.callers().denied());
+        }
+        String handler = config.http().rejectionHandler();
+        if (handler != null) {
+            LOG.warn(
+                    "RL-144 limiter.http.rejection-handler = {} answers no request: it is for servlet applications, and"
+                            + " this one is reactive; write an @ExceptionHandler for RateLimitExceededException",
+                    handler);
+        }
+        return config;
     }
 }

@@ -187,7 +187,8 @@ class ApplicationTextTest {
             }
         });
         assertEquals(
-                "asked", new ApplicationText(environment).config(false).redis().prefix());
+                "asked",
+                new ApplicationFiles(environment, false).config().redis().prefix());
     }
 
     @Test

@@ -36,6 +36,7 @@ class MetadataTest {
             "limiter.deny.addresses",
             "limiter.plans",
             "limiter.jmx.name",
+            "limiter.reload",
             "limiter.redis.address",
             "limiter.redis.master",
             "limiter.redis.config",

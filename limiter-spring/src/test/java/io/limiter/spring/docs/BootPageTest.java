@@ -13,6 +13,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -64,6 +65,20 @@ class BootPageTest {
                     .replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "class path resource [$1]")
                     .replace("io.limiter.spring.docs.boot.", "com.example.");
             assertEquals(expected.get(i), printed.substring(0, expected.get(i).length()));
+        }
+    }
+
+    @Test
+    void theFileThatIsLookedAt() throws IOException {
+        String yaml = blocks("yaml").stream()
+                .filter(block -> block.contains("reload: "))
+                .findFirst()
+                .orElseThrow();
+        try (BootSite site = start(yaml)) {
+            LimiterConfig config = site.context().getBean(Limiter.class).config();
+            assertEquals(Duration.ofSeconds(5), config.reload().interval());
+            assertEquals(
+                    List.of(folder.resolve("application.yml")), config.reload().files());
         }
     }
 

@@ -38,9 +38,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; and a key
- * that gets its whole quota again; the keys that are denied most; and why a request is denied or not. Over HTTP: 404 for a policy that
- * is not there, 400 for a text that is no key, 503 where Redis did not answer and nobody knows. Thread-safe.
+ * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; a key
+ * that gets its whole quota again; the keys that are denied most; why a request is denied or not; and the configuration, read again. Over
+ * HTTP: 404 for a policy that is not there, 400 for a text that is no key, 503 where Redis did not answer and nobody knows. Thread-safe.
  */
 @WebEndpoint(id = "ratelimits")
 public class RateLimitsEndpoint {
@@ -173,6 +173,19 @@ public class RateLimitsEndpoint {
                         .filter(one -> !one.isEmpty())
                         .distinct()
                         .toList();
+    }
+
+    /**
+     * {@code POST /actuator/ratelimits}: reads the configuration again, see {@link Limiter#reload}. 200 and what differs, or 409 and
+     * all mistakes.
+     */
+    @WriteOperation
+    public WebEndpointResponse<Object> reload() {
+        try {
+            return new WebEndpointResponse<>(Map.of("changes", limiter.reload()));
+        } catch (IllegalStateException refused) {
+            return failure(409, refused.getMessage());
+        }
     }
 
     /**

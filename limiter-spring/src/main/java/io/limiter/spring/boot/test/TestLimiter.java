@@ -4,7 +4,7 @@ import io.limiter.Backend;
 import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimiterConfig.InProcessSettings;
+import io.limiter.config.InProcessSettings;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -1,0 +1,75 @@
+package io.limiter.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether and how a configuration is read again while the limiter runs. Immutable. Two are equal if their intervals are: the
+ * place that a configuration was read from makes no other one of it.
+ *
+ * @param interval how often the files are looked at, from 1 s to 1 h; null for never
+ * @param files what is looked at; empty where the configuration is in no file of this machine
+ * @param again reads the configuration anew, and throws what is wrong with it; null where it can't be read again
+ * @param limitsIn the texts that have a rule, a policy or a plan, as messages call them
+ */
+public record ReloadSettings(
+        @Nullable Duration interval,
+        List<Path> files,
+        @Nullable Callable<LimiterConfig> again,
+        Set<String> limitsIn) {
+    /** Of a configuration that can't be read again. */
+    public static final ReloadSettings NONE = new ReloadSettings(null, List.of(), null, Set.of());
+
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+    private static final Duration LONGEST = Duration.ofHours(1);
+
+    /**
+     * Checks the settings and copies the collections.
+     *
+     * @throws ConfigException if the interval is out of range, or there is no file to look at
+     */
+    public ReloadSettings {
+        files = List.copyOf(files);
+        limitsIn = Set.copyOf(limitsIn);
+        Problems problems = new Problems();
+        problems.on("limiter.reload", interval)
+                .must(
+                        interval == null || (interval.compareTo(SHORTEST) >= 0 && interval.compareTo(LONGEST) <= 0),
+                        "no interval from 1s to 1h; write one such as 5s")
+                .must(
+                        interval == null || !files.isEmpty(),
+                        "RL-158 the configuration is in no file of this machine whose changes could be seen; name one (in"
+                                + " web.xml config = file:/etc/limiter.properties, for Spring Boot"
+                                + " spring.config.additional-location = file:/etc/app/), or remove this line");
+        problems.throwIfAny();
+    }
+
+    /** The same with what the entries say. */
+    ReloadSettings read(Entries entries) {
+        return new ReloadSettings(
+                entries.read("limiter.reload", LimitText::parseDuration),
+                files,
+                again,
+                // Only texts have lines.
+                entries.all().stream()
+                        .filter(entry -> entry.line() > 0 && Group.isKey(entry.key()))
+                        .map(ConfigEntry::source)
+                        .collect(Collectors.toSet()));
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ReloadSettings settings && Objects.equals(interval, settings.interval);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hashCode(interval);
+    }
+}

@@ -1,0 +1,356 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.config.ConfigException;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A configuration file that changes while the limiter runs. What happens between two reads is done by the test's pause. */
+class ReloadTest {
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final Duration PAUSE = Duration.ofMillis(7);
+    private static final String VOTE = "limiter.policies.vote.limits = %d/1h fixed\n";
+
+    @TempDir
+    Path folder;
+
+    private Path file;
+    private Limiter limiter;
+    private Reload reload;
+    private final LogLines log = new LogLines();
+    /** What somebody does to the file during the next pauses, one each. */
+    private final Deque<Runnable> meanwhile = new ArrayDeque<>();
+
+    @BeforeEach
+    void start() throws IOException {
+        file = folder.resolve("limiter.properties");
+        write(VOTE.formatted(3));
+        limiter = Limiter.start(LimiterConfig.load(file));
+        reload = new Reload(limiter, limiter.config().reload(), time -> {
+            assertEquals(PAUSE, time);
+            if (!meanwhile.isEmpty()) {
+                meanwhile.remove().run();
+            }
+            return false;
+        });
+    }
+
+    @AfterEach
+    void close() {
+        limiter.close();
+        log.close();
+    }
+
+    private void write(String text) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void look() {
+        assertDoesNotThrow(() -> reload.look(PAUSE));
+    }
+
+    private long permits() {
+        return limiter.policy("vote").limits().get(0).permits();
+    }
+
+    private void assertRefused(String... words) {
+        LimiterConfig before = limiter.config();
+        int lines = log.of(Level.ERROR, "RL-159").size();
+        look();
+        look();
+        assertSame(before, limiter.config());
+        List<String> refused = log.of(Level.ERROR, "RL-159");
+        assertEquals(lines + 1, refused.size(), "once, however often it is looked at: " + log);
+        for (String word : words) {
+            assertTrue(refused.get(lines).contains(word), () -> word + " in " + refused.get(lines));
+        }
+    }
+
+    @Test
+    void aChangedFileIsInForceStateIsKeptAndWhatDiffersIsLogged() {
+        limiter.tryAcquire("vote", KEY, 2);
+        write(VOTE.formatted(5) + "limiter.policies.new.limits = 1/1m\nlimiter.rules.r.path = /r\n"
+                + "limiter.rules.r.policy = new\n");
+        look();
+        assertEquals(2, limiter.tryAcquire("vote", KEY, 1).remaining());
+        assertEquals(
+                List.of(
+                        "RL-162 policy 'vote' had {limits=[3/1h fixed name vote]} and has {limits=[5/1h fixed name"
+                                + " vote]}",
+                        "RL-162 policy 'new' is new: {limits=[1/1m sliding-list name new], on-failure=LOCAL,"
+                                + " deadline=none}"),
+                log.of(Level.WARN, "RL-162").subList(0, 2));
+        write(VOTE.formatted(5) + "limiter.policies.new.limits = 1/1m\nlimiter.rules.r.path = /s\n"
+                + "limiter.rules.r.policy = new\nlimiter.rules.r.enabled = false\nlimiter.http.headers = none\n");
+        look();
+        assertEquals(
+                "RL-162 rule 'r' had {path=[/r], mode=ENFORCED} and has {path=[/s], mode=OFF}",
+                log.of(Level.WARN, "RL-162 rule 'r' had").get(0));
+        assertEquals(1, log.of(Level.WARN, "RL-162 limiter had {http=").size(), log::toString);
+        assertEquals(1, log.of(Level.WARN, "RL-156 rule 'r' is off").size(), "as at startup");
+        write(VOTE.formatted(5));
+        look();
+        assertEquals(1, log.of(Level.WARN, "RL-161 rule 'r' is gone").size(), log::toString);
+        assertEquals(1, log.of(Level.WARN, "RL-161 policy 'new' is gone").size(), log::toString);
+    }
+
+    @Test
+    void theOnlyRuleMayBeSwitchedOffForThatWasAskedFor() {
+        String rule = "limiter.rules.r.path = /r\nlimiter.rules.r.limits = 1/1m\n";
+        write(rule);
+        look();
+        write(rule + "limiter.rules.r.enabled = false\n");
+        look();
+        assertEquals(List.of(), log.of(Level.ERROR, ""));
+        assertEquals(1, log.of(Level.WARN, "RL-156 rule 'r' is off").size(), log::toString);
+    }
+
+    @Test
+    void aFileWrittenInTwoStepsIsReadWholeAndOnce() {
+        String whole = VOTE.formatted(9) + "limiter.policies.other.limits = 1/1s\n";
+        write(VOTE.formatted(9));
+        meanwhile.add(() -> write(whole));
+        look();
+        assertEquals(List.of("vote", "other"), List.copyOf(limiter.policies().keySet()));
+        assertEquals(1, log.of(Level.WARN, "RL-162 policy 'vote'").size(), log::toString);
+        look();
+        assertEquals(1, log.of(Level.WARN, "RL-162 policy 'vote'").size(), log::toString);
+    }
+
+    @Test
+    void whatIsEmptyOrGoneForAMomentOnlyIsNotSeen() throws IOException {
+        write("");
+        meanwhile.add(() -> write(VOTE.formatted(4)));
+        look();
+        assertEquals(4, permits());
+        Files.delete(file);
+        meanwhile.add(() -> write(VOTE.formatted(5)));
+        look();
+        assertEquals(5, permits());
+        assertEquals(List.of(), log.of(Level.ERROR, ""));
+    }
+
+    @Test
+    void aFileThatIsReadWhileItChangesIsReadAgain() throws Exception {
+        write(VOTE.formatted(6));
+        // A pause is before each read; the file changes when it has been parsed.
+        LimiterConfig first = LimiterConfig.builder()
+                .text("limiter.properties", new StringReader(VOTE.formatted(6)))
+                .readAgain(List.of(file), () -> {
+                    LimiterConfig read = LimiterConfig.load(file);
+                    if (permitsOf(read) == 6) {
+                        write(VOTE.formatted(7));
+                    }
+                    return read;
+                })
+                .build();
+        new Reload(limiter, first.reload(), time -> false).look(PAUSE);
+        assertEquals(7, permits());
+        assertEquals(1, log.of(Level.WARN, "RL-162").size(), log::toString);
+    }
+
+    private static long permitsOf(LimiterConfig config) {
+        return config.policies().values().iterator().next().limits().get(0).permits();
+    }
+
+    @Test
+    void aFileThatNeverRestsIsRefused() {
+        write(VOTE.formatted(4));
+        for (int i = 0; i < 100; i++) {
+            long permits = 5 + i;
+            meanwhile.add(() -> write(VOTE.formatted(permits)));
+        }
+        look();
+        assertEquals(3, permits());
+        assertEquals(1, log.of(Level.ERROR, "RL-159").size(), log::toString);
+        meanwhile.clear();
+        look();
+        assertTrue(permits() > 3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "\n\n",
+                "# limiter.policies.vote.limits = 3/1h\n",
+                "limiter.http.headers = none\n",
+                "limiter.plan-lookup.wait = 1ms\n"
+            })
+    void withoutAnyRuleOrPolicyItIsRefused(String text) {
+        write(text);
+        assertRefused("RL-160", "limiter.properties");
+    }
+
+    @Test
+    void alsoWhereTheRestOfTheLimitsIsElsewhere() throws Exception {
+        LimiterConfig both = both();
+        try (Limiter other = Limiter.start(both)) {
+            write("# nothing\n");
+            assertTrue(assertThrows(IllegalStateException.class, other::reload)
+                    .getMessage()
+                    .contains("RL-160"));
+            assertEquals(2, other.policies().size());
+        }
+    }
+
+    private LimiterConfig both() throws IOException {
+        return LimiterConfig.builder()
+                .file(file)
+                .property("init-param", 0, "limiter.policies.other.limits", "1/1h")
+                .readAgain(List.of(file), this::both)
+                .build();
+    }
+
+    @Test
+    void goneItIsRefusedAndBackItIsRead() throws IOException {
+        Files.delete(file);
+        assertRefused("RL-160", "NoSuchFileException");
+        write(VOTE.formatted(8));
+        look();
+        assertEquals(8, permits());
+    }
+
+    @Test
+    void aFolderInItsPlaceIsRefused() throws IOException {
+        Files.delete(file);
+        Files.createDirectory(file);
+        assertRefused("RL-160");
+    }
+
+    @Test
+    void allMistakesOfABadFileAreLogged() throws IOException {
+        write("limiter.policies.vote.limits = many\nlimiter.polices.x.limits = 1/1h\nlimiter.http.headers = some\n");
+        assertRefused("3 problems", "line 1: RL-104", "line 2: RL-101", "line 3: RL-104");
+        write("limiter.policies.vote.limits = 9/1h fixed\nlimiter.instances = 7\nlimiter.redis.deadline = 60ms\n");
+        assertRefused("RL-150 limiter.redis.*, limiter.instances");
+        write(VOTE.formatted(9) + "limiter.reload = 5s\n");
+        assertRefused("RL-150 limiter.reload");
+        Files.write(file, new byte[] {'l', (byte) 0xff, '=', '1'});
+        assertRefused("RL-103");
+    }
+
+    @Test
+    void theRulesBeforeAgainAreNoChange() {
+        write("nonsense");
+        look();
+        write(VOTE.formatted(3));
+        LimiterConfig before = limiter.config();
+        look();
+        assertSame(before, limiter.config());
+        assertEquals(List.of(), log.of(Level.WARN, "RL-162"));
+    }
+
+    @Test
+    void aFileThatIsReplacedByRenameOrBehindALinkThatIsSwitched() throws IOException {
+        Path next = Files.writeString(folder.resolve("next"), VOTE.formatted(4));
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+        look();
+        assertEquals(4, permits());
+        Path data = folder.resolve("..data");
+        Files.delete(file);
+        folder(1);
+        Files.createSymbolicLink(data, Path.of("v1"));
+        Files.createSymbolicLink(file, Path.of("..data", "limiter.properties"));
+        look();
+        assertEquals(10, permits());
+        folder(2);
+        Files.createSymbolicLink(folder.resolve("..tmp"), Path.of("v2"));
+        Files.move(folder.resolve("..tmp"), data, StandardCopyOption.ATOMIC_MOVE);
+        look();
+        assertEquals(20, permits());
+    }
+
+    private void folder(int version) throws IOException {
+        Path one = Files.createDirectory(folder.resolve("v" + version));
+        Files.writeString(one.resolve("limiter.properties"), VOTE.formatted(10 * version));
+    }
+
+    @Test
+    void askedByCodeItReturnsWhatDiffersOrThrowsAllMistakes() {
+        assertEquals(List.of(), limiter.reload());
+        write(VOTE.formatted(7));
+        assertEquals(1, limiter.reload().size());
+        write("limiter.policies.vote.limits = many\n");
+        String message =
+                assertThrows(IllegalStateException.class, limiter::reload).getMessage();
+        assertTrue(message.startsWith("RL-159 ") && message.contains("= many"), message);
+        assertEquals(7, permits());
+        try (Limiter ofCode = Limiter.start(LimiterConfig.builder().build())) {
+            assertThrows(IllegalStateException.class, ofCode::reload);
+        }
+    }
+
+    @Test
+    void theIntervalHasBoundsAndNeedsAFile() {
+        for (String wrong : List.of("999ms", "61m", "soon")) {
+            write(VOTE.formatted(3) + "limiter.reload = " + wrong + "\n");
+            assertTrue(assertThrows(ConfigException.class, () -> LimiterConfig.load(file))
+                    .getMessage()
+                    .contains("line 2: RL-104 limiter.reload = " + wrong));
+        }
+        write(VOTE.formatted(3) + "limiter.relaod = 5s\n");
+        assertTrue(assertThrows(ConfigException.class, () -> LimiterConfig.load(file))
+                .getMessage()
+                .contains("limiter.reload"));
+        ConfigException noFile = assertThrows(
+                ConfigException.class,
+                () -> LimiterConfig.builder()
+                        .text("t", new StringReader("limiter.reload = 5s"))
+                        .build());
+        assertTrue(noFile.getMessage().contains("RL-158 limiter.reload = 5s"), noFile::getMessage);
+    }
+
+    @Test
+    void oneDaemonThreadWatchesAndEndsWithTheLimiter() throws Exception {
+        assertEquals(0, watching(), "not unless it is asked for");
+        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
+        try (Limiter watched = Limiter.start(LimiterConfig.load(file))) {
+            assertEquals(1, watching());
+            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
+            long begun = TimeSource.system().nowMicros();
+            Await.until(
+                    Duration.ofSeconds(20),
+                    "the change",
+                    () -> watched.policy("vote").limits().get(0).permits() == 30);
+            long took = TimeSource.system().nowMicros() - begun;
+            assertTrue(took < 3_000_000, took + " us");
+        }
+        assertEquals(0, watching(), "ended when close returns");
+        assertFalse(Thread.currentThread().isInterrupted());
+    }
+
+    private static long watching() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("limiter-reload") && thread.isDaemon())
+                .count();
+    }
+}

@@ -1,0 +1,186 @@
+package io.limiter.spring.boot;
+
+import io.limiter.config.LimiterConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.cloud.CloudPlatform;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.env.PropertySourceLoader;
+import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.OriginLookup;
+import org.springframework.boot.origin.TextResourceOrigin;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.env.Profiles;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+
+/**
+ * The configuration of an application, and again when its files have changed: an environment like that of the application, with
+ * the documents of these files as they are now. The application's own environment stays as it is. Used by one thread at a time.
+ */
+final class ApplicationFiles {
+    /** How Spring Boot calls a document of a file. */
+    private static final Pattern DOCUMENT =
+            Pattern.compile("(Config resource '.*' via location '.*')(?: \\(document #\\d+\\))?");
+
+    private final ConfigurableEnvironment environment;
+    private final boolean hasClient;
+    private final Map<String, Resource> files = new LinkedHashMap<>();
+    private List<String> bootKeys = List.of();
+
+    /** @param hasClient whether the application has a client of Redis */
+    ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient) {
+        this.environment = environment;
+        this.hasClient = hasClient;
+        environment.getPropertySources().forEach(this::addFile);
+    }
+
+    private void addFile(PropertySource<?> source) {
+        String name = fileName(source);
+        Resource file = name == null ? null : file(source);
+        if (name != null && file != null) {
+            files.put(name, file);
+        }
+    }
+
+    /** The name without that of the document; null if it is not from a file. */
+    private static @Nullable String fileName(PropertySource<?> source) {
+        Matcher matcher = DOCUMENT.matcher(source.getName());
+        return matcher.matches() ? matcher.group(1) : null;
+    }
+
+    /** Null if it is on the class path, where a server may remember it, or of a kind that can't be read here. */
+    private static @Nullable Resource file(PropertySource<?> source) {
+        String first = source instanceof EnumerablePropertySource<?> listed
+                ? Arrays.stream(listed.getPropertyNames()).findFirst().orElse(null)
+                : null;
+        Origin origin = first == null ? null : OriginLookup.getOrigin(source, first);
+        Resource resource = origin instanceof TextResourceOrigin text ? text.getResource() : null;
+        return resource != null
+                        && resource.isFile()
+                        && !resource.getDescription().startsWith("class path")
+                        && loader(resource) != null
+                ? resource
+                : null;
+    }
+
+    private static @Nullable PropertySourceLoader loader(Resource file) {
+        return SpringFactoriesLoader.loadFactories(PropertySourceLoader.class, ApplicationFiles.class.getClassLoader())
+                .stream()
+                .filter(loader -> Arrays.stream(loader.getFileExtensions())
+                        .anyMatch(
+                                extension -> String.valueOf(file.getFilename()).endsWith("." + extension)))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The configuration of the application as it has started. */
+    LimiterConfig config() {
+        LimiterConfig config = config(environment);
+        bootKeys = bootKeys(environment);
+        return config;
+    }
+
+    private LimiterConfig config(ConfigurableEnvironment from) {
+        return new ApplicationText(from).config(hasClient, paths(), this::read);
+    }
+
+    private List<Path> paths() {
+        List<Path> paths = new ArrayList<>();
+        for (Resource file : files.values()) {
+            try {
+                paths.add(file.getFile().toPath());
+            } catch (IOException noFile) {
+                throw new UncheckedIOException(noFile);
+            }
+        }
+        return paths;
+    }
+
+    private LimiterConfig read() throws IOException {
+        Map<String, Map<String, PropertySource<?>>> documents = new LinkedHashMap<>();
+        for (Map.Entry<String, Resource> file : files.entrySet()) {
+            documents.put(file.getKey(), documents(file.getKey(), file.getValue()));
+        }
+        MutablePropertySources sources = new MutablePropertySources();
+        for (PropertySource<?> source : environment.getPropertySources()) {
+            Map<String, PropertySource<?>> ofFile = documents.get(String.valueOf(fileName(source)));
+            PropertySource<?> fresh = ofFile == null ? source : ofFile.remove(source.getName());
+            if (fresh == null) {
+                throw new IOException("RL-160 there is no " + source.getName()
+                        + " any more; put its text back, or restart without it");
+            }
+            if (!ConfigurationPropertySources.isAttachedConfigurationPropertySource(source)) {
+                sources.addLast(fresh);
+            }
+        }
+        for (Map<String, PropertySource<?>> ofFile : documents.values()) {
+            if (!ofFile.isEmpty()) {
+                throw new IOException("RL-150 " + ofFile.keySet() + " is new, and where its values belong is decided at"
+                        + " startup; restart, or write them into a document that there was");
+            }
+        }
+        ConfigurableEnvironment now = new WithSources(sources);
+        ConfigurationPropertySources.attach(now);
+        if (!bootKeys.equals(bootKeys(now))) {
+            throw new IOException("RL-150 " + String.join(", ", BootKeys.ALL)
+                    + " can't change while the application runs; restart with the new configuration");
+        }
+        return config(now);
+    }
+
+    /** Those that apply, by name. */
+    private Map<String, PropertySource<?>> documents(String name, Resource file) throws IOException {
+        Map<String, PropertySource<?>> all = new LinkedHashMap<>();
+        for (PropertySource<?> document : Objects.requireNonNull(loader(file)).load(name, file)) {
+            if (isActive(document)) {
+                all.put(document.getName(), document);
+            }
+        }
+        return all;
+    }
+
+    private boolean isActive(PropertySource<?> document) {
+        Binder binder = new Binder(ConfigurationPropertySource.from(document));
+        return binder.bind("spring.config.activate.on-profile", String[].class)
+                        .map(profiles -> environment.acceptsProfiles(Profiles.of(profiles)))
+                        .orElse(true)
+                && binder.bind("spring.config.activate.on-cloud-platform", CloudPlatform.class)
+                        .map(platform -> platform.isActive(environment))
+                        .orElse(true);
+    }
+
+    private static List<String> bootKeys(ConfigurableEnvironment environment) {
+        return BootKeys.ALL.stream()
+                .map(key -> String.valueOf(environment.getProperty(key)))
+                .toList();
+    }
+
+    /** An environment of these sources and no others. */
+    private static final class WithSources extends StandardEnvironment {
+        WithSources(MutablePropertySources sources) {
+            super(sources);
+        }
+
+        @Override
+        protected void customizePropertySources(MutablePropertySources sources) {
+            // All are there.
+        }
+    }
+}

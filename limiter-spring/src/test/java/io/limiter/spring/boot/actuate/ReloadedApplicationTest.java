@@ -1,0 +1,207 @@
+package io.limiter.spring.boot.actuate;
+
+import static io.limiter.spring.boot.actuate.ManagedSite.read;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
+import io.limiter.spring.boot.BootSite;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
+import org.springframework.core.env.MapPropertySource;
+
+/** An application whose files outside of the jar change, and which is told so, or looks itself. */
+class ReloadedApplicationTest {
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final String YAML = """
+            limiter:
+              reload: %s
+              policies:
+                vote.limits: %d/1h
+              rules:
+                pages: {path: /pages/*, limits: 9/1h}
+            management.endpoints.web.exposure.include: ratelimits
+            """;
+
+    @TempDir
+    Path folder;
+
+    private BootSite start(String yaml, String... arguments) {
+        return BootSite.start(folder, yaml, ManagedSite.Site.class, arguments);
+    }
+
+    private void write(String yaml) throws IOException {
+        Files.writeString(folder.resolve("application.yml"), yaml);
+    }
+
+    private static long permits(BootSite site) {
+        return site.context()
+                .getBean(Limiter.class)
+                .policy("vote")
+                .limits()
+                .get(0)
+                .permits();
+    }
+
+    private static long watching() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("limiter-reload"))
+                .count();
+    }
+
+    @Test
+    void aChangedFileIsInForceAndABadOneIsNot() throws IOException {
+        // Spring Boot begins its log anew, so that is listened to later.
+        try (BootSite site = start(YAML.formatted("1s", 1));
+                LogLines log = new LogLines()) {
+            assertEquals(1, watching());
+            assertEquals(List.of(200, 429), site.statuses(2, "POST", "/votes"));
+            write(YAML.formatted("1s", 2));
+            Await.until(LONG, "the new limit", () -> permits(site) == 2);
+            assertEquals(List.of(200, 429), site.statuses(2, "POST", "/votes"), "what was used counts on");
+            write("limiter: [");
+            Await.until(LONG, "refused", () -> log.toString().contains("RL-159"));
+            Files.delete(folder.resolve("application.yml"));
+            Await.until(LONG, "refused", () -> log.toString().contains("RL-160"));
+            assertEquals(2, permits(site));
+            write(YAML.formatted("1s", 5));
+            Await.until(LONG, "the new limit", () -> permits(site) == 5);
+        }
+        assertEquals(0, watching(), "no thread stays");
+    }
+
+    @Test
+    void theEndpointReadsAgainAndReturnsWhatDiffersOrAllMistakes() throws IOException {
+        try (BootSite site = start(YAML.formatted("1h", 1))) {
+            HttpResponse<String> nothing = site.call("POST", "/actuator/ratelimits");
+            assertEquals(200, nothing.statusCode(), nothing::body);
+            assertEquals(List.of(), read(nothing, "$.changes"));
+            write(YAML.formatted("1h", 3));
+            String change = read(site.call("POST", "/actuator/ratelimits"), "$.changes[0]");
+            assertTrue(change.startsWith("RL-162 policy 'vote' had {limits=[1/1h "), change);
+            LimiterConfig before = site.context().getBean(Limiter.class).config();
+            for (String bad : List.of(
+                    "",
+                    "# nothing\n",
+                    "server.port: 0\n",
+                    "limiter.http.headers: none\n",
+                    "limiter:\n  policies:\n    vote.limits: many\n  rule:\n    x.path: /x\n",
+                    YAML.formatted("1h", 3) + "limiter.filter.order: 7\n",
+                    YAML.formatted("1h", 3) + "---\nlimiter.policies.more.limits: 1/1h\n",
+                    YAML.formatted("1h", 3) + "limiter.redis.address: redis://127.0.0.1:1\n",
+                    YAML.formatted("2h", 3),
+                    YAML.formatted("5s", 3),
+                    YAML.formatted("1h", 3).replace("vote.limits", "other.limits"))) {
+                write(bad);
+                HttpResponse<String> refused = site.call("POST", "/actuator/ratelimits");
+                assertEquals(409, refused.statusCode(), () -> bad + refused.body());
+                String error = read(refused, "$.error");
+                assertTrue(error.startsWith("RL-159 "), error);
+                assertSame(before, site.context().getBean(Limiter.class).config(), bad);
+            }
+            write("limiter:\n  policies:\n    vote.limits: many\n  rule:\n    x.path: /x\n");
+            String error = read(site.call("POST", "/actuator/ratelimits"), "$.error");
+            assertTrue(error.contains("2 problems") && error.contains("many") && error.contains("limiter.rule"), error);
+        }
+    }
+
+    @Test
+    void theEndpointIsOffWhereWritesAre() throws IOException {
+        try (BootSite site = start(YAML.formatted("1h", 1), "--management.endpoint.ratelimits.access=read-only")) {
+            write(YAML.formatted("1h", 3));
+            assertEquals(405, site.call("POST", "/actuator/ratelimits").statusCode());
+            assertEquals(1, permits(site));
+        }
+    }
+
+    @Test
+    void aRefreshOfTheEnvironmentTakesItsOtherSourcesTooAndKeepsTheFileThatIsInForce() throws IOException {
+        try (BootSite site = start(YAML.formatted("1h", 1), "--spring.profiles.active=big")) {
+            write(YAML.formatted("1h", 4));
+            site.context()
+                    .getEnvironment()
+                    .getPropertySources()
+                    .addFirst(new MapPropertySource(
+                            "refreshed",
+                            Map.of("limiter.rules.pages.limits", "1/1h", "limiter.rules.pages.key", "ip")));
+            site.context().publishEvent(new EnvironmentChangeEvent(site.context()));
+            assertEquals(4, permits(site));
+            assertEquals(List.of(200, 429), site.statuses(2, "GET", "/pages/one"));
+            assertEquals("1/1h", site.context().getEnvironment().getProperty("limiter.rules.pages.limits"));
+
+            write("limiter.policies.vote.limits: many\n");
+            site.context().publishEvent(new EnvironmentChangeEvent(site.context()));
+            assertEquals(4, permits(site), "the other listeners are called all the same");
+        }
+    }
+
+    /** As Kubernetes mounts a ConfigMap. */
+    @Test
+    void propertiesOfAnAdditionalLocationBehindALinkAndADocumentOfAProfile() throws IOException {
+        Path mount = Files.createDirectory(folder.resolve("mount"));
+        version(mount, 1);
+        Files.createSymbolicLink(mount.resolve("..data"), Path.of("..1"));
+        Files.createSymbolicLink(mount.resolve("application.properties"), Path.of("..data/application.properties"));
+        try (BootSite site = start(
+                YAML.formatted("1s", 1),
+                "--spring.config.additional-location=file:" + mount + "/",
+                "--spring.profiles.active=big")) {
+            assertEquals(11, permits(site));
+            version(mount, 2);
+            Files.createSymbolicLink(mount.resolve("..tmp"), Path.of("..2"));
+            Files.move(mount.resolve("..tmp"), mount.resolve("..data"), StandardCopyOption.ATOMIC_MOVE);
+            Await.until(LONG, "the new limit", () -> permits(site) == 22);
+        }
+    }
+
+    private static void version(Path mount, int version) throws IOException {
+        Path one = Files.createDirectory(mount.resolve(".." + version));
+        Files.writeString(one.resolve("application.properties"), """
+                limiter.policies.vote.limits=%1$d/1h
+                #---
+                spring.config.activate.on-profile=big
+                limiter.policies.vote.limits=${size:%1$d%1$d}/1h
+                #---
+                spring.config.activate.on-profile=small
+                limiter.policies.vote.limits=%1$d%1$d%1$d/1h
+                """.formatted(version));
+    }
+
+    @Test
+    void withoutAFileOutsideOfTheJarItDoesNotStart() {
+        Exception failed = assertThrows(
+                Exception.class,
+                () -> ManagedSite.start(
+                                ManagedSite.Site.class, "limiter.reload=5s", "limiter.policies.vote.limits=1/1h")
+                        .close());
+        Throwable cause = failed;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        String message = String.valueOf(cause.getMessage());
+        assertTrue(message.contains("RL-158 limiter.reload = 5s"), message);
+    }
+
+    @Test
+    void unlessItIsAskedForNoThreadLooks() {
+        try (BootSite site = start(YAML.formatted("1h", 1).replace("reload: 1h", "instances: 1"))) {
+            assertFalse(watching() > 0);
+            assertEquals(200, site.call("POST", "/actuator/ratelimits").statusCode());
+        }
+    }
+}
