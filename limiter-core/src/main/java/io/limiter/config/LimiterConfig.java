@@ -142,8 +142,20 @@ public record LimiterConfig(
     /** The same configuration with the state in Redis, shared by so many instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
         return new LimiterConfig(
-                enabled, BackendKind.REDIS, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules,
-                plans, denials, jmx, reload);
+                enabled,
+                BackendKind.REDIS,
+                settings,
+                inProcess,
+                sharedBy,
+                clientIp,
+                http,
+                callers,
+                policies,
+                rules,
+                plans,
+                denials,
+                jmx,
+                reload);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
