@@ -67,7 +67,7 @@ class OperatorsInBrowserTest {
                                 "responded with a status of 401",
                                 "profiles?key=%3Cimg+src%3Dx+onerror%3D%22window.attacked%3D1%22%3E - Failed",
                                 "profiles?key=a - Failed"));
-                assertEquals(List.of(), page.foreignAddresses());
+                assertEquals(List.of(login()), page.foreignAddresses(), "the login is in front of the address");
             }
         }
     }
@@ -90,11 +90,15 @@ class OperatorsInBrowserTest {
     private void logsIn() {
         page.driver().get(home + "operators");
         assertEquals(0, page.findAll("#policies").size(), "nothing without the login");
-        page.driver().get(home.replace("//", "//operator:secret@") + "operators");
+        page.driver().get(login());
         // A page whose address has a login may not call its server.
         page.driver().get(home + "operators");
         page.await("the policies", () -> page.findAll(".policy").size() >= 6);
         assertEquals("The state is in this instance.", page.text("#backend"));
+    }
+
+    private String login() {
+        return home.replace("//", "//operator:secret@") + "operators";
     }
 
     private void seesWhoIsDenied() {
