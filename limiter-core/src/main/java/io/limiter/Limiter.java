@@ -49,39 +49,6 @@ public final class Limiter implements AutoCloseable {
     /** What finds the policies in the derived. Guarded by this. */
     private final Map<Object, Function<Object, ? extends Collection<Policy>>> finders = new LinkedHashMap<>();
 
-    /**
-     * What calls see. Immutable.
-     *
-     * @param config as given
-     * @param own policies that were announced besides, by name
-     * @param policies both, and those of the derived, by name
-     * @param derived what was made of the configuration, by who asked for it
-     */
-    private record Snapshot(
-            LimiterConfig config, Map<String, Policy> own, Map<String, Policy> policies, Map<Object, Object> derived) {}
-
-    private Map<String, Policy> merged(LimiterConfig config, Map<String, Policy> own, Map<Object, Object> derived) {
-        Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
-        own.forEach((name, policy) -> {
-            if (policies.putIfAbsent(name, policy) != null) {
-                throw new IllegalArgumentException("RL-151 policy '" + name
-                        + "' is configured, and an annotation or other code has one of that name; rename one"
-                        + " of the two");
-            }
-        });
-        finders.forEach((slot, finder) -> {
-            Object value = derived.get(slot);
-            for (Policy policy : value == null ? List.<Policy>of() : finder.apply(value)) {
-                Policy other = policies.putIfAbsent(policy.name(), policy);
-                if (other != null && !other.equals(policy)) {
-                    throw new IllegalArgumentException("RL-151 there is another policy '" + policy.name()
-                            + "' than that of a plan; rename one of the two");
-                }
-            }
-        });
-        return Collections.unmodifiableMap(policies);
-    }
-
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
         this.given = rateLimiter;
@@ -168,7 +135,7 @@ public final class Limiter implements AutoCloseable {
 
     /** What is configured now. */
     public LimiterConfig config() {
-        return snapshot.config;
+        return snapshot.config();
     }
 
     /** The limiter itself, for everything that is not asked by a policy's name. */
@@ -183,7 +150,7 @@ public final class Limiter implements AutoCloseable {
 
     /** All policies that are known now by name: the configured ones, then those that were announced. */
     public Map<String, Policy> policies() {
-        return snapshot.policies;
+        return snapshot.policies();
     }
 
     /**
@@ -193,10 +160,10 @@ public final class Limiter implements AutoCloseable {
      */
     public Policy policy(String name) {
         Snapshot now = snapshot;
-        Policy policy = now.policies.get(name);
+        Policy policy = now.policies().get(name);
         if (policy == null) {
             throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
-                    + now.policies.keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
+                    + now.policies().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
         }
         return policy;
     }
@@ -218,18 +185,18 @@ public final class Limiter implements AutoCloseable {
      */
     public synchronized void announce(Policy policy) {
         Snapshot now = snapshot;
-        Policy known = now.policies.get(policy.name());
-        if (policy.equals(known) && now.own.containsKey(policy.name())) {
+        Policy known = now.policies().get(policy.name());
+        if (policy.equals(known) && now.own().containsKey(policy.name())) {
             return;
         }
         if (known != null) {
             throw new IllegalArgumentException(
                     "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
         }
-        Map<String, Policy> own = new LinkedHashMap<>(now.own);
+        Map<String, Policy> own = new LinkedHashMap<>(now.own());
         own.put(policy.name(), policy);
         rateLimiter.announce(policy);
-        snapshot = new Snapshot(now.config, own, merged(now.config, own, now.derived), now.derived);
+        snapshot = Snapshot.of(now.config(), own, now.derived(), finders);
     }
 
     /**
@@ -254,8 +221,8 @@ public final class Limiter implements AutoCloseable {
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
         Object slot = new Object();
-        Map<Object, Object> derived = new HashMap<>(snapshot.derived);
-        derived.put(slot, Objects.requireNonNull(make.apply(snapshot.config)));
+        Map<Object, Object> derived = new HashMap<>(snapshot.derived());
+        derived.put(slot, Objects.requireNonNull(make.apply(snapshot.config())));
         finders.put(slot, made -> policies.apply((T) made));
         try {
             setDerived(derived);
@@ -269,25 +236,25 @@ public final class Limiter implements AutoCloseable {
 
     @SuppressWarnings("unchecked") // what was made for that slot
     private <T> @Nullable T derived(Object slot) {
-        return (T) snapshot.derived.get(slot);
+        return (T) snapshot.derived().get(slot);
     }
 
     private synchronized void giveUp(Object slot) {
         makers.remove(slot);
         finders.remove(slot);
-        Map<Object, Object> derived = new HashMap<>(snapshot.derived);
+        Map<Object, Object> derived = new HashMap<>(snapshot.derived());
         derived.remove(slot);
         setDerived(derived);
     }
 
     private void setDerived(Map<Object, Object> derived) {
         Snapshot now = snapshot;
-        snapshot = new Snapshot(now.config, now.own, merged(now.config, now.own, derived), derived);
-        snapshot.policies.values().stream()
-                .filter(policy -> !policy.equals(now.policies.get(policy.name())))
+        snapshot = Snapshot.of(now.config(), now.own(), derived, finders);
+        snapshot.policies().values().stream()
+                .filter(policy -> !policy.equals(now.policies().get(policy.name())))
                 .forEach(rateLimiter::announce);
-        now.policies.values().stream()
-                .filter(policy -> !snapshot.policies.containsKey(policy.name()))
+        now.policies().values().stream()
+                .filter(policy -> !snapshot.policies().containsKey(policy.name()))
                 .forEach(rateLimiter::retract);
     }
 
@@ -305,7 +272,7 @@ public final class Limiter implements AutoCloseable {
     public synchronized void replace(LimiterConfig next) {
         Snapshot now = snapshot;
         List<String> fixed = new ArrayList<>();
-        BackendStart.addWhatCantChange(now.config, next, fixed);
+        BackendStart.addWhatCantChange(now.config(), next, fixed);
         if (!fixed.isEmpty()) {
             throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
                     + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
@@ -313,15 +280,15 @@ public final class Limiter implements AutoCloseable {
         }
         Map<Object, Object> derived = new HashMap<>();
         makers.forEach((slot, make) -> derived.put(slot, make.apply(next)));
-        Snapshot fresh = new Snapshot(next, now.own, merged(next, now.own, derived), derived);
-        fresh.policies.values().forEach(rateLimiter::announce);
+        Snapshot fresh = Snapshot.of(next, now.own(), derived, finders);
+        fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
-        note(now.config.denials(), next.denials());
+        note(now.config().denials(), next.denials());
         if (next.backend() == BackendKind.REDIS) {
             BackendStart.warnOfKeysThatCanBeGuessed(next);
         }
-        now.policies.forEach((name, policy) -> {
-            Policy other = fresh.policies.get(name);
+        now.policies().forEach((name, policy) -> {
+            Policy other = fresh.policies().get(name);
             if (other == null) {
                 rateLimiter.retract(policy);
             } else {
@@ -330,7 +297,7 @@ public final class Limiter implements AutoCloseable {
         });
         LOG.info("configuration replaced: policies {}", shown(next));
         // Warnings, so that they are seen where nothing else is logged.
-        now.config.changes(next).forEach(LOG::warn);
+        now.config().changes(next).forEach(LOG::warn);
         next.uncounted().forEach(LOG::warn);
     }
 

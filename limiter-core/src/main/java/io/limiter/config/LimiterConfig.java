@@ -67,32 +67,7 @@ public record LimiterConfig(
                 .must(
                         jmx == null || jmx.matches("[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}"),
                         "no name for JMX; write up to 100 letters, digits, spaces and . _ / - such as shop");
-        Map<String, Policy> all = new LinkedHashMap<>();
-        for (Policy policy : policies.values()) {
-            Policy other = all.putIfAbsent(policy.name(), policy);
-            Problems.refuseIf(
-                    other != null && !other.equals(policy),
-                    "there are two policies '" + policy.name() + "'; rename one of the two");
-        }
-        Set<String> names = new HashSet<>();
-        for (RuleDefinition rule : rules) {
-            String name = rule.name();
-            String here = Group.RULES.start + name + ".";
-            problems.on(here + "path", rule.paths())
-                    .must(names.add(name), "RL-106 there is another rule '" + name + "'; rename one of the two");
-            for (Policy policy : rule.policies()) {
-                Policy other = all.putIfAbsent(policy.name(), policy);
-                problems.on(here + "limits", policy.limits())
-                        .must(
-                                other == null || other.equals(policy),
-                                rule.charging().plans() != null
-                                        ? "RL-106 rule '" + name + "' has the policy '" + policy.name()
-                                                + "' for a plan, and there is another policy of that name; rename one of the two"
-                                        : "RL-106 rule '" + name
-                                                + "' has limits of its own, and there is a policy of its name; write "
-                                                + here + "policy = " + policy.name() + ", or rename one of the two");
-            }
-        }
+        Map<String, Policy> all = ConfiguredPolicies.of(policies.values(), rules, problems);
         callers.exempt().check(problems, "limiter.exempt.", clientIp);
         rules.forEach(
                 rule -> rule.scope().exempt().check(problems, Group.RULES.start + rule.name() + ".exempt.", clientIp));
