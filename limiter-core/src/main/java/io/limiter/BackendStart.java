@@ -29,8 +29,17 @@ final class BackendStart {
         add(fixed, "limiter.enabled", now.enabled(), next.enabled());
         add(fixed, "limiter.backend", now.backend(), next.backend());
         add(fixed, "limiter.redis.*", now.redis(), next.redis());
-        add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
+        add(fixed, "limiter.in-process.*", bounds(now), bounds(next));
+        add(
+                fixed,
+                "limiter.wait.max-waiting",
+                now.inProcess().maxWaiting(),
+                next.inProcess().maxWaiting());
         add(fixed, "limiter.instances", now.instances(), next.instances());
+    }
+
+    private static List<Number> bounds(LimiterConfig config) {
+        return List.of(config.inProcess().maxEntries(), config.inProcess().maxStamps());
     }
 
     private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {

@@ -117,10 +117,13 @@ public final class Limiter implements AutoCloseable {
                 .maxStamps(config.inProcess().maxStamps())
                 .build();
         RateLimiter rateLimiter = shared == null
-                ? RateLimiter.on(inProcess)
+                ? RateLimiter.builder(inProcess)
+                        .maxWaiting(config.inProcess().maxWaiting())
+                        .build()
                 : RateLimiter.builder(shared)
                         .fallback(inProcess)
                         .instances(config.instances())
+                        .maxWaiting(config.inProcess().maxWaiting())
                         .build();
         if (shared != null) {
             BackendStart.warnOfKeysThatCanBeGuessed(config);
