@@ -25,6 +25,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -109,6 +111,7 @@ public final class RateLimitFilter implements Filter {
 
     private volatile @Nullable Derived<RulesInForce> inForce;
     private boolean inService;
+    private final Set<HeldRequest> held = ConcurrentHashMap.newKeySet();
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -316,8 +319,9 @@ public final class RateLimitFilter implements Filter {
             return;
         }
         RulesInForce rules = current.get();
-        if (rules.admit(httpRequest, httpResponse)) {
-            rules.proceed(chain, httpRequest, httpResponse);
+        HttpServletRequest admitted = rules.admit(held, httpRequest, httpResponse);
+        if (admitted != null) {
+            rules.proceed(chain, admitted, httpResponse);
         }
     }
 
@@ -329,6 +333,7 @@ public final class RateLimitFilter implements Filter {
             log = null;
         }
         webApp = null;
+        held.forEach(HeldRequest::refuse);
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {
             // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.

@@ -4,7 +4,9 @@ import io.limiter.BackendException;
 import io.limiter.Counters;
 import io.limiter.Decision;
 import io.limiter.Limiter;
+import io.limiter.RateLimiter;
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Set;
@@ -14,7 +16,7 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * The counters of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, and {@code
- * limiter.backend.failures} by kind. Never by client. Each policy has nine of them, from 0 on; policies that
+ * limiter.backend.failures} by kind, and how many calls wait as {@code limiter.waiting}. Never by client. Each policy has nine of them, from 0 on; policies that
  * are known later get theirs when they decide for the first time. Thread-safe.
  */
 public final class LimiterMetrics implements MeterBinder {
@@ -35,6 +37,10 @@ public final class LimiterMetrics implements MeterBinder {
                     .baseUnit("failures")
                     .register(registry);
         }
+        Gauge.builder("limiter.waiting", limiter.rateLimiter(), RateLimiter::waiting)
+                .description("Calls that wait for permits")
+                .baseUnit("calls")
+                .register(registry);
         Set<String> bound = ConcurrentHashMap.newKeySet();
         Consumer<String> once = policy -> {
             // A registry would warn of the second time.
