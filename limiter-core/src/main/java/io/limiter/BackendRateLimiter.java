@@ -1,5 +1,6 @@
 package io.limiter;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -9,23 +10,20 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.event.Level;
 
 /** The limiter on a backend: checks the question, asks, and answers by failure mode when the backend can't. */
 final class BackendRateLimiter implements RateLimiter {
     private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
-    private static final long WARN_EVERY_MICROS = 10_000_000;
     private static final int LAST_ASKED = 256;
 
     private final Backend backend;
     private final @Nullable Backend fallback;
     private final List<Backend> both;
-    private final long instances;
     private final Executor executor;
     private final Counters counters = new Counters();
     private final Denials denials = new Denials(TimeSource.system());
@@ -34,18 +32,44 @@ final class BackendRateLimiter implements RateLimiter {
      * synchronization: a thread that sees an old one, or none, makes its own.
      */
     private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
-    /** By what failed and what answered. */
-    private final Map<List<Enum<?>>, Throttle> warnings = new ConcurrentHashMap<>();
+
+    private final FailureAnswers failures;
+    private final WaitQueues waiting;
 
     /** What a call to a policy needs. */
     private record Asked(Policy policy, Backend.Decider decider, Counters.Row row) {}
 
-    BackendRateLimiter(Backend backend, @Nullable Backend fallback, long instances, Executor executor) {
+    BackendRateLimiter(
+            Backend backend,
+            @Nullable Backend fallback,
+            long instances,
+            Executor executor,
+            int maxWaiting,
+            WaitTimer timer) {
         this.backend = backend;
         this.fallback = fallback;
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
-        this.instances = instances;
+        this.failures = new FailureAnswers(fallback, instances, counters);
         this.executor = executor;
+        this.waiting = new WaitQueues(timer, maxWaiting, executor, new Asking());
+    }
+
+    /** For those that wait. */
+    private final class Asking implements Waiter.Asker {
+        @Override
+        public CompletableFuture<Decision> ask(List<Charge> charges) {
+            return askUncounted(charges);
+        }
+
+        @Override
+        public void count(Decision decision) {
+            counted(decision, false, executor);
+        }
+
+        @Override
+        public CompletableFuture<Boolean> giveBack(Decision decision) {
+            return BackendRateLimiter.this.giveBack(List.of(decision), charge -> true);
+        }
     }
 
     @Override
@@ -70,7 +94,7 @@ final class BackendRateLimiter implements RateLimiter {
         } catch (RuntimeException failure) {
             // Where the question was wrong, this throws too: then no failure mode answers.
             List<Charge> charges = List.of(new Charge(policy, key, permits));
-            decision = BackendException.result(whenBackendFails(charges, Backend.Mode.TAKE, failure));
+            decision = BackendException.result(failures.whenBackendFails(charges, Backend.Mode.TAKE, failure));
         }
         Counters.Row row = isKnown ? known.row : counters.row(policy.name(), Runnable::run);
         if (!isKnown) {
@@ -93,6 +117,26 @@ final class BackendRateLimiter implements RateLimiter {
     @Override
     public CompletionStage<Decision> tryAcquireAsync(List<Charge> charges) {
         return onExecutor(decide(charges, Backend.Mode.TAKE));
+    }
+
+    @Override
+    public CompletableFuture<Decision> tryAcquireAsync(
+            List<Charge> charges, Function<? super Charge, Duration> maxWaits) {
+        return waiting.decide(checked(charges), maxWaits, this::askUncounted);
+    }
+
+    @Override
+    public CompletableFuture<Decision> tryAcquireOrWait(
+            List<Charge> charges, Function<? super Charge, Duration> maxWaits) {
+        return waiting.decide(
+                checked(charges),
+                maxWaits,
+                asked -> CompletableFuture.completedFuture(decideNow(asked, Backend.Mode.TAKE)));
+    }
+
+    @Override
+    public int waiting() {
+        return waiting.waiting();
     }
 
     @Override
@@ -119,6 +163,7 @@ final class BackendRateLimiter implements RateLimiter {
     @Override
     public void announce(Policy policy) {
         both.forEach(one -> one.announce(policy));
+        waiting.renew(policy);
     }
 
     @Override
@@ -163,6 +208,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public void close() {
+        waiting.close();
         both.forEach(Backend::close);
     }
 
@@ -171,7 +217,7 @@ final class BackendRateLimiter implements RateLimiter {
         try {
             return backend.decideNow(asked, mode);
         } catch (RuntimeException failure) {
-            return BackendException.result(whenBackendFails(asked, mode, failure));
+            return BackendException.result(failures.whenBackendFails(asked, mode, failure));
         }
     }
 
@@ -189,14 +235,18 @@ final class BackendRateLimiter implements RateLimiter {
     /** What the backend answers, or where it fails the failure mode. */
     private CompletableFuture<Decision> answered(
             List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered) {
-        CompletableFuture<Decision> answer = answered;
-        if (!answer.isDone()) {
+        if (!answered.isDone()) {
             // Not on the thread that found out: that may be the one clock for the deadlines of all others.
-            answer = answer.exceptionallyComposeAsync(failure -> whenBackendFails(asked, mode, failure), executor);
-        } else if (answer.isCompletedExceptionally()) {
-            answer = answer.exceptionallyCompose(failure -> whenBackendFails(asked, mode, failure));
+            return answered.exceptionallyComposeAsync(
+                    failure -> failures.whenBackendFails(asked, mode, failure), executor);
         }
-        return answer;
+        return answered.isCompletedExceptionally()
+                ? answered.exceptionallyCompose(failure -> failures.whenBackendFails(asked, mode, failure))
+                : answered;
+    }
+
+    private CompletableFuture<Decision> askUncounted(List<Charge> asked) {
+        return answered(asked, Backend.Mode.TAKE, ask(asked, Backend.Mode.TAKE));
     }
 
     private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
@@ -219,46 +269,6 @@ final class BackendRateLimiter implements RateLimiter {
     private static Decision withoutRefund(Decision looked) {
         looked.claimRefund();
         return looked;
-    }
-
-    private CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
-        BackendException failure = BackendException.of(thrown);
-        counters.failed(failure.kind());
-        FailureMode failureMode = FailureMode.ALLOW;
-        boolean asksNothing = true;
-        for (Charge charge : charges) {
-            failureMode = failureMode.strictest(charge.policy().onFailure());
-            asksNothing &= charge.permits() == 0;
-        }
-        boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
-        if (late || failure.kind() == BackendException.Kind.OVERLOADED) {
-            // Whoever sends enough to overload this JVM must not get past the limits by it.
-            failureMode = failureMode.strictest(FailureMode.LOCAL);
-        }
-        warn(failureMode, failure);
-        // Who asks for nothing is always allowed.
-        Decision unknown = Decision.failed(failureMode == FailureMode.ALLOW || asksNothing, charges);
-        if (failureMode != FailureMode.LOCAL || fallback == null) {
-            return CompletableFuture.completedFuture(unknown);
-        }
-        try {
-            return fallback.decide(shares(charges), mode)
-                    .thenApply(decision -> decision.asLocalFallback(charges))
-                    .exceptionally(alsoFailed -> unknown)
-                    .toCompletableFuture();
-        } catch (RuntimeException alsoFailed) {
-            LOG.debug("the local fallback failed too", alsoFailed);
-            return CompletableFuture.completedFuture(unknown);
-        }
-    }
-
-    private List<Charge> shares(List<Charge> charges) {
-        List<Charge> shares = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            shares.add(
-                    new Charge(charge.policy().share(instances), charge.key(), charge.permits(), charge.requestId()));
-        }
-        return shares;
     }
 
     private CompletableFuture<Boolean> giveBack(List<Decision> decisions, Predicate<? super Charge> which) {
@@ -316,29 +326,6 @@ final class BackendRateLimiter implements RateLimiter {
             }
         }
         return checked;
-    }
-
-    /**
-     * Tells the operator, at most once in a while for each kind and each mode that answers: a dead Redis must not fill the
-     * disk with logs too, and who reads that calls are counted locally must also read that others are denied.
-     */
-    private void warn(FailureMode answer, BackendException failure) {
-        Throttle throttle = warnings.computeIfAbsent(
-                List.of(failure.kind(), answer), either -> new Throttle(TimeSource.system(), WARN_EVERY_MICROS));
-        if (throttle.tryPass()) {
-            long times = counters.failures(failure.kind());
-            boolean fault = failure.kind() == BackendException.Kind.FAULT;
-            LOG.atLevel(fault ? Level.ERROR : Level.WARN)
-                    .log(
-                            "{}; failure mode {} answers; {} so far for such a reason; told again in {} s at the"
-                                    + " earliest",
-                            failure.getMessage(),
-                            answer.text(),
-                            times == 1 ? "once" : times + " times",
-                            WARN_EVERY_MICROS / 1_000_000);
-            // The message of the cause may hold keys, which hold client data: those go to debug only.
-            LOG.debug("the failure behind it", failure);
-        }
     }
 
     private <T> CompletionStage<T> onExecutor(CompletableFuture<T> answer) {

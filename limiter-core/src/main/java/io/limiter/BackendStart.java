@@ -29,12 +29,21 @@ final class BackendStart {
         add(fixed, "limiter.enabled", now.enabled(), next.enabled());
         add(fixed, "limiter.backend", now.backend(), next.backend());
         add(fixed, "limiter.redis.*", now.redis(), next.redis());
-        add(fixed, "limiter.in-process.*", now.inProcess(), next.inProcess());
+        add(fixed, "limiter.in-process.*", bounds(now), bounds(next));
+        add(
+                fixed,
+                "limiter.wait.max-waiting",
+                now.inProcess().maxWaiting(),
+                next.inProcess().maxWaiting());
         add(fixed, "limiter.instances", now.instances(), next.instances());
         add(fixed, "limiter.jmx.name", now.jmx(), next.jmx());
         if (next.reload().again() != null) {
             add(fixed, "limiter.reload", now.reload(), next.reload());
         }
+    }
+
+    private static List<Number> bounds(LimiterConfig config) {
+        return List.of(config.inProcess().maxEntries(), config.inProcess().maxStamps());
     }
 
     private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {

@@ -21,7 +21,8 @@ public final class Decision {
         /**
          * An earlier denial of Redis, to a call of the same or a lower cost, still holds, so Redis was not asked. There are
          * outcomes only for the limits that are known to deny. Their times are what is left of them; {@code retryAfter} of a
-         * higher cost can be longer, and there can be more quota than {@code remaining}.
+         * higher cost can be longer, and there can be more quota than {@code remaining}. So is the denial of a call that waited,
+         * or would have to, behind others for whose limit that holds: it did not ask the backend.
          */
         CACHED_DENIAL,
         /** The backend could not answer and the policy says {@link FailureMode#ALLOW}. */

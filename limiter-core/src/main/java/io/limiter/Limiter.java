@@ -8,7 +8,6 @@ import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -111,10 +110,13 @@ public final class Limiter implements AutoCloseable {
                 .maxStamps(config.inProcess().maxStamps())
                 .build();
         RateLimiter rateLimiter = shared == null
-                ? RateLimiter.on(inProcess)
+                ? RateLimiter.builder(inProcess)
+                        .maxWaiting(config.inProcess().maxWaiting())
+                        .build()
                 : RateLimiter.builder(shared)
                         .fallback(inProcess)
                         .instances(config.instances())
+                        .maxWaiting(config.inProcess().maxWaiting())
                         .build();
         if (shared != null) {
             BackendStart.warnOfKeysThatCanBeGuessed(config);

@@ -1,10 +1,14 @@
 package io.limiter;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -77,6 +81,68 @@ public interface RateLimiter extends AutoCloseable {
         return tryAcquireAsync(List.of(new Charge(policy, key, permits)));
     }
 
+    /**
+     * As {@link #tryAcquireAsync(List)}, and a call that is denied waits until its permits are due, without a thread. Those
+     * that wait for one limit and key are admitted in order of arrival; a newcomer joins their end without asking. A wait
+     * that can't succeed in time is denied at once, and so is a call that would be one too many
+     * ({@link Builder#maxWaiting}). What depends on the future runs as for {@link #tryAcquireAsync(List)}. If you cancel the
+     * future, the call leaves the queue, and what it took meanwhile is given back.
+     *
+     * @param maxWaits how long the call may wait for a charge that is denied, known by its policy's name and its key, from 0
+     *     to 1 day; of several that are denied, the shortest
+     * @return a decision that is counted once: the last one. Of a call that was denied without having asked it is a
+     *     {@link Decision.Source#CACHED_DENIAL}
+     * @throws IllegalArgumentException if the charges are wrong, or a wait is out of range
+     */
+    CompletableFuture<Decision> tryAcquireAsync(List<Charge> charges, Function<? super Charge, Duration> maxWaits);
+
+    /** The same with one wait for all charges. */
+    default CompletableFuture<Decision> tryAcquireAsync(List<Charge> charges, Duration maxWait) {
+        return tryAcquireAsync(charges, charge -> maxWait);
+    }
+
+    /** The same for one charge. */
+    default CompletableFuture<Decision> tryAcquireAsync(
+            Policy policy, PartitionKey key, long permits, Duration maxWait) {
+        return tryAcquireAsync(List.of(new Charge(policy, key, permits)), maxWait);
+    }
+
+    /**
+     * As {@link #tryAcquireAsync(List, Function)}, for a thread that may wait for the backend but not for permits: the future is
+     * complete when this returns, unless the call waits.
+     */
+    CompletableFuture<Decision> tryAcquireOrWait(List<Charge> charges, Function<? super Charge, Duration> maxWaits);
+
+    /**
+     * As {@link #tryAcquireAsync(List, Duration)}, on a thread that waits. A virtual thread gives its carrier free.
+     *
+     * @throws InterruptedException if the thread is interrupted while it waits; the call has taken nothing then
+     */
+    default Decision acquire(List<Charge> charges, Duration maxWait) throws InterruptedException {
+        CompletableFuture<Decision> answer = tryAcquireOrWait(charges, charge -> maxWait);
+        try {
+            return answer.get();
+        } catch (InterruptedException interrupted) {
+            if (answer.cancel(false)) {
+                throw interrupted;
+            }
+            // Decided at that moment: the caller must learn of it, or its permits would be lost.
+            Thread.currentThread().interrupt();
+            return answer.join();
+        } catch (ExecutionException failed) {
+            throw BackendException.of(failed);
+        }
+    }
+
+    /** The same for one charge. */
+    default Decision acquire(Policy policy, PartitionKey key, long permits, Duration maxWait)
+            throws InterruptedException {
+        return acquire(List.of(new Charge(policy, key, permits)), maxWait);
+    }
+
+    /** How many calls wait at this moment. */
+    int waiting();
+
     /** Answers as {@link #tryAcquire(List)} would, and takes nothing. */
     Decision peek(List<Charge> charges);
 
@@ -88,7 +154,10 @@ public interface RateLimiter extends AutoCloseable {
     /** As {@link #peek(List)}, without blocking. */
     CompletionStage<Decision> peekAsync(List<Charge> charges);
 
-    /** Announces a policy that the application has, as {@link Backend#announce} does. */
+    /**
+     * Announces a policy that the application has, as {@link Backend#announce} does. Calls that wait under an earlier policy of
+     * that name ask again under this one.
+     */
     default void announce(Policy policy) {}
 
     /** Takes an announcement back, as {@link Backend#retract} does. */
@@ -144,10 +213,15 @@ public interface RateLimiter extends AutoCloseable {
 
     /** Builds a {@link RateLimiter}. Not thread-safe. */
     final class Builder {
+        /** How many calls may wait by default. */
+        public static final int DEFAULT_MAX_WAITING = 1_000;
+
         private final Backend backend;
         private @Nullable Backend fallback;
         private long instances = 1;
         private Executor executor = commonPool();
+        private int maxWaiting = DEFAULT_MAX_WAITING;
+        private WaitTimer timer = WaitTimer.daemon();
 
         private Builder(Backend backend) {
             this.backend = Objects.requireNonNull(backend, "backend");
@@ -192,9 +266,29 @@ public interface RateLimiter extends AutoCloseable {
             return this;
         }
 
+        /**
+         * How many calls may wait at once; for one key a tenth of it, at least one. Others are denied at once.
+         *
+         * @throws IllegalArgumentException if below 1
+         */
+        public Builder maxWaiting(int count) {
+            if (count < 1) {
+                throw new IllegalArgumentException(
+                        "max-waiting is " + count + "; write how many calls may wait, at least 1");
+            }
+            this.maxWaiting = count;
+            return this;
+        }
+
+        /** For tests, which set the time. */
+        Builder timer(WaitTimer other) {
+            this.timer = other;
+            return this;
+        }
+
         /** The limiter. */
         public RateLimiter build() {
-            return new BackendRateLimiter(backend, fallback, instances, executor);
+            return new BackendRateLimiter(backend, fallback, instances, executor, maxWaiting, timer);
         }
     }
 }

@@ -71,6 +71,7 @@ class ReadmeTest {
                 "`limiter.redis.prefix` | `" + defaults.redis().prefix() + "`",
                 "`limiter.in-process.max-entries` | `" + defaults.inProcess().maxEntries() + "`",
                 "`limiter.in-process.max-stamps` | `" + defaults.inProcess().maxStamps() + "`",
+                "`limiter.wait.max-waiting` | `" + defaults.inProcess().maxWaiting() + "`",
                 "`limiter.client-ip.trusted-proxies` | ",
                 "`limiter.client-ip.trusted-hops` | ",
                 "`limiter.client-ip.header` | `X-Forwarded-For`",

@@ -71,7 +71,8 @@ final class Binder {
                 none,
                 () -> new InProcessSettings(
                         entries.number("limiter.in-process.max-entries", none.maxEntries()),
-                        entries.number("limiter.in-process.max-stamps", none.maxStamps())));
+                        entries.number("limiter.in-process.max-stamps", none.maxStamps()),
+                        entries.number("limiter.wait.max-waiting", none.maxWaiting())));
         ClientIpSettings clientIp = entries.made(ClientIpSettings.DEFAULT, this::clientIp);
         HttpSettings http = entries.made(HttpSettings.DEFAULT, this::http);
         boolean enabled = entries.yes("limiter.enabled", true);

@@ -37,7 +37,8 @@ enum Group {
             "plan",
             "default-plan",
             "count-on",
-            "refund-on");
+            "refund-on",
+            "wait");
 
     /** What all of its keys begin with. */
     final String start;

@@ -1,14 +1,18 @@
 package io.limiter.config;
 
+import io.limiter.RateLimiter;
+
 /**
- * The bounds of the state in this JVM.
+ * The bounds of what is kept in this JVM.
  *
  * @param maxEntries how many states are kept
  * @param maxStamps for how many stamps all sliding logs have room
+ * @param maxWaiting how many calls may wait, with Redis too; a tenth of them, at least one, for one key
  */
-public record InProcessSettings(int maxEntries, long maxStamps) {
+public record InProcessSettings(int maxEntries, long maxStamps, int maxWaiting) {
     /** What holds where nothing is written. */
-    public static final InProcessSettings DEFAULT = new InProcessSettings(100_000, 10_000_000);
+    public static final InProcessSettings DEFAULT =
+            new InProcessSettings(100_000, 10_000_000, RateLimiter.Builder.DEFAULT_MAX_WAITING);
 
     /**
      * Checks the bounds.
@@ -19,6 +23,7 @@ public record InProcessSettings(int maxEntries, long maxStamps) {
         Problems problems = new Problems();
         problems.range("limiter.in-process.max-entries", maxEntries, 1, 1 << 30);
         problems.range("limiter.in-process.max-stamps", maxStamps, 1, 1L << 40);
+        problems.range("limiter.wait.max-waiting", maxWaiting, 1, 1_000_000);
         problems.throwIfAny();
     }
 }

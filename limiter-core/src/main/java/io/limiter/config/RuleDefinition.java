@@ -3,6 +3,7 @@ package io.limiter.config;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.address.IpAddress;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -46,6 +47,9 @@ public record RuleDefinition(
         RuleScope scope,
         Mode mode,
         Charging charging) {
+    /** The longest that a request is held. */
+    public static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
+
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
     private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
     private static final List<String> METHODS =
@@ -83,6 +87,10 @@ public record RuleDefinition(
                         mode != Mode.SHADOW || charging.outcomes() == null,
                         "RL-106 a rule that only counts gives nothing back, so count-on and refund-on would report too many"
                                 + " denials; remove them until the rule is enforced");
+        problems.on(here + "wait", charging.maxWait())
+                .must(
+                        !charging.maxWait().isNegative() && charging.maxWait().compareTo(LONGEST_WAIT) <= 0,
+                        "no wait up to 1m: clients and proxies give up earlier; write one such as 500ms");
         problems.on(here + "plan", charging.plans()).check(plans -> checkPlans(plans, policy, parts));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);

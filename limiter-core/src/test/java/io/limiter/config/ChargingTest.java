@@ -51,6 +51,23 @@ class ChargingTest {
     }
 
     @Test
+    void aWaitIsUpToAMinute() {
+        assertEquals(
+                Charging.ONE_PERMIT.withMaxWait(Duration.ofMillis(500)), charging("limiter.rules.r.wait", "500ms"));
+        for (String wrong : List.of("0ms", "61s", "soon", "500")) {
+            String message = assertThrows(ConfigException.class, () -> charging("limiter.rules.r.wait", wrong))
+                    .getMessage();
+            assertTrue(message.contains("RL-104 limiter.rules.r.wait"), message);
+        }
+        String near = assertThrows(ConfigException.class, () -> charging("limiter.rules.r.wiat", "1s"))
+                .getMessage();
+        assertTrue(near.contains("limiter.rules.r.wait"), near);
+        String bound = assertThrows(ConfigException.class, () -> charging("limiter.wait.max-waiting", "0"))
+                .getMessage();
+        assertTrue(bound.contains("limiter.wait.max-waiting"), bound);
+    }
+
+    @Test
     void whichStatusesCount() {
         Outcomes counted = Outcomes.countOn("401", "5xx");
         assertTrue(counted.keeps(401) && counted.keeps(500) && counted.keeps(599));

@@ -74,7 +74,7 @@ class LimiterConfigTest {
                         Duration.ZERO,
                         Duration.ofMillis(250)),
                 config.redis());
-        assertEquals(new InProcessSettings(5_000, 60_000), config.inProcess());
+        assertEquals(new InProcessSettings(5_000, 60_000, 1_000), config.inProcess());
         assertEquals(4, config.instances());
         assertEquals(Set.of("vote", "export"), config.policies().keySet());
         assertEquals(

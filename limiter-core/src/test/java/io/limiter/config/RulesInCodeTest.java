@@ -121,7 +121,7 @@ class RulesInCodeTest {
 
     @Test
     void settingsSayTheSame() {
-        same("in-process.max-entries", "0", () -> new InProcessSettings(0, 1));
+        same("in-process.max-entries", "0", () -> new InProcessSettings(0, 1, 1));
         same("redis.prefix", "{a}", redis(RedisMode.SINGLE, List.of(), null, "{a}", 50));
         same("redis.deadline", "0ms", redis(RedisMode.SINGLE, List.of(), null, "a", 0), "PT0S");
         same("redis.address", "localhost", () -> RedisSettings.of("localhost"));
@@ -185,7 +185,7 @@ class RulesInCodeTest {
                 .withRedis(RedisSettings.of("redis://a:1"), 4)
                 .withHttp(HttpSettings.DEFAULT)
                 .withClientIp(ClientIpSettings.DEFAULT)
-                .withInProcess(new InProcessSettings(7, 8));
+                .withInProcess(new InProcessSettings(7, 8, 9));
         LimiterConfig text = LimiterConfig.builder()
                 .properties(
                         "f",
@@ -194,6 +194,7 @@ class RulesInCodeTest {
                                 Map.entry("limiter.instances", "4"),
                                 Map.entry("limiter.in-process.max-entries", "7"),
                                 Map.entry("limiter.in-process.max-stamps", "8"),
+                                Map.entry("limiter.wait.max-waiting", "9"),
                                 Map.entry("limiter.policies.p.limits", "1/s"),
                                 Map.entry("limiter.rules.login.path", "/login, /users/{id}"),
                                 Map.entry("limiter.rules.login.methods", "POST"),
@@ -207,7 +208,7 @@ class RulesInCodeTest {
                 text,
                 LimiterConfig.of(List.of(ONE), List.of(all, login))
                         .withRedis(RedisSettings.of("redis://a:1"), 4)
-                        .withInProcess(new InProcessSettings(7, 8)));
+                        .withInProcess(new InProcessSettings(7, 8, 9)));
         assertEquals(BackendKind.REDIS, code.backend());
         assertEquals(Set.of("p", "login"), code.policies().keySet());
         assertEquals("[ip, header:X-Api-Key]", login.key().toString());

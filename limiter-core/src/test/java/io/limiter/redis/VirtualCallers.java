@@ -19,7 +19,8 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * A JVM of Java 21 or later whose callers are virtual threads. Says how many calls Redis decided, and then where threads were
+ * A JVM of Java 21 or later whose callers are virtual threads. Says how many calls Redis decided, how many were admitted that
+ * could wait, and then where threads were
  * pinned to their carriers, by the event of the Java Flight Recorder for that.
  */
 final class VirtualCallers {
@@ -61,9 +62,19 @@ final class VirtualCallers {
             for (Future<Integer> one : all) {
                 byRedis += one.get();
             }
+            Policy steady = Policy.of("steady", Limit.tokenBucket(20, Duration.ofSeconds(1), 1));
+            List<Future<Decision>> waiting = new ArrayList<>();
+            for (int i = 0; i < CALLERS; i++) {
+                PartitionKey key = PartitionKey.of(Integer.toString(i % KEYS));
+                waiting.add(threads.submit(() -> limiter.acquire(steady, key, 1, Duration.ofSeconds(30))));
+            }
+            int admitted = 0;
+            for (Future<Decision> one : waiting) {
+                admitted += one.get().allowed() ? 1 : 0;
+            }
             recording.stop();
             recording.dump(file);
-            System.out.println(byRedis + " of " + CALLERS * CALLS_EACH);
+            System.out.println(byRedis + " of " + CALLERS * CALLS_EACH + ", " + admitted + " after a wait");
             for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
                 System.out.println(event);
             }

@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.config.LimiterConfig;
 import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -145,5 +146,12 @@ final class ConfigText {
 
     private ServletException failed(String code, String what, @Nullable Throwable cause) {
         return new ServletException(code + " filter '" + filter.getFilterName() + "'" + what, cause);
+    }
+
+    /** That of the web application; where the container gives it none, as embedded Jetty does, that of this thread. */
+    static ClassLoader loader(@Nullable ServletContext webApp) {
+        ClassLoader own = webApp == null ? null : webApp.getClassLoader();
+        ClassLoader loader = own == null ? Thread.currentThread().getContextClassLoader() : own;
+        return loader == null ? RateLimitFilter.class.getClassLoader() : loader;
     }
 }

@@ -14,6 +14,7 @@ import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestMatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -29,6 +30,9 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final Cost<? super HttpServletRequest> cost;
     private final @Nullable Outcomes outcomes;
     private final boolean isShadow;
+    /** Null where no rule of the configuration has one. */
+    private final @Nullable Duration maxWait;
+
     /** Source and name: of two limiters on one rate limiter, each has its own rule of a name. */
     private final List<Object> identity;
 
@@ -39,7 +43,8 @@ final class ConfiguredRule implements Rule<Dispatch> {
             RequestKey key,
             Function<Dispatch, Policy> policy,
             Cost<? super HttpServletRequest> cost,
-            Predicate<Dispatch> isCovered) {
+            Predicate<Dispatch> isCovered,
+            boolean notesWaits) {
         this.matcher = matcher;
         this.exempt = rule.scope().exempt();
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
@@ -48,6 +53,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
         this.cost = cost;
         this.outcomes = rule.charging().outcomes();
         this.isShadow = rule.mode() == Mode.SHADOW;
+        this.maxWait = notesWaits && !isShadow ? rule.charging().maxWait() : null;
         this.identity = List.of(source, rule.name());
     }
 
@@ -108,6 +114,9 @@ final class ConfiguredRule implements Rule<Dispatch> {
         Charge charge =
                 new Charge(policy.apply(dispatch), key.of(dispatch, dispatch), cost.permits(dispatch.request()));
         boolean isNew = isShadow ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
+        if (isNew && maxWait != null) {
+            dispatch.noteWait(charge, maxWait);
+        }
         return isNew ? charge : null;
     }
 }

@@ -16,6 +16,9 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +36,10 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     private @Nullable Boolean isSure;
     private @Nullable ClientAddress client;
     private @Nullable RequestCharges charges;
+    private List<Wait> waits = List.of();
+
+    /** How long a rule lets a request wait that it denies. */
+    private record Wait(Charge charge, Duration longest) {}
 
     /**
      * A dispatch.
@@ -147,6 +154,27 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     /** The same for a rule that is only counted, which neither keeps nor gives back what others charge. */
     boolean isNewTo(Object identity) {
         return met().add(identity);
+    }
+
+    /** Notes how long the rule that makes a charge lets the request wait. */
+    void noteWait(Charge charge, Duration longest) {
+        waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
+        waits.add(new Wait(charge, longest));
+    }
+
+    /** How long the request may wait if a charge is denied: the shortest wait of the rules that make it. */
+    Duration maxWait(Charge charge) {
+        return waits.stream()
+                .filter(wait -> Settlement.areSame(wait.charge, charge))
+                .map(Wait::longest)
+                .min(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
+    }
+
+    /** Whether it may wait for one of these charges. */
+    boolean mayWait(List<Charge> due) {
+        return !waits.isEmpty()
+                && due.stream().anyMatch(charge -> !maxWait(charge).isZero());
     }
 
     private RequestCharges met() {

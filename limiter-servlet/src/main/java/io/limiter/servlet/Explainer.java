@@ -4,28 +4,91 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RulePlans;
 import io.limiter.servlet.ConfiguredRule.Verdict;
 import io.limiter.servlet.Explanation.ChargeReport;
 import io.limiter.servlet.Explanation.LimitReport;
 import io.limiter.servlet.Explanation.RuleReport;
+import io.limiter.servlet.rejection.DenialAnswer;
+import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Puts into words what rules do with a request. It decides nothing: it asks the rules, and looks at the state without taking anything. */
 final class Explainer {
-    private final RateLimiter limiter;
+    private final RulesInForce rules;
 
-    Explainer(RateLimiter limiter) {
-        this.limiter = limiter;
+    Explainer(RulesInForce rules) {
+        this.rules = rules;
+    }
+
+    /**
+     * What the rules would do with a request now, and why. Nothing is counted.
+     *
+     * @param sample gives the request, a new one each time, so that no rule meets what another one has left
+     */
+    Explanation explain(Supplier<HttpServletRequest> sample) {
+        List<RuleReport> reports = new ArrayList<>();
+        rules.configured.forEach(
+                one -> reports.add(rule(one, rules.rules.get(one.name()), rules.dispatch(sample.get()))));
+        Dispatch dispatch = rules.dispatch(sample.get());
+        int status = 0;
+        String reason = "no rule counts the request";
+        long retryAfter = 0;
+        if (!rules.config.enabled()) {
+            reason = "limiter.enabled is false";
+        } else if (rules.denied.contain(dispatch)) {
+            status = rules.config.callers().deniedStatus();
+            reason = "limiter.deny.addresses has the client's address";
+            retryAfter = LimitOutcome.NEVER;
+        } else {
+            try {
+                List<Charge> charges = rules.enforced.charges(dispatch);
+                addThoseOfCode(charges, reports);
+                Decision looked = charges.isEmpty() ? null : rules.limiter.peek(charges);
+                if (looked != null && looked.allowed()) {
+                    reason = "all limits allow it";
+                } else if (looked != null) {
+                    status = DenialAnswer.of(rules.config, looked).status();
+                    reason = reason(looked);
+                    retryAfter = looked.retryAfterMicros();
+                }
+            } catch (RuntimeException wrong) {
+                status = 500;
+                reason = "a rule is not able to count it: " + failed(wrong, dispatch);
+            }
+        }
+        return new Explanation(
+                status == 0,
+                status,
+                reason,
+                duration(retryAfter),
+                dispatch.paths(),
+                dispatch.get().text(),
+                text(dispatch.get().origin()),
+                reports);
+    }
+
+    private void addThoseOfCode(List<Charge> charges, List<RuleReport> reports) {
+        List<String> known = reports.stream()
+                .flatMap(report -> Stream.ofNullable(report.charge()))
+                .map(charge -> charge.policy() + " " + charge.key())
+                .toList();
+        charges.stream()
+                .filter(charge -> !known.contains(
+                        charge.policy().name() + " " + charge.key().canonical()))
+                .forEach(one -> reports.add(
+                        new RuleReport("", "enforced", true, "a rule in code counts it", null, charge(one, null))));
     }
 
     /**
@@ -34,7 +97,7 @@ final class Explainer {
      * @param rule null for one that is off
      * @param dispatch a new one, which no other rule has met
      */
-    RuleReport rule(RuleDefinition definition, @Nullable ConfiguredRule rule, Dispatch dispatch) {
+    private RuleReport rule(RuleDefinition definition, @Nullable ConfiguredRule rule, Dispatch dispatch) {
         String name = definition.name();
         String mode = text(definition.mode());
         if (rule == null) {
@@ -75,7 +138,7 @@ final class Explainer {
     }
 
     /** Without the message, which may hold what the request has in clear. */
-    static String failed(RuntimeException wrong, Dispatch dispatch) {
+    private static String failed(RuntimeException wrong, Dispatch dispatch) {
         return "it fails with " + wrong.getClass().getName() + missing(dispatch);
     }
 
@@ -88,8 +151,8 @@ final class Explainer {
     }
 
     /** A charge, and how the key is now. */
-    ChargeReport charge(Charge charge, @Nullable String plan) {
-        Decision looked = limiter.peek(List.of(charge));
+    private ChargeReport charge(Charge charge, @Nullable String plan) {
+        Decision looked = rules.limiter.peek(List.of(charge));
         return new ChargeReport(
                 charge.policy().name(),
                 plan,
@@ -120,7 +183,7 @@ final class Explainer {
     }
 
     /** Why a decision denies. */
-    static String reason(Decision denial) {
+    private static String reason(Decision denial) {
         LimitOutcome binding = denial.binding().orElse(null);
         return binding == null
                 ? "Redis does not answer, and a policy denies then"
@@ -128,7 +191,7 @@ final class Explainer {
                         + binding.charge().key().canonical() + " by its limit " + binding.limit();
     }
 
-    static String text(Enum<?> value) {
+    private static String text(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 

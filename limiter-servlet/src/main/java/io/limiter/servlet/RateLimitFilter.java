@@ -25,6 +25,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -60,27 +62,20 @@ import org.slf4j.Logger;
  * first two are looked for. Init-params that begin with {@code limiter.} go over the file, variables of the environment
  * over both. Text with a mistake stops the start of the application, and one message lists all mistakes.
  *
- * <p>Paths of rules are matched with the path inside the application that the container routes by, and with every other
- * one that the request line could mean; methods so that GET means HEAD too, and a POST that claims to be another method
- * (an override) is one of both; a CORS preflight is not limited unless a rule lists OPTIONS. A request is charged once by a
- * rule, and once for a policy and a key, however often the container brings it here: a FORWARD or ASYNC dispatch is
- * charged by the rules that it has not met before (the path it is forwarded to may have one of its own), an INCLUDE, a
- * FORWARD inside it, or an ERROR dispatch nothing. So it is for all filters of one rate limiter: each decides by itself, and
- * what the first has taken stays taken when the second denies. Filters of two rate limiters count apart; on one Redis give each
- * a {@code limiter.redis.prefix} of its own, or policies of other names. The address of a client is the peer of its TCP
- * connection; headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts
- * ({@link ClientAddressResolver}).
+ * <p>A rule matches every path that the request line could mean, and methods so that GET means HEAD too; a CORS preflight is not limited
+ * unless a rule lists OPTIONS. A request is charged once by a rule, and once for a policy and a key, however often the container
+ * brings it here: a FORWARD or ASYNC dispatch is charged by the rules that it has not met before, an INCLUDE, a FORWARD inside it, or an
+ * ERROR dispatch nothing. So it is for all filters of one rate limiter: each decides by itself, and what the first has taken
+ * stays taken when the second denies. Filters of two rate limiters count apart. The address of a client is the peer of its TCP connection;
+ * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
  *
  * <p>Rules of the application's own, alone or beside configured ones, are given to the {@linkplain #builder(Limiter) builder}.
  * When {@link Limiter#replace} has returned, the next request meets the rules, policies and settings of the new configuration.
  *
- * <p>Every request that was charged is told its quota, before the application sees it: {@code RateLimit} and
- * {@code RateLimit-Policy} of draft-ietf-httpapi-ratelimit-headers-10, or what {@code limiter.http.headers} says. A denied
- * request is answered here with 429 (RFC 6585), {@code Retry-After} in whole seconds (RFC 9110; absent when the request
- * can never pass) and a problem document (RFC 9457) of that draft's type {@code quota-exceeded}, or plain text or HTML
- * where its Accept header asks for them. Where the backend can't answer and the policy says so, it is 503 and
- * {@code temporary-reduced-capacity}. A {@link RejectionHandler} can answer instead. A response that is committed is left
- * as it is.
+ * <p>A request that was charged gets its quota in response fields before the application sees it ({@code limiter.http.headers}). A denied
+ * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text or HTML where its Accept
+ * header asks for them; with 503 where the backend can't answer and the policy says so; or by a {@link RejectionHandler}.
+ * With {@code limiter.rules.<name>.wait} it is held without a thread first. A response that is committed is left as it is.
  */
 public final class RateLimitFilter implements Filter {
     /**
@@ -109,6 +104,7 @@ public final class RateLimitFilter implements Filter {
 
     private volatile @Nullable Derived<RulesInForce> inForce;
     private boolean inService;
+    private final Set<HeldRequest> held = ConcurrentHashMap.newKeySet();
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -131,7 +127,7 @@ public final class RateLimitFilter implements Filter {
         this.which = builder.which;
         this.handler = builder.handler;
         this.instances = builder.instances;
-        this.loader = loader(null);
+        this.loader = ConfigText.loader(null);
         if (given != null) {
             begin(given);
         }
@@ -208,7 +204,7 @@ public final class RateLimitFilter implements Filter {
         DiagnosticLog.Redirection container =
                 DiagnosticLog.to(line -> filterConfig.getServletContext().log(line));
         try {
-            loader = loader(filterConfig.getServletContext());
+            loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
             check(filterConfig.getServletContext());
             log = container;
@@ -296,24 +292,17 @@ public final class RateLimitFilter implements Filter {
         return made;
     }
 
-    /** That of the web application; where the container gives it none, as embedded Jetty does, that of this thread. */
-    private static ClassLoader loader(@Nullable ServletContext webApp) {
-        ClassLoader own = webApp == null ? null : webApp.getClassLoader();
-        ClassLoader loader = own == null ? Thread.currentThread().getContextClassLoader() : own;
-        return loader == null ? RateLimitFilter.class.getClassLoader() : loader;
-    }
-
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         RulesInForce rules = rulesInForce();
-        if (!(request instanceof HttpServletRequest httpRequest)
-                || !(response instanceof HttpServletResponse httpResponse)) {
+        if (request instanceof HttpServletRequest asked && response instanceof HttpServletResponse answer) {
+            HttpServletRequest admitted = rules.admit(held, asked, answer);
+            if (admitted != null) {
+                rules.proceed(chain, admitted, answer);
+            }
+        } else {
             chain.doFilter(request, response);
-            return;
-        }
-        if (rules.admit(httpRequest, httpResponse)) {
-            rules.proceed(chain, httpRequest, httpResponse);
         }
     }
 
@@ -326,17 +315,16 @@ public final class RateLimitFilter implements Filter {
     }
 
     /**
-     * What the filter would do now with a request, and why: which rules match it in which reading of its path, whose quota they charge, and how
-     * much of it there is. Nothing is counted. Classes of the application that make keys, costs, plans or rules are called with the
-     * sample; what they ask of it that it has not throws an {@link UnsupportedOperationException}, and the explanation names it. A sample has no session,
-     * and is never dispatched again.
+     * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make keys, costs, plans
+     * or rules are called with the sample, which has no session and is never dispatched again; the explanation names what they ask of
+     * it that it has not.
      *
      * @throws IllegalArgumentException if the path of the sample is outside of the application
      * @throws IllegalStateException if the filter is not in service
      */
     public Explanation explain(RequestSample sample) {
-        String contextPath = webApp == null ? "" : webApp.getContextPath();
-        return rulesInForce().explain(() -> SampleRequest.of(sample, contextPath));
+        return new Explainer(rulesInForce())
+                .explain(() -> SampleRequest.of(sample, webApp == null ? "" : webApp.getContextPath()));
     }
 
     @Override
@@ -347,6 +335,7 @@ public final class RateLimitFilter implements Filter {
             log = null;
         }
         webApp = null;
+        held.forEach(HeldRequest::refuse);
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {
             // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.

@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
-import io.limiter.LimitOutcome;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
@@ -16,13 +15,11 @@ import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.rule.ShadowCounter;
-import io.limiter.servlet.Explanation.RuleReport;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
-import io.limiter.servlet.rejection.DenialAnswer;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
@@ -31,14 +28,16 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -46,20 +45,22 @@ import org.slf4j.Logger;
 final class RulesInForce {
     private static final Logger LOG = DiagnosticLog.of(RulesInForce.class);
 
-    private final RateLimiter limiter;
-    private final LimiterConfig config;
-    private final List<RuleDefinition> configured;
+    final RateLimiter limiter;
+    final LimiterConfig config;
+    final List<RuleDefinition> configured;
     /** By name, those that are not off. */
-    private final Map<String, ConfiguredRule> rules = new HashMap<>();
+    final Map<String, ConfiguredRule> rules = new HashMap<>();
 
     private final boolean settles;
-    private final RuleSet<Dispatch> enforced;
+    private final boolean waits;
+    final RuleSet<Dispatch> enforced;
     private final RuleSet<Dispatch> shadows;
     private final ShadowCounter shadowCounter;
     private final RequestPaths paths = new RequestPaths();
     private final ClientAddressResolver clients;
-    private final DeniedCallers denied;
+    final DeniedCallers denied;
     private final Rejections rejections;
+    private final AtomicBoolean asyncLogged = new AtomicBoolean();
     private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
     /**
@@ -83,7 +84,9 @@ final class RulesInForce {
         this.configured = configured;
         // Also those of other filters of the limiter: one of them may be inside this one, which sees the end.
         this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
+        this.waits = configured.stream().anyMatch(RulesInForce::waits);
         configured.forEach(RulesInForce::logWhatIsGivenBack);
+        logWhatWaits();
         Predicate<Dispatch> isCovered = ConfiguredRule.covering(config, configured);
         this.enforced = set(source, Mode.ENFORCED, classes, keys, isCovered, own);
         this.shadows = set(source, Mode.SHADOW, classes, keys, isCovered, List.of());
@@ -116,7 +119,8 @@ final class RulesInForce {
                         key,
                         RulePolicy.of(rule, key, config.plans(), classes),
                         RuleCost.of(rule, classes),
-                        isCovered);
+                        isCovered,
+                        waits);
                 rules.put(rule.name(), made);
                 all.add(mode == Mode.SHADOW ? tried(rule, made) : made);
             }
@@ -156,13 +160,47 @@ final class RulesInForce {
         }
     }
 
+    private static boolean waits(RuleDefinition rule) {
+        return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
+    }
+
+    private void logWhatWaits() {
+        if (waits) {
+            LOG.warn(
+                    "RL-326 rules {} hold requests, which then come to the application by an ASYNC dispatch: filters behind the"
+                            + " limiter's that are not mapped to ASYNC do not run for them; map them, those that authenticate"
+                            + " above all",
+                    configured.stream()
+                            .filter(RulesInForce::waits)
+                            .map(RuleDefinition::name)
+                            .toList());
+        }
+    }
+
     /** Looks for rules that do not fit the web application. */
     void check(ServletContext webApp, ClassLoader loader) {
         WebAppChecks.warn(webApp, loader, config, configured);
     }
 
-    /** Decides, and writes what the client gets; a request that is not admitted is answered. */
-    boolean admit(HttpServletRequest request, HttpServletResponse response) throws IOException {
+    /**
+     * Decides, and writes what the client gets.
+     *
+     * @param all the requests that the filter holds
+     * @return the request to go on with; null for one that was answered or is held
+     */
+    @Nullable
+    HttpServletRequest admit(Set<HeldRequest> all, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        HeldRequest held = HeldRequest.admitted(request, all);
+        HttpServletRequest current = held == null ? request : new HeldRequest.FirstDispatch(request);
+        if (held != null) {
+            settle(held.decision(), RequestCharges.of(request, limiter), held.shadowed, request, response);
+        }
+        return isAdmitted(all, current, response) ? current : null;
+    }
+
+    private boolean isAdmitted(Set<HeldRequest> all, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
         boolean isIdle = enforced.size() + shadows.size() == 0 && denied.isNobody();
         if (isIdle
                 || !config.enabled()
@@ -184,28 +222,69 @@ final class RulesInForce {
         }
         List<Charge> due = charged.addCharges(charges);
         List<Charge> counted = charged.addShadows(shadowed);
-        if (!due.isEmpty()) {
-            warnOfTwoFilters(charged.chargedByAnother(due));
-            Decision decision = limiter.tryAcquire(due);
-            request.setAttribute(RateLimitFilter.DECISION, decision);
-            if (!decision.allowed()) {
-                charged.keep();
-                charged.denial().reject(request, () -> rejections.write(decision, request, response));
-                return false;
-            }
-            rejections.writeQuota(decision, request, response);
-            if (charged.mayBeGivenBack()) {
-                charged.settlement().note(decision);
-            }
+        if (due.isEmpty()) {
+            charged.allow();
+            count(counted);
+            return true;
+        }
+        warnOfTwoFilters(charged.chargedByAnother(due));
+        if (!dispatch.mayWait(due)) {
+            return settle(limiter.tryAcquire(due), charged, counted, request, response);
+        }
+        boolean canHold = canHold(request);
+        CompletableFuture<Decision> answer =
+                limiter.tryAcquireOrWait(due, charge -> canHold ? dispatch.maxWait(charge) : Duration.ZERO);
+        if (answer.isDone()) {
+            return settle(answer.join(), charged, counted, request, response);
+        }
+        new HeldRequest(all, answer, counted, unused -> limiter.refundAsync(List.of(unused), charge -> true))
+                .hold(request, response, denial -> {
+                    if (denial == null) {
+                        response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+                    } else {
+                        settle(denial, charged, counted, request, response);
+                    }
+                });
+        return false;
+    }
+
+    /** Whether it is the first dispatch of a request that can wait without a thread. */
+    private boolean canHold(HttpServletRequest request) {
+        boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
+        if (isFirst && !request.isAsyncSupported() && asyncLogged.compareAndSet(false, true)) {
+            LOG.warn(
+                    "RL-319 a rule with wait can't hold requests, because a filter does not support asynchronous requests; they"
+                            + " are denied at once; add <async-supported>true</async-supported> to the limiter's filter and those"
+                            + " before it. Logged once");
+        }
+        return isFirst && request.isAsyncSupported();
+    }
+
+    /** Does what a decision says: notes and counts an admission, or answers a denial. Returns whether it is an admission. */
+    private boolean settle(
+            Decision decision,
+            RequestCharges charged,
+            List<Charge> counted,
+            HttpServletRequest request,
+            HttpServletResponse response)
+            throws IOException {
+        request.setAttribute(RateLimitFilter.DECISION, decision);
+        if (!decision.allowed()) {
+            charged.keep();
+            charged.denial().reject(request, () -> rejections.write(decision, request, response));
+            return false;
+        }
+        rejections.writeQuota(decision, request, response);
+        if (charged.mayBeGivenBack()) {
+            charged.settlement().note(decision);
         }
         charged.allow();
-        if (!counted.isEmpty()) {
-            shadowCounter.count(counted, "a request");
-        }
+        count(counted);
         return true;
     }
 
-    private Dispatch dispatch(HttpServletRequest request) {
+    /** A dispatch that no rule has met. */
+    Dispatch dispatch(HttpServletRequest request) {
         return new Dispatch(
                 request,
                 paths,
@@ -216,72 +295,25 @@ final class RulesInForce {
                 settles);
     }
 
-    /**
-     * What {@link #admit} would do with a request now, and why. Nothing is counted.
-     *
-     * @param sample gives the request, a new one each time, so that no rule meets what another one has left
-     */
-    Explanation explain(Supplier<HttpServletRequest> sample) {
-        Explainer explainer = new Explainer(limiter);
-        List<RuleReport> reports = new ArrayList<>();
-        configured.forEach(rule -> reports.add(explainer.rule(rule, rules.get(rule.name()), dispatch(sample.get()))));
-        Dispatch dispatch = dispatch(sample.get());
-        int status = 0;
-        String reason = "no rule counts the request";
-        long retryAfter = 0;
-        if (!config.enabled()) {
-            reason = "limiter.enabled is false";
-        } else if (denied.contain(dispatch)) {
-            status = config.callers().deniedStatus();
-            reason = "limiter.deny.addresses has the client's address";
-            retryAfter = LimitOutcome.NEVER;
-        } else {
-            try {
-                List<Charge> charges = enforced.charges(dispatch);
-                addThoseOfCode(charges, explainer, reports);
-                Decision looked = charges.isEmpty() ? null : limiter.peek(charges);
-                if (looked != null && looked.allowed()) {
-                    reason = "all limits allow it";
-                } else if (looked != null) {
-                    status = DenialAnswer.of(config, looked).status();
-                    reason = Explainer.reason(looked);
-                    retryAfter = looked.retryAfterMicros();
-                }
-            } catch (RuntimeException wrong) {
-                status = 500;
-                reason = "a rule is not able to count it: " + Explainer.failed(wrong, dispatch);
-            }
+    private void count(List<Charge> shadowed) {
+        if (!shadowed.isEmpty()) {
+            shadowCounter.count(shadowed, "a request");
         }
-        return new Explanation(
-                status == 0,
-                status,
-                reason,
-                Explainer.duration(retryAfter),
-                dispatch.paths(),
-                dispatch.get().text(),
-                Explainer.text(dispatch.get().origin()),
-                reports);
-    }
-
-    private static void addThoseOfCode(List<Charge> charges, Explainer explainer, List<RuleReport> reports) {
-        List<String> known = reports.stream()
-                .flatMap(report -> Stream.ofNullable(report.charge()))
-                .map(charge -> charge.policy() + " " + charge.key())
-                .toList();
-        charges.stream()
-                .filter(charge -> !known.contains(
-                        charge.policy().name() + " " + charge.key().canonical()))
-                .forEach(charge -> reports.add(new RuleReport(
-                        "", "enforced", true, "a rule in code counts it", null, explainer.charge(charge, null))));
     }
 
     /** Runs the rest of a dispatch that was admitted. */
     void proceed(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
             throws IOException, ServletException {
-        if (settles && request.getDispatcherType() != DispatcherType.ERROR) {
-            RequestCharges.of(request, limiter).settlement().run(chain, request, response);
-        } else {
-            chain.doFilter(request, response);
+        try {
+            if (settles && request.getDispatcherType() != DispatcherType.ERROR) {
+                RequestCharges.of(request, limiter).settlement().run(chain, request, response);
+            } else {
+                chain.doFilter(request, response);
+            }
+        } finally {
+            if (request instanceof HeldRequest.FirstDispatch first) {
+                first.end();
+            }
         }
     }
 

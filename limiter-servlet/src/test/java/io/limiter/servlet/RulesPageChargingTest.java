@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
+import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.PlanSettings;
 import java.io.IOException;
@@ -12,10 +13,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The examples of docs/rules.md about cost, outcomes and plans, as they are written. */
+/** The examples of docs/rules.md about cost, outcomes, plans and waiting, as they are written. */
 class RulesPageChargingTest {
     private static final Pattern PROPERTIES = Pattern.compile("(?s)```properties\n(.*?)```");
 
@@ -71,6 +73,26 @@ class RulesPageChargingTest {
         String rules = example("Plans", 0).replace("100/", "1/").replace("1000/", "2/");
         assertEquals(List.of(200, 200, 429), statuses(rules, 3, "/api/a?s=200", "X-Plan", "gold"));
         assertEquals(List.of(200, 429), statuses(rules, 2, "/api/a?s=200"));
+    }
+
+    @Test
+    void fiveOfTenWait() throws IOException {
+        // Slower than written, so that it does not matter how fast ten requests are sent.
+        String rules = example("Waiting", 0).replace("10/1s", "10/5s").replace("500ms", "2500ms");
+        try (WebServer server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(TimeSource.system(), rules))
+                .servlet("/", (request, response) -> response.setStatus(200))
+                .start()) {
+            List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/search"))
+                    .limit(10)
+                    .toList();
+            assertEquals(
+                    List.of(200, 200, 200, 200, 200, 200, 429, 429, 429, 429),
+                    clients.stream()
+                            .map(client -> client.response().status())
+                            .sorted()
+                            .toList());
+        }
     }
 
     @Test

@@ -99,6 +99,13 @@ public @interface RateLimited {
      */
     Class<? extends Throwable>[] refundOn() default {};
 
+    /**
+     * How long a call that is denied waits until its permits are due, without a thread, such as {@code 500ms}; at most {@code
+     * 1m}. Unless given, not at all. Only for methods that are decided without blocking; of several annotations that deny,
+     * the shortest counts. With {@link #shadow} it has no effect.
+     */
+    String maxWait() default "";
+
     /** Several of them. The compiler writes it. */
     @Target({ElementType.METHOD, ElementType.TYPE})
     @Retention(RetentionPolicy.RUNTIME)

@@ -98,4 +98,9 @@ abstract class RuleProperties extends PolicyProperties {
     public abstract String getDefaultPlan();
 
     public abstract void setDefaultPlan(String defaultPlan);
+
+    /** How long a request that the rule denies is held until its permits are due, such as {@code 500ms}, at most {@code 1m}; not at all unless set. */
+    public abstract String getWait();
+
+    public abstract void setWait(String wait);
 }

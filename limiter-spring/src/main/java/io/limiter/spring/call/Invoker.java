@@ -16,15 +16,34 @@ public interface Invoker {
     @Nullable
     Object invoke(LimitedCall call) throws Throwable;
 
+    /** The way of methods whose caller waits for the decision. */
+    Invoker BLOCKING = Invoker::invokeBlocking;
+
     /**
      * The way of a method, by its result.
      *
-     * @throws IllegalStateException if it is of an asynchronous type that only the method itself can make
+     * @param waits whether a call that is denied may wait for its permits
+     * @throws IllegalStateException if it is of an asynchronous type that only the method itself can make, or its thread would
+     *     have to wait
      */
-    static Invoker of(MethodScope scope) {
+    static Invoker of(MethodScope scope, boolean waits) {
+        Invoker invoker = of(scope);
+        if (waits && invoker == BLOCKING) {
+            throw AnnotationError.at(
+                    scope,
+                    "RL-327",
+                    "it has maxWait and returns "
+                            + scope.method().getReturnType().getName()
+                            + ", so threads would wait; return CompletionStage, CompletableFuture, or with Reactor Mono,"
+                            + " Flux or Publisher; or call RateLimiter.acquire in the method");
+        }
+        return invoker;
+    }
+
+    private static Invoker of(MethodScope scope) {
         Class<?> type = scope.method().getReturnType();
         if (type == Object.class || type == void.class) {
-            return Invoker::invokeBlocking;
+            return BLOCKING;
         }
         if (CompletionStage.class.isAssignableFrom(type) && type.isAssignableFrom(CompletableFuture.class)) {
             return StageInvoker::invoke;
@@ -43,7 +62,7 @@ public interface Invoker {
                             + ", which can't be made before it is decided; return CompletionStage,"
                             + " CompletableFuture, or with Reactor Mono, Flux or Publisher");
         }
-        return Invoker::invokeBlocking;
+        return BLOCKING;
     }
 
     /** A value, or none: the caller waits for the decision as for the method. */

@@ -10,6 +10,8 @@ import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.call.MethodRule.Charged;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodScope;
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -89,7 +91,17 @@ public final class LimitedCall {
     }
 
     CompletionStage<Decision> decideAsync() {
-        return terms.limiter.tryAcquireAsync(charges());
+        return charged.stream().allMatch(one -> one.rule().rule().maxWait().isZero())
+                ? terms.limiter.tryAcquireAsync(charges())
+                : terms.limiter.tryAcquireAsync(charges(), this::maxWait);
+    }
+
+    private Duration maxWait(Charge charge) {
+        return charged.stream()
+                .filter(one -> one.isToSame(charge))
+                .map(one -> one.rule().rule().maxWait())
+                .min(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
     }
 
     private List<Charge> charges() {

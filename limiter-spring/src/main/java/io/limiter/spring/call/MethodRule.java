@@ -5,6 +5,8 @@ import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.config.LimitText;
+import io.limiter.config.RuleDefinition;
 import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.expression.AnnotationError;
@@ -12,6 +14,7 @@ import io.limiter.spring.expression.CallExpression;
 import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.expression.MethodKey;
 import io.limiter.spring.expression.MethodScope;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -39,6 +42,7 @@ public final class MethodRule {
     private final @Nullable CallExpression plan;
     private final @Nullable ShadowCounter shadow;
     private final List<Class<? extends Throwable>> refundOn;
+    private final Duration maxWait;
 
     /**
      * What the annotation says of key, permits and condition are expressions.
@@ -70,6 +74,27 @@ public final class MethodRule {
         this.plan = annotation.plan().isBlank() ? null : CallExpression.parse(scope, "plan", annotation.plan());
         this.shadow = annotation.shadow() ? counter : null;
         this.refundOn = List.of(annotation.refundOn());
+        this.maxWait = annotation.maxWait().isEmpty() ? Duration.ZERO : maxWait(scope, annotation.maxWait());
+    }
+
+    private static Duration maxWait(MethodScope scope, String text) {
+        try {
+            Duration wait = LimitText.parseDuration(text);
+            if (!wait.isZero() && wait.compareTo(RuleDefinition.LONGEST_WAIT) <= 0) {
+                return wait;
+            }
+        } catch (IllegalArgumentException unreadable) {
+            LOG.debug("no duration", unreadable);
+        }
+        throw AnnotationError.at(
+                scope,
+                "RL-327",
+                "maxWait = \"" + text + "\" is no wait up to 1m; write one such as maxWait = \"500ms\"");
+    }
+
+    /** How long a call that it denies waits; zero for not at all. */
+    public Duration maxWait() {
+        return maxWait;
     }
 
     /**

@@ -23,6 +23,12 @@ final class StageInvoker {
             return refundable(call, answer(call, asked.join()));
         }
         CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled()) {
+                // A call that waits leaves its queue.
+                asked.cancel(false);
+            }
+        });
         asked.whenComplete((decision, failure) -> {
             if (promised.isDone()) {
                 // Cancelled: the method must not run any more. What was asked stays taken.

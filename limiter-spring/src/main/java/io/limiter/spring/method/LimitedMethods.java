@@ -121,10 +121,12 @@ public final class LimitedMethods implements AutoCloseable {
         List<Function<LimiterConfig, MethodRule.UnderPolicy>> rules = new ArrayList<>();
         Set<String> fallbacks = new TreeSet<>();
         int ordinal = 0;
+        boolean waits = false;
         for (MergedAnnotation<RateLimited> found : annotations) {
             RateLimited annotation = found.synthesize();
             checkNames(scope, annotation);
             MethodRule rule = new MethodRule(scope, annotation, shadow);
+            waits |= !rule.maxWait().isZero();
             if (!annotation.value().isEmpty()) {
                 rules.add(config -> rule.under(configured(scope, annotation.value(), config)));
             } else {
@@ -147,7 +149,7 @@ public final class LimitedMethods implements AutoCloseable {
         Fallback fallback = fallbacks.isEmpty()
                 ? null
                 : Fallback.find(scope, fallbacks.iterator().next(), target);
-        Invoker invoker = Invoker.of(scope);
+        Invoker invoker = Invoker.of(scope, waits);
         Derived<MethodRules> derived = limiter.derive(
                 config -> new MethodRules(
                         rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()),

@@ -5,6 +5,7 @@ import io.limiter.BackendHealth;
 import io.limiter.Counters;
 import io.limiter.Decision;
 import io.limiter.Limiter;
+import io.limiter.RateLimiter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -16,7 +17,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * The counters and the health of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, {@code
- * limiter.backend.failures} by kind, {@code limiter.backend.servers} by state. Never by client. Each policy has nine of them, from 0 on; policies that
+ * limiter.backend.failures} by kind, {@code limiter.backend.servers} by state, and how many calls wait as {@code limiter.waiting}. Never
+ * by client. Each policy has nine of the first, from 0 on; policies that
  * are known later get theirs when they decide for the first time. Thread-safe.
  */
 public final class LimiterMetrics implements MeterBinder {
@@ -47,6 +49,10 @@ public final class LimiterMetrics implements MeterBinder {
                     .baseUnit("servers")
                     .register(registry);
         }
+        Gauge.builder("limiter.waiting", limiter.rateLimiter(), RateLimiter::waiting)
+                .description("Calls that wait for permits")
+                .baseUnit("calls")
+                .register(registry);
         Set<String> bound = ConcurrentHashMap.newKeySet();
         Consumer<String> once = policy -> {
             // A registry would warn of the second time.

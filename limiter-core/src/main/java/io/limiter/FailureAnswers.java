@@ -1,0 +1,92 @@
+package io.limiter;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.event.Level;
+
+/** What a limiter answers when its backend can't. Thread-safe. */
+final class FailureAnswers {
+    private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
+    private static final long WARN_EVERY_MICROS = 10_000_000;
+
+    private final @Nullable Backend fallback;
+    private final long instances;
+    private final Counters counters;
+    /** By what failed and what answered. */
+    private final Map<List<Enum<?>>, Throttle> warnings = new ConcurrentHashMap<>();
+
+    FailureAnswers(@Nullable Backend fallback, long instances, Counters counters) {
+        this.fallback = fallback;
+        this.instances = instances;
+        this.counters = counters;
+    }
+
+    /** What the failure mode of the policies says. Never fails. */
+    CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
+        BackendException failure = BackendException.of(thrown);
+        counters.failed(failure.kind());
+        FailureMode failureMode = FailureMode.ALLOW;
+        boolean asksNothing = true;
+        for (Charge charge : charges) {
+            failureMode = failureMode.strictest(charge.policy().onFailure());
+            asksNothing &= charge.permits() == 0;
+        }
+        boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
+        if (late || failure.kind() == BackendException.Kind.OVERLOADED) {
+            // Whoever sends enough to overload this JVM must not get past the limits by it.
+            failureMode = failureMode.strictest(FailureMode.LOCAL);
+        }
+        warn(failureMode, failure);
+        // Who asks for nothing is always allowed.
+        Decision unknown = Decision.failed(failureMode == FailureMode.ALLOW || asksNothing, charges);
+        if (failureMode != FailureMode.LOCAL || fallback == null) {
+            return CompletableFuture.completedFuture(unknown);
+        }
+        try {
+            return fallback.decide(shares(charges), mode)
+                    .thenApply(decision -> decision.asLocalFallback(charges))
+                    .exceptionally(alsoFailed -> unknown)
+                    .toCompletableFuture();
+        } catch (RuntimeException alsoFailed) {
+            LOG.debug("the local fallback failed too", alsoFailed);
+            return CompletableFuture.completedFuture(unknown);
+        }
+    }
+
+    private List<Charge> shares(List<Charge> charges) {
+        List<Charge> shares = new ArrayList<>(charges.size());
+        for (Charge charge : charges) {
+            shares.add(
+                    new Charge(charge.policy().share(instances), charge.key(), charge.permits(), charge.requestId()));
+        }
+        return shares;
+    }
+
+    /**
+     * Tells the operator, at most once in a while for each kind and each mode that answers: a dead Redis must not fill the
+     * disk with logs too, and who reads that calls are counted locally must also read that others are denied.
+     */
+    private void warn(FailureMode answer, BackendException failure) {
+        Throttle throttle = warnings.computeIfAbsent(
+                List.of(failure.kind(), answer), either -> new Throttle(TimeSource.system(), WARN_EVERY_MICROS));
+        if (throttle.tryPass()) {
+            long times = counters.failures(failure.kind());
+            boolean fault = failure.kind() == BackendException.Kind.FAULT;
+            LOG.atLevel(fault ? Level.ERROR : Level.WARN)
+                    .log(
+                            "{}; failure mode {} answers; {} so far for such a reason; told again in {} s at the"
+                                    + " earliest",
+                            failure.getMessage(),
+                            answer.text(),
+                            times == 1 ? "once" : times + " times",
+                            WARN_EVERY_MICROS / 1_000_000);
+            // The message of the cause may hold keys, which hold client data: those go to debug only.
+            LOG.debug("the failure behind it", failure);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+package io.limiter;
+
+import io.limiter.WaitQueue.Place;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls that wait for permits: a queue for each limit and key that denied one, first come, first served. A call is in one
+ * queue, that of its binding limit, and asks for all its charges when it is first there and its wait is over. So a
+ * call that waits costs about two questions to the backend, one if it finds a queue. Thread-safe.
+ */
+final class WaitQueues {
+    private static final Decision NOTHING_KNOWN = Decision.failed(false, List.of());
+
+    private final WaitTimer timer;
+    private final int maxWaiting;
+    private final Executor executor;
+    private final Waiter.Asker asker;
+
+    // Not a monitor: a virtual thread would keep its carrier while it waits for one.
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Changed under the lock. */
+    private final Map<Place, WaitQueue> queues = new ConcurrentHashMap<>();
+
+    private final AtomicInteger waiting = new AtomicInteger();
+    private boolean closed;
+
+    /**
+     * Queues.
+     *
+     * @param maxWaiting how many calls may wait, a tenth of them, at least one, for one key
+     * @param executor runs what depends on a call that waited
+     */
+    WaitQueues(WaitTimer timer, int maxWaiting, Executor executor, Waiter.Asker asker) {
+        this.timer = timer;
+        this.maxWaiting = maxWaiting;
+        this.executor = executor;
+        this.asker = asker;
+    }
+
+    /** How many calls wait now. */
+    int waiting() {
+        return waiting.get();
+    }
+
+    /**
+     * Decides a call, which waits if it may. It joins the queue of one of its limits without asking, if there is one.
+     *
+     * @param firstAsk asks for a call that finds no queue
+     */
+    CompletableFuture<Decision> decide(
+            List<Charge> charges,
+            Function<? super Charge, Duration> maxWaits,
+            Function<List<Charge>, CompletableFuture<Decision>> firstAsk) {
+        Waiter waiter = new Waiter(charges, maxWaits, timer.nowMicros());
+        for (Charge charge : charges) {
+            waiter.untilMicros(charge);
+        }
+        if (!queues.isEmpty() && joinsOrIsDenied(waiter)) {
+            return waiter.promise;
+        }
+        CompletableFuture<Decision> first = firstAsk.apply(charges);
+        if (first.isDone()) {
+            first.whenComplete((decision, failure) -> answered(waiter, decision, failure));
+        } else {
+            first.whenCompleteAsync((decision, failure) -> answered(waiter, decision, failure), executor)
+                    .exceptionally(refused -> {
+                        waiter.promise.completeExceptionally(refused);
+                        return null;
+                    });
+        }
+        return waiter.promise;
+    }
+
+    /** Whether a newcomer found a queue: the longest of its keys, if there are several. */
+    private boolean joinsOrIsDenied(Waiter waiter) {
+        Decision denial;
+        lock.lock();
+        try {
+            long now = timer.nowMicros();
+            WaitQueue longest = null;
+            for (Charge charge : waiter.charges) {
+                for (Limit limit : charge.policy().limits()) {
+                    WaitQueue queue = queues.get(Place.of(charge.policy(), limit, charge.key()));
+                    if (queue != null
+                            && charge.permits() > 0
+                            && (longest == null
+                                    || queue.earliestMicros(waiter, now) > longest.earliestMicros(waiter, now))) {
+                        longest = queue;
+                    }
+                }
+            }
+            if (longest == null) {
+                return false;
+            }
+            denial = join(longest, waiter, waiter.untilMicros(longest.charge(waiter)), null, now);
+        } finally {
+            lock.unlock();
+        }
+        if (denial != null) {
+            tell(waiter, denial, null);
+        }
+        return true;
+    }
+
+    /** Adds a call to a queue; returns a denial if it may not wait there: what it was answered, or what is known of the queue. */
+    private @Nullable Decision join(
+            WaitQueue queue, Waiter waiter, long untilMicros, @Nullable Decision answer, long nowMicros) {
+        long earliestMicros = queue.earliestMicros(waiter, nowMicros);
+        if (closed
+                || earliestMicros > untilMicros
+                || waiting.get() >= maxWaiting
+                || queue.waiters.size() >= Math.max(1, maxWaiting / 10)) {
+            return answer != null ? answer : queue.denial(waiter, earliestMicros, nowMicros);
+        }
+        queues.put(queue.place, queue);
+        queue.add(waiter);
+        waiting.incrementAndGet();
+        waiter.queue = queue;
+        waiter.untilMicros = untilMicros;
+        waiter.expiry = timer.schedule(() -> expire(waiter), untilMicros - nowMicros);
+        waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
+        if (queue.head() == waiter) {
+            timer.execute(() -> work(queue));
+        }
+        return null;
+    }
+
+    private void remove(WaitQueue queue, Waiter waiter, long nowMicros) {
+        queue.remove(waiter, nowMicros);
+        waiting.decrementAndGet();
+        waiter.queue = null;
+        if (waiter.expiry != null) {
+            waiter.expiry.cancel(false);
+        }
+        if (queue.waiters.isEmpty()) {
+            queues.remove(queue.place, queue);
+            queue.setAlarm(null);
+        }
+    }
+
+    private Decision deny(WaitQueue queue, Waiter waiter, long nowMicros) {
+        Decision denial = queue.denial(waiter, queue.dueMicros, nowMicros);
+        remove(queue, waiter, nowMicros);
+        return denial;
+    }
+
+    /** Lets the head ask when its wait is over. On the timer's thread. */
+    private void work(WaitQueue queue) {
+        while (true) {
+            Waiter head;
+            List<Charge> charges;
+            lock.lock();
+            try {
+                head = queue.head();
+                if (head == null || queue.isAsking) {
+                    return;
+                }
+                long leftMicros = queue.dueMicros - timer.nowMicros();
+                if (leftMicros > 0) {
+                    queue.setAlarm(timer.schedule(() -> work(queue), leftMicros));
+                    return;
+                }
+                queue.isAsking = true;
+                charges = head.charges;
+            } finally {
+                lock.unlock();
+            }
+            CompletableFuture<Decision> answer = asker.ask(charges);
+            if (!answer.isDone()) {
+                answer.whenCompleteAsync(
+                        (decision, failure) -> {
+                            answered(head, decision, failure);
+                            work(queue);
+                        },
+                        timer);
+                return;
+            }
+            answer.whenComplete((decision, failure) -> answered(head, decision, failure));
+        }
+    }
+
+    /** What comes of an answer: to a newcomer, which is in no queue, or to the head of one. */
+    private void answered(Waiter waiter, @Nullable Decision decision, @Nullable Throwable failure) {
+        WaitQueue own;
+        boolean waits = false;
+        lock.lock();
+        try {
+            long now = timer.nowMicros();
+            own = waiter.queue;
+            if (own != null) {
+                own.isAsking = false;
+                own.note(
+                        decision == null ? NOTHING_KNOWN : decision,
+                        own.charge(waiter).permits(),
+                        now);
+            }
+            waits = decision != null && !waiter.promise.isDone() && waitsAfter(decision, waiter, own, now);
+            if (!waits && own != null && waiter.queue == own) {
+                remove(own, waiter, now);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (decision == null) {
+            waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
+        } else if (!waits && own == null) {
+            tell(waiter, decision, null);
+        } else if (!waits) {
+            tellLater(waiter, decision, own);
+        }
+    }
+
+    /** Keeps a call, or queues it behind those that wait for the limit that denies it now; false if it may not wait. */
+    private boolean waitsAfter(Decision decision, Waiter waiter, @Nullable WaitQueue own, long nowMicros) {
+        LimitOutcome binding = decision.allowed() ? null : decision.binding().orElse(null);
+        if (binding == null || binding.retryAfterMicros() == LimitOutcome.NEVER || closed) {
+            return false;
+        }
+        long untilMicros = waiter.untilMicros(decision);
+        Place place = Place.of(binding);
+        if (own != null && own.place.equals(place)) {
+            waiter.untilMicros = untilMicros;
+            return own.dueMicros <= untilMicros;
+        }
+        WaitQueue there = queues.get(place);
+        WaitQueue target = there == null ? new WaitQueue(place, decision, binding, nowMicros) : there;
+        if (nowMicros + binding.retryAfterMicros() > untilMicros) {
+            return false;
+        }
+        if (own != null) {
+            remove(own, waiter, nowMicros);
+        }
+        return join(target, waiter, untilMicros, decision, nowMicros) == null;
+    }
+
+    /** Its wait is over. A head that asks, or will in time, gets its answer. */
+    private void expire(Waiter waiter) {
+        WaitQueue queue;
+        Decision denial;
+        lock.lock();
+        try {
+            long now = timer.nowMicros();
+            queue = waiter.queue;
+            boolean hasItsTurn = queue != null
+                    && queue.head() == waiter
+                    && (queue.isAsking || queue.dueMicros <= waiter.untilMicros);
+            if (queue == null || hasItsTurn || now < waiter.untilMicros) {
+                return;
+            }
+            denial = deny(queue, waiter, now);
+        } finally {
+            lock.unlock();
+        }
+        tellLater(waiter, denial, queue);
+        work(queue);
+    }
+
+    /** Its caller has cancelled it, if it still waits. Of a head that asks, the answer is given back. */
+    private void leave(Waiter waiter) {
+        lock.lock();
+        try {
+            WaitQueue queue = waiter.queue;
+            if (queue != null && !(queue.isAsking && queue.head() == waiter)) {
+                remove(queue, waiter, timer.nowMicros());
+                timer.execute(() -> work(queue));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void tellLater(Waiter waiter, Decision decision, @Nullable WaitQueue queue) {
+        try {
+            executor.execute(() -> tell(waiter, decision, queue));
+        } catch (RejectedExecutionException closedExecutor) {
+            tell(waiter, decision, queue);
+        }
+    }
+
+    private void tell(Waiter waiter, Decision decision, @Nullable WaitQueue queue) {
+        CompletableFuture<Boolean> givenBack = waiter.tell(decision, asker);
+        if (givenBack != null && queue != null) {
+            // The next call must not wait for what this one gives back.
+            givenBack.whenComplete((given, failure) -> timer.execute(() -> hurry(queue)));
+        }
+    }
+
+    private void hurry(WaitQueue queue) {
+        lock.lock();
+        try {
+            queue.dueMicros = timer.nowMicros();
+        } finally {
+            lock.unlock();
+        }
+        work(queue);
+    }
+
+    /** Those that wait for an earlier policy of that name ask under this one, at once. */
+    void renew(Policy policy) {
+        if (queues.isEmpty()) {
+            return;
+        }
+        lock.lock();
+        try {
+            for (WaitQueue queue : queues.values()) {
+                boolean differs = false;
+                for (Waiter waiter : queue.waiters) {
+                    differs |= waiter.renew(policy);
+                }
+                if (differs) {
+                    timer.execute(() -> hurry(queue));
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Denies all that wait. A head that asks gets its answer. Nobody waits from now on. */
+    void close() {
+        List<Runnable> denials = new ArrayList<>();
+        lock.lock();
+        try {
+            closed = true;
+            long now = timer.nowMicros();
+            for (WaitQueue queue : queues.values()) {
+                for (Waiter waiter : List.copyOf(queue.waiters)) {
+                    if (!queue.isAsking || queue.head() != waiter) {
+                        Decision denial = deny(queue, waiter, now);
+                        denials.add(() -> tellLater(waiter, denial, null));
+                    }
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        denials.forEach(Runnable::run);
+    }
+}

@@ -1,0 +1,96 @@
+package io.limiter;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A call that may wait. What changes is guarded by the lock of {@link WaitQueues}. */
+final class Waiter {
+    private static final Duration LONGEST = Duration.ofDays(1);
+
+    /** Completed by the queues, or cancelled by the caller. */
+    final CompletableFuture<Decision> promise = new CompletableFuture<>();
+
+    private final Function<? super Charge, Duration> maxWaits;
+    private final long sinceMicros;
+
+    List<Charge> charges;
+    /** Where it waits; null before and after. */
+    @Nullable
+    WaitQueue queue;
+
+    /** Denies it when its wait is over. */
+    @Nullable
+    Future<?> expiry;
+
+    long untilMicros;
+
+    /** What a call that waits needs of the limiter. */
+    interface Asker {
+        /** The decision, also by a failure mode. Not counted. */
+        CompletableFuture<Decision> ask(List<Charge> charges);
+
+        void count(Decision decision);
+
+        CompletableFuture<Boolean> giveBack(Decision decision);
+    }
+
+    Waiter(List<Charge> charges, Function<? super Charge, Duration> maxWaits, long sinceMicros) {
+        this.charges = charges;
+        this.maxWaits = maxWaits;
+        this.sinceMicros = sinceMicros;
+    }
+
+    /** Until when it may wait for this charge. */
+    long untilMicros(Charge charge) {
+        return sinceMicros + waitMicros(charge);
+    }
+
+    private long waitMicros(Charge charge) {
+        Duration wait = maxWaits.apply(charge);
+        if (wait.isNegative() || wait.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("a wait of " + wait + " is outside 0 s to 1 day; write a shorter one");
+        }
+        return wait.toNanos() / 1_000;
+    }
+
+    /** Until when it may wait after a denial: of several charges that are denied, the shortest wait counts. */
+    long untilMicros(Decision denial) {
+        return denial.violated().stream()
+                .mapToLong(outcome -> untilMicros(outcome.charge()))
+                .min()
+                .orElse(sinceMicros);
+    }
+
+    /** Counts and completes it. What a cancelled call took is given back, and the future of that returned; else null. */
+    @Nullable
+    CompletableFuture<Boolean> tell(Decision decision, Asker asker) {
+        if (!promise.isDone()) {
+            asker.count(decision);
+        }
+        return promise.complete(decision) || !decision.allowed() ? null : asker.giveBack(decision);
+    }
+
+    /** Takes the new policy of that name; returns whether it had another one. */
+    boolean renew(Policy policy) {
+        boolean differs = charges.stream().anyMatch(charge -> isUnderEarlier(charge, policy));
+        if (differs) {
+            charges = charges.stream()
+                    .map(charge -> isUnderEarlier(charge, policy)
+                            ? new Charge(policy, charge.key(), charge.permits())
+                            : charge)
+                    .toList();
+        }
+        return differs;
+    }
+
+    /** A charge with a request id keeps its policy: the new one may not be able to keep the id. */
+    private static boolean isUnderEarlier(Charge charge, Policy policy) {
+        return charge.policy().name().equals(policy.name())
+                && !charge.policy().equals(policy)
+                && charge.requestId() == null;
+    }
+}

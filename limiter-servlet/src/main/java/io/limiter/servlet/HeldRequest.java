@@ -1,0 +1,168 @@
+package io.limiter.servlet;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * A request that waits for its permits, without a thread. Admitted, it is dispatched again; denied, it is answered by a
+ * thread of the container. A denial is not dispatched, because a filter that is not mapped to ASYNC dispatches would not see
+ * it, and the application would.
+ */
+final class HeldRequest implements AsyncListener {
+    private static final Logger LOG = DiagnosticLog.of(HeldRequest.class);
+    /** As {@link RequestCharges} does, and for its reason. */
+    private static final String ATTRIBUTE = HeldRequest.class.getName() + "." + UUID.randomUUID();
+    /** Beyond the longest wait, after which there is an answer. */
+    private static final long TIMEOUT_MILLIS = 120_000;
+
+    private final Set<HeldRequest> all;
+    private final CompletableFuture<Decision> answer;
+    private final Consumer<Decision> unused;
+    final List<Charge> shadowed;
+    /** Whether the filter goes out of service. */
+    private volatile boolean isRefused;
+
+    /**
+     * A request.
+     *
+     * @param all those of the filter that holds it, and takes it up again
+     * @param answer what it waits for
+     * @param shadowed what is counted when it is admitted
+     * @param unused takes an admission that is of no use, because the request has ended
+     */
+    HeldRequest(
+            Set<HeldRequest> all,
+            CompletableFuture<Decision> answer,
+            List<Charge> shadowed,
+            Consumer<Decision> unused) {
+        this.all = all;
+        this.answer = answer;
+        this.shadowed = shadowed;
+        this.unused = unused;
+    }
+
+    /** What answers a denied request. */
+    @FunctionalInterface
+    interface Denial {
+        /** Writes the response. The decision is null if there is none. */
+        void write(@Nullable Decision decision) throws Exception;
+    }
+
+    /** Holds the request. The present thread is done with it. */
+    void hold(HttpServletRequest request, HttpServletResponse response, Denial denial) {
+        AsyncContext async = request.startAsync(request, response);
+        async.setTimeout(TIMEOUT_MILLIS);
+        async.addListener(this);
+        request.setAttribute(ATTRIBUTE, this);
+        all.add(this);
+        answer.whenComplete((decision, failure) -> {
+            all.remove(this);
+            if (!answer.isCancelled() || isRefused) {
+                end(async, decision, denial);
+            }
+        });
+    }
+
+    /** Answers it, because the filter goes out of service. */
+    void refuse() {
+        isRefused = true;
+        answer.cancel(false);
+    }
+
+    private void end(AsyncContext async, @Nullable Decision decision, Denial denial) {
+        try {
+            if (decision != null && decision.allowed()) {
+                async.dispatch();
+            } else {
+                async.start(() -> deny(async, decision, denial));
+            }
+        } catch (RuntimeException ended) {
+            LOG.debug("a request has ended while it waited", ended);
+            if (decision != null) {
+                unused.accept(decision);
+            }
+        }
+    }
+
+    private static void deny(AsyncContext async, @Nullable Decision decision, Denial denial) {
+        try {
+            denial.write(decision);
+        } catch (Exception failed) {
+            LOG.debug("a denial could not be written", failed);
+        }
+        try {
+            async.complete();
+        } catch (IllegalStateException ended) {
+            LOG.debug("the handler or the container has ended the request", ended);
+        }
+    }
+
+    /** The request that was held by the filter of these and is admitted, when it is dispatched again; else null. */
+    static @Nullable HeldRequest admitted(HttpServletRequest request, Set<HeldRequest> all) {
+        if (request.getDispatcherType() == DispatcherType.ASYNC
+                && request.getAttribute(ATTRIBUTE) instanceof HeldRequest held
+                && held.all == all) {
+            request.removeAttribute(ATTRIBUTE);
+            return held;
+        }
+        return null;
+    }
+
+    Decision decision() {
+        return answer.join();
+    }
+
+    @Override
+    public void onComplete(AsyncEvent event) {
+        answer.cancel(false);
+    }
+
+    @Override
+    public void onTimeout(AsyncEvent event) {
+        answer.cancel(false);
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+        answer.cancel(false);
+    }
+
+    @Override
+    public void onStartAsync(AsyncEvent event) {}
+
+    /**
+     * An admitted request as the filters and servlets behind the filter see it: as at its first dispatch, which it did not get
+     * beyond the filter. Many of them ignore ASYNC dispatches, an authentication too.
+     */
+    static final class FirstDispatch extends HttpServletRequestWrapper {
+        private volatile boolean isOver;
+
+        FirstDispatch(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        public DispatcherType getDispatcherType() {
+            return isOver ? super.getDispatcherType() : DispatcherType.REQUEST;
+        }
+
+        void end() {
+            isOver = true;
+        }
+    }
+}

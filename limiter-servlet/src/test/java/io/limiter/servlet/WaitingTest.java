@@ -1,0 +1,272 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Counters;
+import io.limiter.Decision;
+import io.limiter.Limiter;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What {@code wait} does to requests, on real containers. */
+class WaitingTest {
+    private static final String RULES = """
+            limiter.rules.search.path = /*
+            limiter.rules.search.key = header:X-Key
+            limiter.rules.search.limits = 10/1s token-bucket burst 1
+            limiter.rules.search.wait = 5s
+            """;
+
+    private final List<String> seen = Collections.synchronizedList(new ArrayList<>());
+    private final RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
+
+    @TempDir
+    Path directory;
+
+    private Container start(Container.Kind kind, String rules, Filter... behind) {
+        Container server = kind.make(directory).filter("limiter", WebServer.limiter(limiter, rules));
+        for (Filter filter : behind) {
+            server.filter("behind", filter);
+        }
+        return server.servlet("/", (request, response) -> {
+                    seen.add(request.getDispatcherType() + " " + request.getParameter("n") + " "
+                            + request.isAsyncStarted());
+                    response.setStatus(Integer.parseInt(request.getParameter("s")));
+                })
+                .start();
+    }
+
+    private List<RawClient> send(Container server, int from, int to) {
+        List<RawClient> clients = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            int sent = i - from + 1;
+            clients.add(new RawClient(server.port(), "/?s=200&n=" + i, "X-Key: a"));
+            // The next one is sent when this one waits or was admitted.
+            Await.until(Duration.ofSeconds(20), "request " + i, () -> limiter.waiting() + seen.size() >= sent);
+        }
+        return clients;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDeniedRequestGoesOnWhenItsPermitIsDue(Container.Kind kind) {
+        try (Container server = start(kind, RULES)) {
+            long began = System.nanoTime();
+            List<RawClient> clients = send(server, 0, 6);
+            for (RawClient client : clients) {
+                RawClient.Response response = client.response();
+                assertEquals(200, response.status());
+                assertEquals("\"search\";r=0;t=1", response.fields().get("ratelimit"));
+                assertNull(response.fields().get("retry-after"));
+            }
+            assertTrue(System.nanoTime() - began > 490_000_000L, "five permits need half a second");
+            assertEquals(6, seen.size());
+            assertTrue(
+                    seen.stream().allMatch(one -> one.startsWith("REQUEST ") && one.endsWith(" false")),
+                    seen::toString);
+            Counters counters = limiter.counters();
+            assertEquals(6, counters.allowed("search", Decision.Source.IN_PROCESS));
+            assertEquals(0, counters.denied("search", Decision.Source.IN_PROCESS));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whoCannotHaveItsTurnInTimeIsDeniedAtOnce(Container.Kind kind) {
+        try (Container server = start(kind, RULES.replace("10/1s", "1/1h"))) {
+            assertEquals(200, server.get("/?s=200", "X-Key", "a").statusCode());
+            assertEquals(429, server.get("/?s=200", "X-Key", "a").statusCode());
+            assertEquals(0, limiter.waiting());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theShortestWaitOfTheRulesThatDenyCounts(Container.Kind kind) {
+        String two = RULES + """
+                limiter.rules.login.path = /login
+                limiter.rules.login.key = global
+                limiter.rules.login.limits = 1/1s fixed
+                limiter.rules.wide.path = /*
+                limiter.rules.wide.limits = 100/1s
+                limiter.rules.tried.path = /*
+                limiter.rules.tried.limits = 1/1h
+                limiter.rules.tried.shadow = true
+                limiter.rules.tried.wait = 1s
+                """;
+        try (Container server = start(kind, two)) {
+            assertEquals(
+                    List.of(200, 200),
+                    server.statuses(2, "/?s=200", "X-Key", "a"),
+                    "a rule without wait, and a shadow rule, that do not deny do not matter");
+            assertEquals(200, server.get("/login?s=200", "X-Key", "b").statusCode());
+            assertEquals(429, server.get("/login?s=200", "X-Key", "c").statusCode(), "this rule has no wait");
+        }
+    }
+
+    /** What is behind the filter runs as if the request had come through at once. */
+    @ParameterizedTest
+    @EnumSource
+    void filtersBehindSeeTheFirstDispatch(Container.Kind kind) {
+        List<DispatcherType> types = Collections.synchronizedList(new ArrayList<>());
+        Filter behind = (request, response, chain) -> {
+            types.add(request.getDispatcherType());
+            chain.doFilter(request, response);
+        };
+        try (Container server = start(kind, RULES, behind)) {
+            assertEquals(List.of(200, 200), server.statuses(2, "/?s=200", "X-Key", "a"));
+            assertEquals(List.of(DispatcherType.REQUEST, DispatcherType.REQUEST), types);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aChargeThatIsGivenBackIsThatOfTheHeldRequest(Container.Kind kind) {
+        String rules = RULES + "limiter.rules.search.count-on = 401";
+        try (Container server = start(kind, rules)) {
+            assertEquals(401, server.get("/?s=401", "X-Key", "a").statusCode());
+            long began = System.nanoTime();
+            // It waits for the first one's permit, does not count, and so the next need not wait for its permit.
+            assertEquals(List.of(200, 200, 200), server.statuses(3, "/?s=200", "X-Key", "a"));
+            assertTrue(System.nanoTime() - began < 2_000_000_000L);
+            assertEquals(4, limiter.counters().allowed("search", Decision.Source.IN_PROCESS));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDisconnectedClientLeavesWhenItHasItsTurn(Container.Kind kind) {
+        try (Container server = start(kind, RULES)) {
+            List<RawClient> clients = send(server, 0, 5);
+            clients.get(2).close();
+            for (int i : List.of(0, 1, 3, 4)) {
+                assertEquals(200, clients.get(i).response().status());
+            }
+            assertEquals(0, limiter.waiting());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void thoseThatWaitAreAnsweredWhenTheLimiterOrTheServerStops(Container.Kind kind) {
+        for (boolean isServer : List.of(false, true)) {
+            RateLimiter ending = RateLimiter.on(InProcessBackend.create());
+            Container server = kind.make(directory.resolve(String.valueOf(isServer)))
+                    .filter(
+                            "limiter",
+                            WebServer.limiter(
+                                    ending, RULES.replace("10/1s", "1/10s").replace("5s", "1m")))
+                    .servlet("/", (request, response) -> response.setStatus(200))
+                    .start();
+            try {
+                List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
+                        .limit(5)
+                        .toList();
+                Await.until(Duration.ofSeconds(20), "they wait", () -> ending.waiting() == 4);
+                if (isServer) {
+                    server.close();
+                } else {
+                    ending.close();
+                }
+                List<Integer> statuses = clients.stream()
+                        .map(client -> client.response().status())
+                        .sorted()
+                        .toList();
+                System.out.println(kind + (isServer ? " stopped: " : " limiter closed: ") + statuses);
+                assertEquals(5, statuses.size());
+                assertTrue(isServer || statuses.equals(List.of(200, 429, 429, 429, 429)), statuses::toString);
+                assertEquals(0, ending.waiting());
+            } finally {
+                if (!isServer) {
+                    server.close();
+                }
+                ending.close();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aReplacedLimitHoldsForThoseThatWait(Container.Kind kind) {
+        String slow = RULES.replace("10/1s", "1/1m").replace("5s", "1m");
+        Limiter replaced = Limiter.of(WebServer.config(slow), limiter);
+        try (Container server = kind.make(directory)
+                .filter("limiter", RateLimitFilter.builder(replaced).build())
+                .servlet("/", (request, response) -> response.setStatus(200))
+                .start()) {
+            List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
+                    .limit(2)
+                    .toList();
+            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            replaced.replace(WebServer.config(slow.replace("1/1m", "100/1m")));
+            for (RawClient client : clients) {
+                assertEquals(200, client.response().status());
+            }
+        }
+    }
+
+    @Test
+    void withoutAsyncSupportARequestIsDeniedAtOnceAndThatIsLoggedOnce() {
+        FilterDef synchronous = new FilterDef();
+        synchronous.setFilterName("limiter");
+        synchronous.setFilter(WebServer.limiter(limiter, RULES));
+        synchronous.setAsyncSupported("false");
+        try (LogText log = new LogText();
+                Container server = new WebServer(directory)
+                        .filter(synchronous)
+                        .servlet("/", (request, response) -> response.setStatus(200))
+                        .start()) {
+            assertEquals(List.of(200, 429, 429), server.statuses(3, "/", "X-Key", "a"));
+            assertEquals(2, log.toString().split("RL-319", -1).length, log::toString);
+        }
+    }
+
+    /** A filter that is mapped to REQUEST alone: a held request that is denied must not come to the application. */
+    @Test
+    void aFilterThatIsNotMappedToAsyncDeniesAllTheSame() {
+        WebServer server = new WebServer(directory);
+        FilterDef definition = new FilterDef();
+        definition.setFilterName("limiter");
+        definition.setFilter(
+                WebServer.limiter(limiter, RULES.replace("10/1s", "1/1s").replace("5s", "1s")));
+        definition.setAsyncSupported("true");
+        server.context().addFilterDef(definition);
+        FilterMap map = new FilterMap();
+        map.setFilterName("limiter");
+        map.addURLPattern("/*");
+        server.context().addFilterMap(map);
+        try {
+            server.servlet("/", (request, response) -> seen.add("called")).start();
+            assertEquals(200, server.get("/", "X-Key", "a").statusCode());
+            RawClient waits = new RawClient(server.port(), "/", "X-Key: a");
+            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            assertEquals(429, server.get("/", "X-Key", "a").statusCode());
+            assertEquals(200, waits.response().status());
+            assertEquals(2, seen.size());
+            RawClient denied = new RawClient(server.port(), "/", "X-Key: a");
+            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            limiter.close();
+            assertEquals(429, denied.response().status());
+            assertEquals(2, seen.size(), "the application was not called for a denied request");
+        } finally {
+            server.close();
+        }
+    }
+}

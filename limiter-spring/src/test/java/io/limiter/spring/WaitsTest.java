@@ -1,0 +1,147 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Facts;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Calls of asynchronous methods that wait for their permits. */
+class WaitsTest {
+    static class Service {
+        @RateLimited(limits = "5/1s token-bucket burst 1", name = "stage", key = "global", maxWait = "10s")
+        public CompletionStage<String> stage() {
+            return CompletableFuture.completedFuture("done");
+        }
+
+        @RateLimited(limits = "5/1s token-bucket burst 1", name = "mono", key = "global", maxWait = "10s")
+        public Mono<String> mono() {
+            return Mono.just("done");
+        }
+
+        @RateLimited(limits = "5/1s token-bucket burst 1", name = "flux", key = "global", maxWait = "10s")
+        public Flux<String> flux() {
+            return Flux.just("done", "again");
+        }
+
+        @RateLimited(limits = "1/1h", name = "slow", key = "global", maxWait = "1m")
+        public CompletableFuture<String> slow() {
+            return CompletableFuture.completedFuture("done");
+        }
+
+        @RateLimited(limits = "1/20s", name = "cancelled", key = "global", maxWait = "1m")
+        public CompletableFuture<String> cancelled() {
+            return CompletableFuture.completedFuture("done");
+        }
+
+        @RateLimited(limits = "1/20s", name = "reactive", key = "global", maxWait = "1m")
+        public Mono<String> reactive() {
+            return Mono.just("done");
+        }
+
+        @RateLimited(limits = "5/1s token-bucket burst 1", name = "patient", key = "global", maxWait = "10s")
+        @RateLimited(limits = "1/1h", name = "hasty", key = "global")
+        public CompletableFuture<String> both() {
+            return CompletableFuture.completedFuture("done");
+        }
+    }
+
+    static class Blocking {
+        @RateLimited(limits = "1/1s", key = "global", maxWait = "1s")
+        public String blocking() {
+            return "";
+        }
+    }
+
+    static class Empty {
+        @RateLimited(limits = "1/1s", key = "global", maxWait = "0s")
+        public Mono<String> mono() {
+            return Mono.empty();
+        }
+    }
+
+    static class TooLong {
+        @RateLimited(limits = "1/1s", key = "global", maxWait = "61s")
+        public Mono<String> mono() {
+            return Mono.empty();
+        }
+    }
+
+    static class NoDuration {
+        @RateLimited(limits = "1/1s", key = "global", maxWait = "soon")
+        public Mono<String> mono() {
+            return Mono.empty();
+        }
+    }
+
+    private static App app() {
+        return App.on(RateLimiter.on(InProcessBackend.create()), "", Service.class);
+    }
+
+    @Test
+    void aDeniedCallWaits() throws Exception {
+        try (App app = app()) {
+            Service service = app.bean(Service.class);
+            for (int i = 0; i < 3; i++) {
+                assertEquals("done", service.stage().toCompletableFuture().get(20, TimeUnit.SECONDS));
+                assertEquals("done", service.mono().block(Duration.ofSeconds(20)));
+                assertEquals(2, service.flux().count().block(Duration.ofSeconds(20)));
+            }
+            CompletableFuture<String> waits = service.stage().toCompletableFuture();
+            assertFalse(waits.isDone());
+            assertEquals("done", waits.get(20, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void aWaitThatCannotSucceedIsDenied() {
+        try (App app = app()) {
+            Service service = app.bean(Service.class);
+            service.slow().join();
+            CompletionException denied =
+                    assertThrows(CompletionException.class, () -> service.slow().join());
+            assertTrue(denied.getCause() instanceof RateLimitExceededException, denied::toString);
+            service.both().join();
+            assertTrue(service.both().isCompletedExceptionally(), "one of the two that deny has no maxWait");
+            assertEquals(0, app.rateLimiter.waiting());
+        }
+    }
+
+    @Test
+    void aCancelledCallLeavesItsQueue() {
+        try (App app = app()) {
+            Service service = app.bean(Service.class);
+            service.cancelled().join();
+            CompletableFuture<String> waits = service.cancelled();
+            assertEquals(1, app.rateLimiter.waiting());
+            waits.cancel(true);
+            assertEquals(0, app.rateLimiter.waiting());
+            service.reactive().block(Duration.ofSeconds(20));
+            Disposable subscription = service.reactive().subscribe();
+            Await.until(Duration.ofSeconds(20), "it waits", () -> app.rateLimiter.waiting() == 1);
+            subscription.dispose();
+            assertEquals(0, app.rateLimiter.waiting());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Blocking.class, Empty.class, TooLong.class, NoDuration.class})
+    void aMaxWaitThatCannotHoldFailsStartup(Class<?> service) {
+        Facts.told(App.failure("", service), "RL-327", "maxWait", service.getName());
+    }
+}
