@@ -88,9 +88,7 @@ public final class RateLimitFilter implements Filter {
     private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
-    /** Null if the container configures the filter. */
-    private final @Nullable Limiter given;
-
+    private final @Nullable Limiter given; // null if the container configures the filter
     private final List<Rule<? super HttpServletRequest>> ownRules;
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
