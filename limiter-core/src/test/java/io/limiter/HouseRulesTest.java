@@ -34,7 +34,7 @@ class HouseRulesTest {
             .that()
             .resideInAPackage("io.limiter")
             .and()
-            .doNotBelongToAnyOf(Limiter.class, BackendStart.class, Reload.class)
+            .doNotBelongToAnyOf(Limiter.class, Snapshot.class, BackendStart.class, Reload.class)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
@@ -166,6 +166,7 @@ class HouseRulesTest {
                         "io.limiter.config.ClientIpSettings",
                         "io.limiter.config.ConfigException",
                         "io.limiter.config.DenialSettings",
+                        "io.limiter.config.InProcessSettings",
                         "io.limiter.config.HttpSettings",
                         "io.limiter.config.KeyPart",
                         "io.limiter.config.LimitText",

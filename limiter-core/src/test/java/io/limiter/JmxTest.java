@@ -75,14 +75,15 @@ class JmxTest {
         try (Limiter limiter = start("shop")) {
             LimiterMXBean seen = JMX.newMXBeanProxy(jmx, name("shop"), LimiterMXBean.class);
             assertEquals(0, seen.getAllowed().get("vote").get(Decision.Source.IN_PROCESS));
-            for (int i = 0; i < 100; i++) {
+            // Few, because of a flood the sketch notes a sample.
+            for (int i = 0; i < 20; i++) {
                 for (int call = 0; call < 5; call++) {
                     limiter.tryAcquire("vote", PartitionKey.of("client-" + i), 1);
                 }
             }
             assertEquals(Set.of("vote"), seen.getAllowed().keySet());
-            assertEquals(300, seen.getAllowed().get("vote").get(Decision.Source.IN_PROCESS));
-            assertEquals(200, seen.getDenied().get("vote").get(Decision.Source.IN_PROCESS));
+            assertEquals(60, seen.getAllowed().get("vote").get(Decision.Source.IN_PROCESS));
+            assertEquals(40, seen.getDenied().get("vote").get(Decision.Source.IN_PROCESS));
             assertEquals(0, seen.getFailures().get(BackendException.Kind.LATE));
             assertEquals(Map.of(), seen.getServers());
             assertTrue(seen.isDeciding());
