@@ -52,7 +52,8 @@ final class VirtualCallers {
                     .enable("jdk.VirtualThreadPinned")
                     .withThreshold(Duration.ZERO)
                     .withStackTrace();
-            // A thread is also pinned while a class is loaded, which is not what this looks for: both ways are gone once before.
+            // A thread is also pinned while a class is loaded, which is not what this looks for: both ways are gone
+            // once before.
             Policy steady = Policy.of("steady", Limit.tokenBucket(20, Duration.ofSeconds(1), 1));
             PartitionKey first = PartitionKey.of("first");
             limiter.tryAcquire(policy, first, 1);
