@@ -328,7 +328,7 @@ public final class Limiter implements AutoCloseable {
         if (jmx != null) {
             jmx.close();
         }
-        endNaming.run();
         given.close();
+        endNaming.run();
     }
 }

@@ -19,6 +19,8 @@ final class WaitQueue {
     final Place place;
     final Set<Waiter> waiters = new LinkedHashSet<>();
     boolean isAsking;
+    /** Whether the policy was replaced since the head asked. */
+    boolean isStale;
 
     /** When the head asks. */
     long dueMicros;

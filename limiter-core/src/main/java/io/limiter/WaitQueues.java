@@ -35,12 +35,7 @@ final class WaitQueues {
     private final AtomicInteger waiting = new AtomicInteger();
     private boolean closed;
 
-    /**
-     * Queues.
-     *
-     * @param maxWaiting how many calls may wait, a tenth of them, at least one, for one key
-     * @param executor runs what depends on a call that waited
-     */
+    /** Of so many calls at most, a tenth of them, at least one, for one key; the executor runs what depends on one that waited. */
     WaitQueues(WaitTimer timer, int maxWaiting, Executor executor, Waiter.Asker asker) {
         this.timer = timer;
         this.maxWaiting = maxWaiting;
@@ -63,9 +58,6 @@ final class WaitQueues {
             Function<? super Charge, Duration> maxWaits,
             Function<List<Charge>, CompletableFuture<Decision>> firstAsk) {
         Waiter waiter = new Waiter(charges, maxWaits, timer.nowMicros());
-        for (Charge charge : charges) {
-            waiter.untilMicros(charge);
-        }
         if (!queues.isEmpty() && joinsOrIsDenied(waiter)) {
             return waiter.promise;
         }
@@ -119,6 +111,7 @@ final class WaitQueues {
         long earliestMicros = queue.earliestMicros(waiter, nowMicros);
         if (closed
                 || earliestMicros > untilMicros
+                || nowMicros >= untilMicros
                 || waiting.get() >= maxWaiting
                 || queue.waiters.size() >= Math.max(1, maxWaiting / 10)) {
             return answer != null ? answer : queue.denial(waiter, earliestMicros, nowMicros);
@@ -204,6 +197,10 @@ final class WaitQueues {
                         decision == null ? NOTHING_KNOWN : decision,
                         own.charge(waiter).permits(),
                         now);
+                if (own.isStale) {
+                    own.isStale = false;
+                    own.dueMicros = now;
+                }
             }
             waits = decision != null && !waiter.promise.isDone() && waitsAfter(decision, waiter, own, now);
             if (!waits && own != null && waiter.queue == own) {
@@ -319,6 +316,7 @@ final class WaitQueues {
                     differs |= waiter.renew(policy);
                 }
                 if (differs) {
+                    queue.isStale = queue.isAsking;
                     timer.execute(() -> hurry(queue));
                 }
             }

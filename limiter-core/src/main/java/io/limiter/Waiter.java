@@ -1,7 +1,9 @@
 package io.limiter;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.function.Function;
@@ -14,7 +16,9 @@ final class Waiter {
     /** Completed by the queues, or cancelled by the caller. */
     final CompletableFuture<Decision> promise = new CompletableFuture<>();
 
-    private final Function<? super Charge, Duration> maxWaits;
+    /** By policy and key: those of a local share are other charges. */
+    private final Map<List<Object>, Long> waitMicros = new HashMap<>();
+
     private final long sinceMicros;
 
     List<Charge> charges;
@@ -40,17 +44,23 @@ final class Waiter {
 
     Waiter(List<Charge> charges, Function<? super Charge, Duration> maxWaits, long sinceMicros) {
         this.charges = charges;
-        this.maxWaits = maxWaits;
         this.sinceMicros = sinceMicros;
+        // Asked once and here, because code of a caller may be slow and may throw.
+        for (Charge charge : charges) {
+            waitMicros.put(id(charge), micros(maxWaits.apply(charge)));
+        }
     }
 
     /** Until when it may wait for this charge. */
     long untilMicros(Charge charge) {
-        return sinceMicros + waitMicros(charge);
+        return sinceMicros + waitMicros.getOrDefault(id(charge), 0L);
     }
 
-    private long waitMicros(Charge charge) {
-        Duration wait = maxWaits.apply(charge);
+    private static List<Object> id(Charge charge) {
+        return List.of(charge.policy().name(), charge.key());
+    }
+
+    private static long micros(Duration wait) {
         if (wait.isNegative() || wait.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("a wait of " + wait + " is outside 0 s to 1 day; write a shorter one");
         }

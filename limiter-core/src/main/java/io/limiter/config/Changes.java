@@ -62,6 +62,7 @@ final class Changes {
             section.put("scope", rule.scope());
             section.put("mode", rule.mode());
             section.put("cost", rule.charging().cost());
+            section.put("wait", rule.charging().maxWait());
             section.put("outcomes", shown(rule.charging().outcomes()));
             RulePlans plans = rule.charging().plans();
             section.put("plan", plans == null ? "none" : plans.source() + " " + plans.name());
@@ -72,6 +73,7 @@ final class Changes {
         section.put("http", config.http());
         section.put("exempt and deny", config.callers());
         section.put("plans", config.plans());
+        section.put("denials", config.denials());
         return all;
     }
 

@@ -152,6 +152,6 @@ final class ConfigText {
     static ClassLoader loader(@Nullable ServletContext webApp) {
         ClassLoader own = webApp == null ? null : webApp.getClassLoader();
         ClassLoader loader = own == null ? Thread.currentThread().getContextClassLoader() : own;
-        return loader == null ? RateLimitFilter.class.getClassLoader() : loader;
+        return loader == null ? ConfigText.class.getClassLoader() : loader;
     }
 }

@@ -60,7 +60,8 @@ final class Explainer {
                     reason = "all limits allow it";
                 } else if (looked != null) {
                     status = DenialAnswer.of(rules.config, looked).status();
-                    reason = reason(looked);
+                    reason = reason(looked)
+                            + (isHeld(looked, dispatch) ? "; it waits for that first, if there is room" : "");
                     retryAfter = looked.retryAfterMicros();
                 }
             } catch (RuntimeException wrong) {
@@ -77,6 +78,13 @@ final class Explainer {
                 dispatch.get().text(),
                 text(dispatch.get().origin()),
                 reports);
+    }
+
+    private static boolean isHeld(Decision denial, Dispatch dispatch) {
+        return denial.violated().stream()
+                .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
+                        && one.retryAfterMicros()
+                                <= dispatch.maxWait(one.charge()).toNanos() / 1_000);
     }
 
     private void addThoseOfCode(List<Charge> charges, List<RuleReport> reports) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,7 +69,6 @@ final class HeldRequest implements AsyncListener {
         AsyncContext async = request.startAsync(request, response);
         async.setTimeout(TIMEOUT_MILLIS);
         async.addListener(this);
-        request.setAttribute(ATTRIBUTE, this);
         all.add(this);
         answer.whenComplete((decision, failure) -> {
             all.remove(this);
@@ -87,10 +87,13 @@ final class HeldRequest implements AsyncListener {
     private void end(AsyncContext async, @Nullable Decision decision, Denial denial) {
         try {
             if (decision != null && decision.allowed()) {
+                async.getRequest().setAttribute(ATTRIBUTE, this);
                 async.dispatch();
             } else {
                 async.start(() -> deny(async, decision, denial));
             }
+        } catch (RejectedExecutionException busy) {
+            deny(async, decision, denial);
         } catch (RuntimeException ended) {
             LOG.debug("a request has ended while it waited", ended);
             if (decision != null) {
@@ -158,7 +161,9 @@ final class HeldRequest implements AsyncListener {
 
         @Override
         public DispatcherType getDispatcherType() {
-            return isOver ? super.getDispatcherType() : DispatcherType.REQUEST;
+            // Not where the application forwards or includes: a container may put its own request beneath this one.
+            DispatcherType now = super.getDispatcherType();
+            return now == DispatcherType.ASYNC && !isOver ? DispatcherType.REQUEST : now;
         }
 
         void end() {

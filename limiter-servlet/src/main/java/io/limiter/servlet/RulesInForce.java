@@ -196,7 +196,14 @@ final class RulesInForce {
         if (held != null) {
             settle(held.decision(), RequestCharges.of(request, limiter), held.shadowed, request, response);
         }
-        return isAdmitted(all, current, response) ? current : null;
+        if (isAdmitted(all, current, response)) {
+            return current;
+        }
+        if (current instanceof HeldRequest.FirstDispatch again) {
+            // It may be held once more, and is then recognised by its dispatch.
+            again.end();
+        }
+        return null;
     }
 
     private boolean isAdmitted(Set<HeldRequest> all, HttpServletRequest request, HttpServletResponse response)

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SampleRequest implements InvocationHandler {
     /** The name of the attribute with the methods that a sample has not and that were called. */
+    /** Containers leave out a cookie whose name is no token (RFC 6265 section 4.1.1). */
+    private static final Pattern COOKIE_NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+
     static final String MISSING = SampleRequest.class.getName() + ".missing";
 
     private static final Pattern CHARSET = Pattern.compile("(?i);\\s*charset\\s*=\\s*\"?([^\";\\s]+)");
@@ -133,7 +136,7 @@ final class SampleRequest implements InvocationHandler {
         Cookie[] cookies = lines("Cookie").stream()
                 .flatMap(line -> Pattern.compile(";").splitAsStream(line))
                 .map(pair -> pair.strip().split("=", 2))
-                .filter(pair -> pair.length == 2 && !pair[0].isEmpty())
+                .filter(pair -> pair.length == 2 && COOKIE_NAME.matcher(pair[0]).matches())
                 .map(pair -> new Cookie(pair[0], pair[1]))
                 .toArray(Cookie[]::new);
         return cookies.length == 0 ? null : cookies;

@@ -142,6 +142,6 @@ class WaitsTest {
     @ParameterizedTest
     @ValueSource(classes = {Blocking.class, Empty.class, TooLong.class, NoDuration.class})
     void aMaxWaitThatCannotHoldFailsStartup(Class<?> service) {
-        Facts.told(App.failure("", service), "RL-327", "maxWait", service.getName());
+        Facts.told(App.failure("", service), "RL-148", "maxWait", service.getName());
     }
 }

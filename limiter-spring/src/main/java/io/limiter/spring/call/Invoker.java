@@ -31,7 +31,7 @@ public interface Invoker {
         if (waits && invoker == BLOCKING) {
             throw AnnotationError.at(
                     scope,
-                    "RL-327",
+                    "RL-148",
                     "it has maxWait and returns "
                             + scope.method().getReturnType().getName()
                             + ", so threads would wait; return CompletionStage, CompletableFuture, or with Reactor Mono,"

@@ -88,7 +88,7 @@ public final class MethodRule {
         }
         throw AnnotationError.at(
                 scope,
-                "RL-327",
+                "RL-148",
                 "maxWait = \"" + text + "\" is no wait up to 1m; write one such as maxWait = \"500ms\"");
     }
 
