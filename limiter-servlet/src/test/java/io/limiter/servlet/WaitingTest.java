@@ -136,6 +136,35 @@ class WaitingTest {
         }
     }
 
+    /** A container may put the request of a FORWARD or an INCLUDE beneath the one that the filter has made. */
+    @ParameterizedTest
+    @EnumSource
+    void whatAHeldRequestIsForwardedToOrIncludesIsAsWithoutAWait(Container.Kind kind) {
+        String rules = RULES.replace("/*", "/start/*") + """
+                limiter.rules.target.path = /target
+                limiter.rules.target.key = global
+                limiter.rules.target.limits = 1/3s fixed
+                limiter.rules.target.wait = 5s
+                """;
+        try (Container server = kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/target", WebServer.Answer.text("target"))
+                .servlet(
+                        "/start/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/target").forward(request, response))
+                .servlet(
+                        "/start/include",
+                        (request, response) ->
+                                request.getRequestDispatcher("/target").include(request, response))
+                .start()) {
+            assertEquals(200, server.get("/target").statusCode());
+            assertEquals(List.of(429, 429), server.statuses(2, "/start/forward", "X-Key", "a"), "never held");
+            assertEquals(List.of(200, 200), server.statuses(2, "/start/include", "X-Key", "b"), "never charged");
+            assertEquals(2, limiter.counters().denied("target", Decision.Source.IN_PROCESS));
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void aChargeThatIsGivenBackIsThatOfTheHeldRequest(Container.Kind kind) {
