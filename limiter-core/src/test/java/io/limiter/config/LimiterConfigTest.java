@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -313,5 +314,21 @@ class LimiterConfigTest {
         return LimiterConfig.builder()
                 .text("limiter.properties", new StringReader(text))
                 .build();
+    }
+
+    @Test
+    void whatDiffersNamesEachSettingThatCanChange() {
+        Map<String, String> rule = Map.of("limiter.rules.r.path", "/r", "limiter.rules.r.limits", "3/1h");
+        LimiterConfig now = LimiterConfig.builder().properties("now", rule).build();
+        Map<String, String> others =
+                Map.of("limiter.rules.r.wait", "500ms", "limiter.denials.log", "7", "limiter.denials.keys", "8");
+        others.forEach((key, value) -> {
+            LimiterConfig next = LimiterConfig.builder()
+                    .properties("next", rule)
+                    .properties("other", Map.of(key, value))
+                    .build();
+            assertEquals(1, now.changes(next).size(), key);
+        });
+        assertEquals(List.of(), now.changes(now));
     }
 }
