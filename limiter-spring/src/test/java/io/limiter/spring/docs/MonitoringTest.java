@@ -165,7 +165,12 @@ class MonitoringTest {
                 .filter(name -> name.startsWith("limiter_"))
                 .toList();
         assertEquals(
-                List.of("limiter_backend_failures_total", "limiter_backend_servers", "limiter_decisions_total"), ours);
+                List.of(
+                        "limiter_backend_failures_total",
+                        "limiter_backend_servers",
+                        "limiter_decisions_total",
+                        "limiter_waiting_calls"),
+                ours);
         ours.forEach(name -> assertTrue(files.contains(name), name));
     }
 

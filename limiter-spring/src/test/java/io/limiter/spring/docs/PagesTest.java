@@ -100,7 +100,7 @@ class PagesTest {
                 .results()
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
-        assertEquals(18, codes.size());
+        assertEquals(19, codes.size());
         for (String code : codes) {
             String title = Pattern.compile("(?m)^### (" + code + " .*)$")
                     .matcher(diagnostics)

@@ -59,6 +59,10 @@ final class Site implements AutoCloseable {
         return application.getBean(type);
     }
 
+    <T> T bean(String name, Class<T> type) {
+        return application.getBean(name, type);
+    }
+
     @Override
     public void close() {
         application.close();

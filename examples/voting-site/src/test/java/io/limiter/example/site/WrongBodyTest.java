@@ -96,12 +96,14 @@ class WrongBodyTest extends StillSite {
     @Test
     void everyEndpointThatTakesABodySaysWhatItTakes() {
         List<String> taking = new ArrayList<>();
-        site.bean(RequestMappingHandlerMapping.class).getHandlerMethods().forEach((mapping, method) -> {
-            if (takesBody(method)) {
-                taking.add(mapping.getMethodsCondition().getMethods() + " " + mapping.getDirectPaths());
-                assertTrue(method.hasMethodAnnotation(ExpectedBody.class), method.toString());
-            }
-        });
+        site.bean("requestMappingHandlerMapping", RequestMappingHandlerMapping.class)
+                .getHandlerMethods()
+                .forEach((mapping, method) -> {
+                    if (takesBody(method)) {
+                        taking.add(mapping.getMethodsCondition().getMethods() + " " + mapping.getDirectPaths());
+                        assertTrue(method.hasMethodAnnotation(ExpectedBody.class), method.toString());
+                    }
+                });
         assertEquals(Endpoint.values().length, taking.size(), "this test names another number of them: " + taking);
     }
 
