@@ -42,7 +42,7 @@ final class FailureAnswers {
             failureMode = failureMode.strictest(FailureMode.LOCAL);
         }
         warn(failureMode, failure);
-        // Who asks for nothing is always allowed.
+        // A call that asks for nothing is always allowed.
         Decision unknown = Decision.failed(failureMode == FailureMode.ALLOW || asksNothing, charges);
         if (failureMode != FailureMode.LOCAL || fallback == null) {
             return CompletableFuture.completedFuture(unknown);

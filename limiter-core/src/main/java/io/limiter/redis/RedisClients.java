@@ -58,7 +58,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         try {
             return of(Config.fromYAML(text));
         } catch (RuntimeException e) {
-            // Its message would show lines of the text, and a password may stand there.
+            // Its message would show lines of the text, which may contain a password.
             throw new IllegalArgumentException("RL-113 no Redisson configuration in YAML ("
                     + e.getClass().getSimpleName() + "); check its indentation and quotes");
         }

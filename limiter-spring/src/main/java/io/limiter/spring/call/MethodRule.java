@@ -256,7 +256,7 @@ public final class MethodRule {
     /**
      * What one annotation charges for a call.
      *
-     * @param other what another one charges the same policy for the same key: this charge stands for both
+     * @param other what another one charges the same policy for the same key, which this charge includes
      */
     record Charged(
             UnderPolicy rule,

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.core.env.MapPropertySource;
 
-/** An application whose files outside of the jar change, and which is told so, or looks itself. */
+/** An application whose files outside of the jar change: by a watch, on request, and by a refresh. */
 class ReloadedApplicationTest {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final String YAML = """
