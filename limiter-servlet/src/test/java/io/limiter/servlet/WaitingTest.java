@@ -234,7 +234,7 @@ class WaitingTest {
     @ParameterizedTest
     @EnumSource
     void aReplacedLimitHoldsForThoseThatWait(Container.Kind kind) {
-        String slow = RULES.replace("10/1s", "1/1m").replace("5s", "1m");
+        String slow = RULES.replace("10/1s", "1/50s").replace("5s", "1m");
         Limiter replaced = Limiter.of(WebServer.config(slow), limiter);
         try (Container server = kind.make(directory)
                 .filter("limiter", RateLimitFilter.builder(replaced).build())
@@ -244,7 +244,7 @@ class WaitingTest {
                     .limit(2)
                     .toList();
             Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
-            replaced.replace(WebServer.config(slow.replace("1/1m", "100/1m")));
+            replaced.replace(WebServer.config(slow.replace("1/50s", "100/1m")));
             for (RawClient client : clients) {
                 assertEquals(200, client.response().status());
             }
