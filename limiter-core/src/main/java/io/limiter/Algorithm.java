@@ -109,6 +109,16 @@ public enum Algorithm {
         return requestIds;
     }
 
+    /** Whether it counts {@linkplain Charge#member() members} rather than calls. */
+    public boolean takesMembers() {
+        return false;
+    }
+
+    /** Whether equal plain charges of one key can be decided in one step: so many of them granted, in order of arrival. */
+    public boolean isCombinable() {
+        return true;
+    }
+
     /** Whether the state is an exact log with one entry a permit, so that memory grows with the permits used. */
     public boolean isLog() {
         return log;

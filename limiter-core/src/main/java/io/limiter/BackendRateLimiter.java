@@ -74,7 +74,7 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public Decision tryAcquire(List<Charge> charges) {
-        if (charges.size() == 1 && charges.get(0).requestId() == null) {
+        if (charges.size() == 1 && charges.get(0).isPlain()) {
             Charge only = charges.get(0);
             return tryAcquire(only.policy(), only.key(), only.permits());
         }

@@ -13,17 +13,21 @@ import org.jspecify.annotations.Nullable;
  *     charged once, so that a retry after a time-out is safe. One id means one call: it must come again with the same
  *     permits. Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET}. It comes from the caller of this
  *     interface and must never be read from an untrusted request: who can repeat an id passes for free
+ * @param member what the call does or is done with, for algorithms that count members
+ *     ({@link Algorithm#takesMembers()}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too: the
+ *     missing one
  */
 public record Charge(
         Policy policy,
         PartitionKey key,
         long permits,
-        @Nullable String requestId) {
+        @Nullable String requestId,
+        @Nullable PartitionKey member) {
     /**
      * Checks the charge.
      *
      * @throws IllegalArgumentException if permits are negative or above {@link Limit#MAX_PERMITS}, the request id is
-     *     empty, or the policy can't keep request ids
+     *     empty, or the policy can't keep request ids or members
      */
     public Charge {
         Objects.requireNonNull(policy, "policy");
@@ -35,11 +39,26 @@ public record Charge(
         if (requestId != null) {
             checkRequestId(policy, requestId);
         }
+        if (member != null
+                && policy.limits().stream().noneMatch(limit -> limit.algorithm().takesMembers())) {
+            throw new IllegalArgumentException(
+                    "policy '" + policy.name() + "' counts no members; leave the member out");
+        }
+    }
+
+    /** A charge without a member. */
+    public Charge(Policy policy, PartitionKey key, long permits, @Nullable String requestId) {
+        this(policy, key, permits, requestId, null);
     }
 
     /** A charge without a request id. */
     public Charge(Policy policy, PartitionKey key, long permits) {
-        this(policy, key, permits, null);
+        this(policy, key, permits, null, null);
+    }
+
+    /** Whether another charge of as many permits to the same policy and key is the same: it has no id and no member. */
+    public boolean isPlain() {
+        return requestId == null && member == null;
     }
 
     private static void checkRequestId(Policy policy, String requestId) {

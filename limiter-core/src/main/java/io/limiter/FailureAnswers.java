@@ -61,8 +61,12 @@ final class FailureAnswers {
     private List<Charge> shares(List<Charge> charges) {
         List<Charge> shares = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
-            shares.add(
-                    new Charge(charge.policy().share(instances), charge.key(), charge.permits(), charge.requestId()));
+            shares.add(new Charge(
+                    charge.policy().share(instances),
+                    charge.key(),
+                    charge.permits(),
+                    charge.requestId(),
+                    charge.member()));
         }
         return shares;
     }

@@ -21,9 +21,16 @@ import org.jspecify.annotations.Nullable;
  * @param burst how many a full token bucket holds; equal to {@code permits} for every other algorithm
  * @param identity what identifies its state, together with policy, key and algorithm: the name that somebody gave it, else
  *     the period in microseconds. It does not depend on other limits of the policy, nor on permits and burst
+ * @param terms what its algorithm demands beyond these numbers; null for nothing
  */
 public record Limit(
-        @Nullable String name, Algorithm algorithm, long permits, long periodMicros, long burst, String identity) {
+        @Nullable String name,
+        Algorithm algorithm,
+        long permits,
+        long periodMicros,
+        long burst,
+        String identity,
+        @Nullable Terms terms) {
     /** The largest permits of a sliding log: state and work grow with it. */
     public static final long MAX_LOG_PERMITS = 10_000;
 
@@ -62,7 +69,18 @@ public record Limit(
 
     /** A limit that is identified by its name, or where it has none by its period. */
     public Limit(@Nullable String name, Algorithm algorithm, long permits, long periodMicros, long burst) {
-        this(name, algorithm, permits, periodMicros, burst, name == null ? Long.toString(periodMicros) : name);
+        this(name, algorithm, permits, periodMicros, burst, null);
+    }
+
+    /** As above, with terms. */
+    public Limit(
+            @Nullable String name,
+            Algorithm algorithm,
+            long permits,
+            long periodMicros,
+            long burst,
+            @Nullable Terms terms) {
+        this(name, algorithm, permits, periodMicros, burst, name == null ? Long.toString(periodMicros) : name, terms);
     }
 
     /** At most {@code permits} in a window that starts with the first admitted call. */
@@ -92,12 +110,12 @@ public record Limit(
 
     /** The same promise under a name of its own, which also identifies its state. */
     public Limit named(String newName) {
-        return new Limit(Objects.requireNonNull(newName, "name"), algorithm, permits, periodMicros, burst);
+        return new Limit(Objects.requireNonNull(newName, "name"), algorithm, permits, periodMicros, burst, terms);
     }
 
     /** The same promise, called by a name that says nothing about its state. */
     Limit called(String defaultName) {
-        return new Limit(defaultName, algorithm, permits, periodMicros, burst, identity);
+        return new Limit(defaultName, algorithm, permits, periodMicros, burst, identity, terms);
     }
 
     /** The period as a duration. */
@@ -135,7 +153,7 @@ public record Limit(
 
     /** Other numbers for the same state. */
     Limit with(long newPermits, long newPeriodMicros, long newBurst) {
-        return new Limit(name, algorithm, newPermits, newPeriodMicros, newBurst, identity);
+        return new Limit(name, algorithm, newPermits, newPeriodMicros, newBurst, identity, terms);
     }
 
     /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}. */
@@ -152,6 +170,7 @@ public record Limit(
     public String toString() {
         return permits + "/" + periodText() + " " + algorithm.text()
                 + (burst != permits ? " burst " + burst : "")
+                + (terms == null ? "" : " " + terms)
                 + (name == null ? "" : " name " + name);
     }
 

@@ -17,7 +17,9 @@ public final class LimitOutcome {
     // The parts of the charge rather than the charge: one of these is kept with each decision.
     private final Policy policy;
     private final PartitionKey key;
-    private final @Nullable String requestId;
+    /** The charge itself where it says more than those. */
+    private final @Nullable Charge marked;
+
     private final Limit limit;
     private final boolean allowed;
     private final long permits;
@@ -52,7 +54,7 @@ public final class LimitOutcome {
         this.policy = charge.policy();
         this.key = charge.key();
         this.permits = charge.permits();
-        this.requestId = charge.requestId();
+        this.marked = charge.isPlain() ? null : charge;
         this.limit = limit;
         this.allowed = allowed;
         this.remaining = remaining;
@@ -63,7 +65,7 @@ public final class LimitOutcome {
 
     /** The charge asked; equal to the one that was given, not always the same object. */
     public Charge charge() {
-        return new Charge(policy, key, permits, requestId);
+        return marked != null ? marked : new Charge(policy, key, permits);
     }
 
     /** The policy of the charge. */

@@ -16,8 +16,28 @@ public interface TimeSource {
     /** The time now, in microseconds. */
     long nowMicros();
 
+    /** The time of the wall clock, in microseconds since 1970. Of a test's source, the time that it was set to. */
+    default long unixMicros() {
+        return nowMicros();
+    }
+
     /** This JVM's monotonic clock ({@link System#nanoTime}), which no change of the wall clock moves. */
     static TimeSource system() {
-        return () -> ORIGIN_MICROS + System.nanoTime() / 1_000;
+        return SystemTime.INSTANCE;
+    }
+
+    /** The clocks of this machine. */
+    enum SystemTime implements TimeSource {
+        INSTANCE;
+
+        @Override
+        public long nowMicros() {
+            return ORIGIN_MICROS + System.nanoTime() / 1_000;
+        }
+
+        @Override
+        public long unixMicros() {
+            return System.currentTimeMillis() * 1_000;
+        }
     }
 }

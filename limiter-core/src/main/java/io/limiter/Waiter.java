@@ -90,7 +90,7 @@ final class Waiter {
         if (differs) {
             charges = charges.stream()
                     .map(charge -> isUnderEarlier(charge, policy)
-                            ? new Charge(policy, charge.key(), charge.permits())
+                            ? new Charge(policy, charge.key(), charge.permits(), null, charge.member())
                             : charge)
                     .toList();
         }

@@ -1,8 +1,10 @@
 package io.limiter.redis;
 
 import io.limiter.Algorithm;
+import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.Terms;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,12 +56,16 @@ record Command(
         Script script = script(calls);
         if (script == Script.BATCH) {
             arguments.add(now);
-            addRequests(arguments, requests);
+            addRequests(arguments, requests, time);
         } else {
             Call.Part part = calls.get(0).parts.get(0);
             addNumbers(arguments, part);
-            if (time != null || !isPlain(part)) {
+            boolean plain = isPlain(part);
+            if (time != null || !plain) {
                 arguments.addAll(List.of(now, id(part), part.mode()));
+            }
+            if (!plain) {
+                arguments.addAll(List.of(requestBesideMember(part), options(part, time)));
             }
         }
         BooleanSupplier isWanted = () -> calls.stream().anyMatch(call -> !call.isDone());
@@ -162,8 +168,8 @@ record Command(
         for (int i = 0; equal && i < one.parts.size(); i++) {
             Call.Part part = one.parts.get(i);
             Call.Part otherPart = other.parts.get(i);
-            equal = isPlain(part)
-                    && isPlain(otherPart)
+            equal = isCombinable(part)
+                    && isCombinable(otherPart)
                     && part.charge().permits() == otherPart.charge().permits()
                     && part.limit().equals(otherPart.limit());
         }
@@ -174,7 +180,7 @@ record Command(
         return requests.isEmpty() || (requests.size() == 1 && requests.get(0).size() == 1);
     }
 
-    private static void addRequests(List<Object> arguments, List<List<Call>> requests) {
+    private static void addRequests(List<Object> arguments, List<List<Call>> requests, @Nullable TimeSource time) {
         List<Call> forms = new ArrayList<>();
         List<Object> pairs = new ArrayList<>();
         int count = arguments.size();
@@ -186,7 +192,7 @@ record Command(
             }
             if (form == forms.size()) {
                 forms.add(call);
-                addForm(arguments, call);
+                addForm(arguments, call, time);
             }
             pairs.add(Integer.toString(form + 1));
             pairs.add(Integer.toString(request.size()));
@@ -197,15 +203,15 @@ record Command(
         }
     }
 
-    /** A number of limits below 0 says that each has a request id and a mode too. */
-    private static void addForm(List<Object> arguments, Call call) {
+    /** A number of limits below 0 says that each has ids, a mode and options too. */
+    private static void addForm(List<Object> arguments, Call call, @Nullable TimeSource time) {
         boolean plain = call.parts.stream().allMatch(Command::isPlain);
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
             arguments.add(part.limit().algorithm().text());
             addNumbers(arguments, part);
             if (!plain) {
-                arguments.addAll(List.of(id(part), part.mode()));
+                arguments.addAll(List.of(id(part), part.mode(), requestBesideMember(part), options(part, time)));
             }
         }
     }
@@ -219,9 +225,15 @@ record Command(
         return alone ? Script.alone(first.limit().algorithm()) : Script.BATCH;
     }
 
-    /** Whether it is a take without a request id, of which nothing but the numbers need be said. */
+    /** Whether nothing but its numbers need be said. */
     private static boolean isPlain(Call.Part part) {
-        return part.mode().equals(Call.TAKE) && part.charge().requestId() == null;
+        return isCombinable(part) && part.limit().terms() == null;
+    }
+
+    private static boolean isCombinable(Call.Part part) {
+        return part.mode().equals(Call.TAKE)
+                && part.charge().isPlain()
+                && part.limit().algorithm().isCombinable();
     }
 
     private static void addNumbers(List<Object> arguments, Call.Part part) {
@@ -231,8 +243,25 @@ record Command(
         }
     }
 
+    /** What a state tells calls apart by: members, or request ids. */
     private static String id(Call.Part part) {
-        String id = part.charge().requestId();
+        Charge charge = part.charge();
+        if (!part.limit().algorithm().takesMembers()) {
+            return canonical(charge.requestId());
+        }
+        return charge.member() == null ? "" : charge.member().canonical();
+    }
+
+    private static String requestBesideMember(Call.Part part) {
+        return part.limit().algorithm().takesMembers() ? canonical(part.charge().requestId()) : "";
+    }
+
+    private static String canonical(@Nullable String id) {
         return id == null ? "" : PartitionKey.of(id).canonical();
+    }
+
+    private static String options(Call.Part part, @Nullable TimeSource time) {
+        Terms terms = part.limit().terms();
+        return terms == null ? "" : terms.options((time == null ? TimeSource.system() : time).unixMicros());
     }
 }

@@ -55,7 +55,7 @@ final class DenialCache {
     /** The denial of a call that is known to be denied; null if Redis has to be asked. */
     @Nullable
     Decision find(List<Charge> charges) {
-        if (charges.stream().anyMatch(charge -> charge.requestId() != null)) {
+        if (!charges.stream().allMatch(Charge::isPlain)) {
             return null;
         }
         List<LimitOutcome> outcomes = new ArrayList<>();
@@ -155,7 +155,7 @@ final class DenialCache {
         Decision decided(Decision decision) {
             for (int i = 0; i < epochsThen.length; i++) {
                 Charge charge = charges.get(i);
-                if (charge.permits() > 0 && charge.requestId() == null) {
+                if (charge.permits() > 0 && charge.isPlain()) {
                     note(charge, epochsThen[i], sentMicros, decision);
                 }
             }

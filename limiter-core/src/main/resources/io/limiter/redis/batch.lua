@@ -6,7 +6,7 @@
 -- KEYS     the limits' states, request by request
 -- ARGV     1 now_us ('' = server TIME), 2 number of forms, then each form: the number of its limits, and for each limit 5
 --          values: algorithm (as in Algorithm.text()), then permits, limit, period_us and burst as in the algorithm files.
---          A number below 0 says that each limit has 7 values: also request id and mode. The mode of a form's first limit
+--          A number below 0 says that each limit has 9 values: also ARGV 6 to 9 of the algorithm files. The mode of a form's first limit
 --          is that of the form; there are three more: 'see' says whether it is allowed, with the numbers of a call that
 --          takes nothing, 'ask' the same as the beginning of a take, and 'reset' forgets the states. A refund
 --          ('back:<stamp_us>') stands for itself at each limit. Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
@@ -38,15 +38,16 @@ local function decide(at, last, width, mode, key, reply, base, allowed)
   local functions = functions_of(ARGV[at])
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
   local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
-  local name, id = KEYS[key], width == 7 and ARGV[at + 5] or ''
+  local name, id, request, options = KEYS[key], '', '', ''
+  if width == 9 then id, request, options = ARGV[at + 5], ARGV[at + 7], ARGV[at + 8] end
   local allows, a, b, c, d, e, f = n == 0
   local g, h, i, j, k, l
   if mode == 'reset' then
     redis.call('DEL', name)
   elseif limit > 0 then
-    a, b, c, d, e, f = look(name, now, n, limit, period, burst, id)
+    a, b, c, d, e, f = look(name, now, n, limit, period, burst, id, request, options)
     if n > 0 then
-      g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+      g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
       allows = g ~= nil
     end
   end
@@ -56,18 +57,20 @@ local function decide(at, last, width, mode, key, reply, base, allowed)
   if stamp then allows = false end
   if a and n > 0 then
     if stamp then
-      allows, a, b, c, d, e, f = functions[5](name, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f)
+      allows, a, b, c, d, e, f =
+        functions[5](name, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, request, options)
     elseif all and mode == '' then
-      a, b, c, d, e, f = write(name, now, n, limit, period, burst, id, g, h, i, j, k, l)
+      a, b, c, d, e, f = write(name, now, n, limit, period, burst, id, g, h, i, j, k, l, request, options)
     elseif all and mode == 'look' then
       a, b, c, d, e, f = g, h, i, j, k, l
     elseif mode == '' or mode == 'ask' then
-      a, b, c, d, e, f = settle(name, now, n, limit, period, burst, id, a, b, c, d, e, f)
+      a, b, c, d, e, f = settle(name, now, n, limit, period, burst, id, a, b, c, d, e, f, request, options)
     end
   end
   local retry, remaining, next_us, reset, used = -1, 0, 0, 0, now
   if a then
-    retry, remaining, next_us, reset, used = functions[6](name, now, n, limit, period, burst, allows, a, b, c, d, e, f)
+    retry, remaining, next_us, reset, used =
+      functions[6](name, now, n, limit, period, burst, allows, a, b, c, d, e, f, options)
   end
   reply[base + 1], reply[base + 2], reply[base + 3] = allows and 1 or 0, remaining, (allows or stamp) and 0 or retry
   reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
@@ -78,7 +81,7 @@ local function ask(at, key, times)
   local count = number(ARGV[at])
   local width, mode = 5, ''
   if count < 0 then
-    count, width, mode = -count, 7, ARGV[at + 7]
+    count, width, mode = -count, 9, ARGV[at + 7]
     if string.sub(mode, 1, 5) == 'back:' then mode = 'back' end
   end
   local reply, base, last = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, at + width * count
@@ -91,7 +94,7 @@ local function ask(at, key, times)
   return reply
 end
 
-if #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 7 or 5) == #ARGV then return ask(3, 1, 1) end
+if #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 9 or 5) == #ARGV then return ask(3, 1, 1) end
 
 -- What most requests are: a take of one limit. Its state is read once and written once, however often it is asked.
 local function take(one, name, times)
@@ -130,7 +133,7 @@ for i = 1, number(ARGV[2]) do
     form.one = {functions = functions_of(ARGV[at + 1]), n = number(ARGV[at + 2]), limit = number(ARGV[at + 3]),
       period = number(ARGV[at + 4]), burst = number(ARGV[at + 5])}
   end
-  forms[i], at = form, at + 1 + (count < 0 and -7 or 5) * count
+  forms[i], at = form, at + 1 + (count < 0 and -9 or 5) * count
 end
 local replies, key = {}, 1
 local function request(form, times)

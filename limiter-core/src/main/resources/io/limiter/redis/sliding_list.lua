@@ -4,7 +4,7 @@
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
 --          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
---          5 to 7 may be left out
+--          8 request id beside a member and 9 options: not used by it. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used)}; of a refund allowed = something was given back
 -- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
@@ -134,6 +134,7 @@ else
     return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us")
   end
 end
+local request, options = ARGV[8] or '', ARGV[9] or ''
 local take, stamp = mode == '', nil
 if not take and mode ~= 'look' then
   stamp = number(string.match(mode, '^back:(%d+)$') or '')
@@ -142,21 +143,23 @@ end
 if limit == 0 then
   return {n == 0 and not stamp and 1 or 0, 0, (n == 0 or stamp) and 0 or -1, 0, 0, now}
 end
-local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id)
+local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, request, options)
 local allowed = n == 0
 if stamp then
   allowed = false
-  if n > 0 then allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f) end
+  if n > 0 then
+    allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, request, options)
+  end
 elseif n > 0 then
-  local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+  local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
   if g then
     allowed, a, b, c, d, e, f = true, g, h, i, j, k, l
-    if take then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f) end
+    if take then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, request, options) end
   elseif take then
     -- A denied call takes nothing, but the times in its answer hold only if a clock that stepped back, or a changed limit,
     -- applies from now on.
-    a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f)
+    a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f, request, options)
   end
 end
-local retry, remaining, next_us, reset, used = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+local retry, remaining, next_us, reset, used = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f, options)
 return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}
