@@ -6,6 +6,7 @@ import io.limiter.Algorithm;
 import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.TrafficRun;
 import java.util.Set;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class TrafficContractTest {
     /** Steps for each algorithm. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 20_000);
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(6_000, 20_000));
 
     /** What is left of them where the same scripts run again, on another server or another number of servers. */
     private static final int SHARE_OF_REPEATS = 4;

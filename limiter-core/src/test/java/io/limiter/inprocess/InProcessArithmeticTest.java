@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Algorithm;
 import io.limiter.ManualTime;
+import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;
 import io.limiter.kit.TrafficRun;
@@ -16,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The contract's traces and traffic for this JVM alone: fast enough to be run once for each planted fault. */
 class InProcessArithmeticTest {
     private static final long SEED = 7;
-    private static final int STEPS = 10_000;
+    private static final int STEPS = Repeats.of(4_000, 10_000);
 
     @ParameterizedTest
     @EnumSource(Algorithm.class)

@@ -28,7 +28,7 @@ import redis.embedded.RedisServer;
 /** While no Redis has been reached yet: one client of Redisson, a quiet log, and a connection soon after somebody is there. */
 class ConnectionTest {
     private static final Duration LONG = Duration.ofSeconds(30);
-    private static final int ATTEMPTS = 4;
+    private static final int ATTEMPTS = 3;
 
     private final int port = RedisServers.freePort();
     private final LogLines attempts = new LogLines("io.limiter.redis.Connection", Level.DEBUG);

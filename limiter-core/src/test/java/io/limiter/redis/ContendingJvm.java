@@ -7,6 +7,9 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,8 +19,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * One of several JVMs that ask one Redis, on its server's clock: 64 threads, each so many calls. Says {@code ready}, waits
- * for a line, and says how many calls passed and how many were decided elsewhere than in Redis.
+ * One of several JVMs that ask one Redis, on its server's clock: 64 threads, each so many calls. For each line with the name of
+ * an algorithm it says {@code ready}, waits for a line, and says how many calls passed and how many were decided elsewhere than in Redis.
  */
 final class ContendingJvm {
     static final long LIMIT = 500;
@@ -29,7 +32,7 @@ final class ContendingJvm {
 
     private ContendingJvm() {}
 
-    /** Arguments: address, prefix, algorithm. */
+    /** Arguments: address, prefix. */
     public static void main(String[] arguments) throws Exception {
         RedisBackend backend = RedisBackend.builder()
                 .address(arguments[0])
@@ -39,10 +42,13 @@ final class ContendingJvm {
         if (!backend.awaitConnected(Duration.ofSeconds(60))) {
             throw new IllegalStateException("no connection to " + arguments[0]);
         }
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
-            System.out.println("ready");
-            System.in.read();
-            System.out.println(contend(limiter, Algorithm.valueOf(arguments[2])));
+            for (String name = in.readLine(); name != null; name = in.readLine()) {
+                System.out.println("ready");
+                in.readLine();
+                System.out.println(contend(limiter, Algorithm.valueOf(name)));
+            }
         }
     }
 

@@ -20,17 +20,11 @@ import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 /** What an operator is told of Redis: before the first connection, while it answers, while it is away, afterwards. */
 class HealthTest {
@@ -75,58 +69,8 @@ class HealthTest {
         }
     }
 
-    /** It answers, and every caller under `deny` gets 503: health says so, with the code, until it decides again. */
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "RL-204 | CONFIG SET maxmemory 1 | CONFIG SET maxmemory 0",
-                "RL-224 | CONFIG SET min-replicas-to-write 1 | CONFIG SET min-replicas-to-write 0",
-                "RL-203 | REPLICAOF 127.0.0.1 1 | REPLICAOF NO ONE",
-                "RL-209 | ACL SETUSER default -@write | ACL SETUSER default +@all",
-                "RL-209 | ACL SETUSER default -evalsha | ACL SETUSER default +@all",
-            })
-    void itAnswersAndRefusesToDecide(String code, String harm, String remedy) {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        try (RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + port)
-                        .build();
-                RateLimiter limiter = RateLimiter.on(backend);
-                Jedis redis = new Jedis("127.0.0.1", port)) {
-            assertTrue(backend.awaitConnected(LONG));
-            Await.until(LONG, "it decides", () -> ask(limiter) == Decision.Source.REDIS);
-            assertTrue(limiter.health().isDeciding(), limiter.health().toString());
-
-            run(redis, harm);
-            Await.until(LONG, "callers are refused", () -> ask(limiter) == Decision.Source.FAILED_CLOSED);
-            Await.until(
-                    LONG,
-                    "health says so",
-                    () -> !limiter.health().isDeciding()
-                            && limiter.health().findings().stream().anyMatch(line -> line.startsWith(code)));
-            assertEquals(1, limiter.health().serversThatAre(State.REFUSES).size());
-
-            run(redis, remedy);
-            Await.until(
-                    LONG,
-                    "it is well again",
-                    () -> limiter.health().isDeciding()
-                            && limiter.health().findings().isEmpty());
-            assertEquals(Decision.Source.REDIS, ask(limiter));
-        } finally {
-            RedisServers.stop(server);
-        }
-    }
-
-    private static Decision.Source ask(RateLimiter limiter) {
+    static Decision.Source ask(RateLimiter limiter) {
         return limiter.tryAcquire(DENY, PartitionKey.global(), 1).source();
-    }
-
-    private static void run(Jedis redis, String command) {
-        String[] words = command.split(" ");
-        redis.sendCommand(
-                () -> words[0].getBytes(StandardCharsets.US_ASCII), Arrays.copyOfRange(words, 1, words.length));
     }
 
     @Test

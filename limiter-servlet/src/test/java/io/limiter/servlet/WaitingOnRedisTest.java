@@ -10,6 +10,7 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
 import io.limiter.redis.RedisBackend;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -25,20 +26,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
-/** A thousand requests that wait, on real containers and a real Redis. */
+/** Requests that wait, two hundred or a thousand at once, on real containers and a real Redis. */
 class WaitingOnRedisTest {
     private static final int KEYS = 10;
-    private static final int EACH = 100;
+    private static final int EACH = Repeats.of(20, 100);
     private static final int WAITING = KEYS * EACH;
+    /** Long enough for all requests to arrive within it. */
+    private static final String WINDOW = Repeats.of(5, 15) + "s";
     /** The first request of a key takes the whole window; those that wait get the next one. */
     private static final String RULES = """
             limiter.rules.search.path = /*
             limiter.rules.search.key = header:X-Key
-            limiter.rules.search.limits = 120/15s fixed
+            limiter.rules.search.limits = 120/%s fixed
             limiter.rules.search.cost = header:X-Cost
             limiter.rules.search.max-cost = 120
             limiter.rules.search.wait = 40s
-            """;
+            """.formatted(WINDOW);
 
     private static final Pattern REMAINING = Pattern.compile("r=([0-9]+)");
 
@@ -52,7 +55,7 @@ class WaitingOnRedisTest {
                 .start();
     }
 
-    private static List<List<RawClient>> thousand(Container server, RateLimiter limiter) {
+    private static List<List<RawClient>> allWait(Container server, RateLimiter limiter) {
         List<List<RawClient>> clients = new ArrayList<>();
         int waiting = 0;
         for (int key = 0; key < KEYS; key++) {
@@ -85,14 +88,14 @@ class WaitingOnRedisTest {
 
     @ParameterizedTest
     @EnumSource
-    void aThousandRequestsWaitWithoutThreadsInOrderAndWithFewCommands(Container.Kind kind) {
+    void requestsWaitWithoutThreadsInOrderAndWithFewCommands(Container.Kind kind) {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
         try (RateLimiter limiter = RateLimiter.on(backend);
                 Container server = start(kind, limiter, RULES)) {
             assertEquals(200, server.get("/", "X-Key", "warm-up").statusCode());
             int threads = threads();
             long before = scriptCalls(RedisServers.singlePort());
-            List<List<RawClient>> clients = thousand(server, limiter);
+            List<List<RawClient>> clients = allWait(server, limiter);
             assertEquals(WAITING, limiter.waiting());
             int more = threads() - threads;
             // One client leaves: its permit goes to a request that nobody reads, or to the next one, never to two.
@@ -132,7 +135,7 @@ class WaitingOnRedisTest {
                         .fallback(InProcessBackend.create())
                         .build();
                 Container server = start(kind, limiter, RULES)) {
-            List<List<RawClient>> clients = thousand(server, limiter);
+            List<List<RawClient>> clients = allWait(server, limiter);
             RedisServers.signal("KILL", RedisServers.pid(port));
             long began = System.nanoTime();
             List<Integer> statuses = clients.stream()
@@ -154,8 +157,8 @@ class WaitingOnRedisTest {
     void whenTheServerStopsAllConnectionsEnd(Container.Kind kind) {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
-            Container server = start(kind, limiter, RULES.replace("15s", "45s").replace("40s", "1m"));
-            List<List<RawClient>> clients = thousand(server, limiter);
+            Container server = start(kind, limiter, RULES.replace(WINDOW, "45s").replace("40s", "1m"));
+            List<List<RawClient>> clients = allWait(server, limiter);
             server.close();
             assertEquals(0, limiter.waiting());
             System.out.println(kind + " stopped: statuses "

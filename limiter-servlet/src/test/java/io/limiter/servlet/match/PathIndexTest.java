@@ -9,6 +9,7 @@ import io.limiter.Policy;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.config.RuleDefinition;
+import io.limiter.kit.Repeats;
 import io.limiter.servlet.FakeExchange;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -90,7 +91,8 @@ class PathIndexTest {
     void namesEveryRuleThatIsForARequest(long seed) {
         Random random = new Random(seed);
         int matched = 0;
-        for (int i = 0; i < 200; i++) {
+        int rounds = Repeats.of(60, 200);
+        for (int i = 0; i < rounds; i++) {
             HttpSettings settings = random.nextBoolean() ? usual : exact;
             List<RuleDefinition> rules = rules(random, 1 + random.nextInt(40));
             List<RequestMatcher> matchers = rules.stream()
@@ -113,7 +115,7 @@ class PathIndexTest {
                 matched += expected.length - more;
             }
         }
-        assertTrue(matched > 10_000, matched + " matches");
+        assertTrue(matched > 50 * rounds, matched + " matches");
     }
 
     /** The meaning of a rule, without the index. */

@@ -173,7 +173,7 @@ class OperatorsTest {
 
     @Test
     void guessesAtThePasswordAreLimitedAndWorkIsNot() {
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 30; i++) {
             assertEquals(
                     200,
                     browser.get(site.port(), "/actuator/ratelimits", "Authorization", LOGIN)

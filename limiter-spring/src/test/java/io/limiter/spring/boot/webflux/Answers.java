@@ -20,6 +20,7 @@ final class Answers {
             "RateLimit",
             "Access-Control-Expose-Headers");
 
+    private final HttpClient client = HttpClient.newHttpClient();
     private final List<String> lines = new ArrayList<>();
     private final int port;
 
@@ -40,7 +41,7 @@ final class Answers {
     private HttpResponse<String> get(String path) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .build();
-        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+        return client.send(request, BodyHandlers.ofString());
     }
 
     /** Ends the threads of the server before the classes of its program are gone. */

@@ -60,6 +60,8 @@ public class BootProgram implements Callable<String> {
 
     @Override
     public String call() throws Exception {
+        // How long Netty waits for new work before it ends; nobody is left to send any.
+        System.setProperty("reactor.netty.ioShutdownQuietPeriod", "0");
         try (ConfigurableApplicationContext context = SpringApplication.run(
                 site,
                 "--server.port=0",
