@@ -129,6 +129,8 @@ class ConnectionTest {
             try (RedisBackend backend =
                     RedisBackend.builder().address(address()).build()) {
                 Await.until(LONG, "it tries", () -> taken.get() >= ATTEMPTS);
+                // A connection is taken before its client knows that the attempt failed.
+                awaitAttempts(ATTEMPTS);
                 assertEquals(1, clientsMade(), clients.toString());
                 assertEquals(1, attempts.of(Level.WARN, "RL-201").size(), attempts.toString());
                 assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
