@@ -24,7 +24,9 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** A kit that finds nothing proves nothing: faults planted in the scripts, each of which the traffic must find. */
 @Tag("soak")
 class PlantedFaultsTest {
-    private static final int STEPS = 20_000;
+    /** As many as TrafficContractTest makes in every build. */
+    private static final int STEPS = 10_000;
+
     private static final long SEED = 42;
     private static final AtomicInteger RUNS = new AtomicInteger();
 

@@ -71,7 +71,11 @@ class SecuredRedisTest {
             try (LogLines log = new LogLines("io.limiter.redis", Level.INFO)) {
                 allAlgorithmsWork(
                         RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD));
-                assertEquals("INFO connected to Redis at " + RedisServers.single(), log.toString());
+                assertEquals(
+                        1,
+                        log.of(Level.INFO, "connected to Redis at " + RedisServers.single())
+                                .size());
+                nothingIsRefused(log);
             }
         });
     }
@@ -98,7 +102,7 @@ class SecuredRedisTest {
         try (LogLines log = new LogLines()) {
             allAlgorithmsWork(
                     RedisBackend.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
-            assertTrue(log.of(Level.WARN, "RL").isEmpty(), log.toString());
+            nothingIsRefused(log);
         } finally {
             for (int port : RedisServers.clusterPorts()) {
                 removeUser(port);
@@ -113,7 +117,7 @@ class SecuredRedisTest {
                 allAlgorithmsWork(RedisBackend.builder()
                         .sentinel(RedisServers.MASTER, List.of(RedisServers.sentinel()))
                         .credentials("limited", PASSWORD));
-                assertTrue(log.of(Level.WARN, "RL").isEmpty(), log.toString());
+                nothingIsRefused(log);
             }
         });
     }
@@ -163,6 +167,11 @@ class SecuredRedisTest {
         } finally {
             RedisServers.stop(server);
         }
+    }
+
+    /** On a busy machine an attempt may take longer than it may, which says nothing of the user. */
+    private static void nothingIsRefused(LogLines log) {
+        assertTrue(log.of(Level.WARN, "RL").stream().allMatch(line -> line.startsWith("RL-201")), log.toString());
     }
 
     private static void decides(RedisBackend.Builder builder) {

@@ -185,7 +185,9 @@ class ExemptPathAttackTest {
             }
         }
         assertTrue(uncounted >= 5, "the exempt paths themselves: " + uncounted);
-        assertTrue(targets.size() - uncounted - refused > targets.size() / 4, uncounted + " " + refused + " " + targets.size());
+        assertTrue(
+                targets.size() - uncounted - refused > targets.size() / 4,
+                uncounted + " " + refused + " " + targets.size());
     }
 
     @ParameterizedTest

@@ -172,7 +172,7 @@ class ReloadedRulesTest {
                         () -> server.get("/page").statusCode() == 200);
                 long took = TimeSource.system().nowMicros() - switched;
                 // The interval, and the time for these requests on a busy machine.
-                assertTrue(took < 2_000_000, took + " us");
+                assertTrue(took < 5_000_000, took + " us");
                 assertEquals(429, server.get("/page").statusCode(), "what was used counts on");
             }
             log.has("RL-162 policy 'all' had {limits=[1/1h fixed name all]} and has {limits=[2/1h fixed name all]}");
