@@ -317,12 +317,12 @@ final class BackendRateLimiter implements RateLimiter {
         if (checked.isEmpty()) {
             throw new IllegalArgumentException("no charges: give at least one, nobody passes by asking nothing");
         }
-        Set<List<Object>> asked = new HashSet<>();
+        Set<Object> asked = new HashSet<>();
         for (Charge charge : checked) {
-            String policy = charge.policy().name();
-            if (checked.size() > 1 && !asked.add(List.of(policy, charge.key()))) {
-                throw new IllegalArgumentException("two charges to policy '" + policy + "' for key '" + charge.key()
-                        + "'; ask once with the sum of their permits");
+            if (checked.size() > 1 && !asked.add(charge.quota())) {
+                throw new IllegalArgumentException(
+                        "two charges to policy '" + charge.policy().name() + "' for key '" + charge.key()
+                                + "'; ask once with the sum of their permits");
             }
         }
         return checked;

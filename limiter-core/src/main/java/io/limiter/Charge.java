@@ -1,5 +1,6 @@
 package io.limiter;
 
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +60,16 @@ public record Charge(
     /** Whether another charge of as many permits to the same policy and key is the same: it has no id and no member. */
     public boolean isPlain() {
         return requestId == null && member == null;
+    }
+
+    /** Whether both use one quota: that of the same policy, known by its name, for the same key. */
+    public boolean sharesQuotaWith(Charge other) {
+        return key.equals(other.key) && policy.name().equals(other.policy.name());
+    }
+
+    /** Equal for charges that {@linkplain #sharesQuotaWith share} a quota. */
+    Object quota() {
+        return List.of(policy.name(), key);
     }
 
     private static void checkRequestId(Policy policy, String requestId) {

@@ -17,7 +17,7 @@ final class Waiter {
     final CompletableFuture<Decision> promise = new CompletableFuture<>();
 
     /** By policy and key: those of a local share are other charges. */
-    private final Map<List<Object>, Long> waitMicros = new HashMap<>();
+    private final Map<Object, Long> waitMicros = new HashMap<>();
 
     private final long sinceMicros;
 
@@ -47,17 +47,13 @@ final class Waiter {
         this.sinceMicros = sinceMicros;
         // Asked once and here, because code of a caller may be slow and may throw.
         for (Charge charge : charges) {
-            waitMicros.put(id(charge), micros(maxWaits.apply(charge)));
+            waitMicros.put(charge.quota(), micros(maxWaits.apply(charge)));
         }
     }
 
     /** Until when it may wait for this charge. */
     long untilMicros(Charge charge) {
-        return sinceMicros + waitMicros.getOrDefault(id(charge), 0L);
-    }
-
-    private static List<Object> id(Charge charge) {
-        return List.of(charge.policy().name(), charge.key());
+        return sinceMicros + waitMicros.getOrDefault(charge.quota(), 0L);
     }
 
     private static long micros(Duration wait) {

@@ -67,9 +67,7 @@ public final class RuleSet<T> {
     /** Where a charge of the same policy and key stands; -1 when there is none. */
     private static int indexOf(Charge charge, List<Charge> charges) {
         for (int i = 0; i < charges.size(); i++) {
-            Charge other = charges.get(i);
-            if (other.key().equals(charge.key())
-                    && other.policy().name().equals(charge.policy().name())) {
+            if (charges.get(i).sharesQuotaWith(charge)) {
                 return i;
             }
         }

@@ -124,8 +124,7 @@ final class RequestCharges {
         for (Charge charge : charges) {
             if (!has(charge)
                     && met.stream()
-                            .noneMatch(
-                                    one -> one instanceof Shadowed other && Settlement.areSame(charge, other.charge))) {
+                            .noneMatch(one -> one instanceof Shadowed other && charge.sharesQuotaWith(other.charge))) {
                 met.add(new Shadowed(charge));
                 due.add(charge);
             }
@@ -137,7 +136,7 @@ final class RequestCharges {
     private long met(Charge charge) {
         long permits = 0;
         for (Object one : met) {
-            permits += one instanceof Charge other && Settlement.areSame(other, charge) ? other.permits() : 0;
+            permits += one instanceof Charge other && other.sharesQuotaWith(charge) ? other.permits() : 0;
         }
         return permits;
     }
@@ -145,7 +144,7 @@ final class RequestCharges {
     /** Whether a charge of that policy for that key was met. */
     private boolean has(Charge charge) {
         for (Object one : met) {
-            if (one instanceof Charge other && Settlement.areSame(other, charge)) {
+            if (one instanceof Charge other && other.sharesQuotaWith(charge)) {
                 return true;
             }
         }
@@ -175,8 +174,7 @@ final class RequestCharges {
     /** A rule's charge was given back, so that it is one that the request has not met. */
     private void forget(Object identity, Charge charge) {
         List<Object> before = met.subList(0, kept);
-        before.removeIf(
-                one -> one.equals(identity) || (one instanceof Charge other && Settlement.areSame(other, charge)));
+        before.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.sharesQuotaWith(charge)));
         kept = before.size();
     }
 

@@ -41,10 +41,6 @@ final class Settlement implements AsyncListener {
      */
     private record Term(
             Object rule, Charge charge, @Nullable Outcomes outcomes) {
-        boolean isFor(Charge other) {
-            return areSame(charge, other);
-        }
-
         boolean keeps(int status) {
             return outcomes == null || outcomes.keeps(status);
         }
@@ -58,12 +54,6 @@ final class Settlement implements AsyncListener {
     Settlement(RateLimiter limiter, BiConsumer<Object, Charge> forget) {
         this.limiter = limiter;
         this.forget = forget;
-    }
-
-    /** Whether two charges use one quota. */
-    static boolean areSame(Charge one, Charge other) {
-        return one.key().equals(other.key())
-                && one.policy().name().equals(other.policy().name());
     }
 
     /** Notes what a rule asks, also where another one has asked it before. */
@@ -114,8 +104,9 @@ final class Settlement implements AsyncListener {
         List<Charge> back = new ArrayList<>(1);
         for (Decision decision : taken) {
             for (Charge charge : decision.charges()) {
-                List<Term> asked =
-                        terms.stream().filter(term -> term.isFor(charge)).toList();
+                List<Term> asked = terms.stream()
+                        .filter(term -> term.charge.sharesQuotaWith(charge))
+                        .toList();
                 if (!asked.isEmpty() && asked.stream().noneMatch(term -> term.keeps(status))) {
                     back.add(charge);
                     // A dispatch that comes after all, from a filter before this one, is charged again.
@@ -125,7 +116,7 @@ final class Settlement implements AsyncListener {
             }
         }
         if (!back.isEmpty()) {
-            limiter.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> areSame(one, charge)));
+            limiter.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(charge::sharesQuotaWith));
         }
         taken.clear();
     }

@@ -98,7 +98,7 @@ public final class LimitedCall {
 
     private Duration maxWait(Charge charge) {
         return charged.stream()
-                .filter(one -> one.isToSame(charge))
+                .filter(one -> one.charge().sharesQuotaWith(charge))
                 .map(one -> one.rule().rule().maxWait())
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
@@ -168,7 +168,7 @@ public final class LimitedCall {
         if (taken != null && !back.isEmpty()) {
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those
             // that were asked.
-            refund(taken, charge -> back.stream().anyMatch(one -> one.isToSame(charge)), waits);
+            refund(taken, charge -> back.stream().anyMatch(one -> one.charge().sharesQuotaWith(charge)), waits);
         }
         for (int i = 0; i < counted.size(); i++) {
             if (charged.get(enforced + i).refundsOn(failure)) {

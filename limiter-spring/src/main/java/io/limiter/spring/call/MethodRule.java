@@ -277,9 +277,5 @@ public final class MethodRule {
         Charge charge() {
             return new Charge(rule.policy(), key, permits);
         }
-
-        boolean isToSame(Charge other) {
-            return rule.policy().name().equals(other.policy().name()) && key.equals(other.key());
-        }
     }
 }

@@ -62,7 +62,7 @@ public final class MethodRules {
     private static void add(Charged one, List<Charged> all) {
         for (int i = 0; i < all.size(); i++) {
             Charged known = all.get(i);
-            if (known.isToSame(one.charge())) {
+            if (known.charge().sharesQuotaWith(one.charge())) {
                 if (known.rule().isShadow() == one.rule().isShadow()) {
                     all.set(i, known.with(one));
                 }
