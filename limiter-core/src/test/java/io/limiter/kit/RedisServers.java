@@ -81,7 +81,8 @@ public final class RedisServers {
         return other == null ? ExecutableProvider.newJarResourceProvider() : () -> new File(other);
     }
 
-    private static RedisServer start(ExecutableProvider executable, int port, String... settings) {
+    /** One at a time: a process that begins while the executable of another is written would keep that one from running. */
+    private static synchronized RedisServer start(ExecutableProvider executable, int port, String... settings) {
         try {
             Path folder = Files.createTempDirectory("limiter-redis");
             RedisServerBuilder builder = RedisServer.newRedisServer()
@@ -204,7 +205,7 @@ public final class RedisServers {
     }
 
     /** Starts a sentinel that watches the master; returns its port. */
-    public static int startSentinel(int master) {
+    public static synchronized int startSentinel(int master) {
         int port = freePort();
         try {
             RedisSentinel sentinel = RedisSentinel.newRedisSentinel()

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * a guess would explain another request.
  */
 final class SampleRequest implements InvocationHandler {
-    /** The name of the attribute with the methods that a sample has not and that were called. */
     /** Containers leave out a cookie whose name is no token (RFC 6265 section 4.1.1). */
     private static final Pattern COOKIE_NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
 
+    /** The name of the attribute with the methods that a sample has not and that were called. */
     static final String MISSING = SampleRequest.class.getName() + ".missing";
 
     private static final Pattern CHARSET = Pattern.compile("(?i);\\s*charset\\s*=\\s*\"?([^\";\\s]+)");
