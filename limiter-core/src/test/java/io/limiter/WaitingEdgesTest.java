@@ -54,6 +54,24 @@ class WaitingEdgesTest {
         assertFalse(waits.isDone());
     }
 
+    @Test
+    void aResetOrARefundLetsTheFirstAskAtOnce() {
+        Decision first = ask(SLOW, SECOND).join();
+        CompletableFuture<Decision> one = ask(SLOW, Duration.ofSeconds(25));
+        CompletableFuture<Decision> two = ask(SLOW, Duration.ofSeconds(25));
+        limiter.refund(first);
+        timer.run();
+        assertTrue(one.join().allowed());
+        assertFalse(two.isDone());
+        limiter.reset(SLOW, PartitionKey.of("other"));
+        limiter.reset(Policy.of("other", Limit.fixedWindow(1, SECOND)), KEY);
+        timer.run();
+        assertFalse(two.isDone());
+        limiter.reset(SLOW, KEY);
+        timer.run();
+        assertTrue(two.join().allowed());
+    }
+
     /** The answer to a question under the earlier policy says nothing about the new one. */
     @Test
     void aPolicyThatIsReplacedDuringAQuestionIsAskedAtOnce() {
