@@ -67,8 +67,8 @@ final class BackendRateLimiter implements RateLimiter {
         }
 
         @Override
-        public CompletableFuture<Boolean> giveBack(Decision decision) {
-            return BackendRateLimiter.this.giveBack(List.of(decision), charge -> true);
+        public void giveBack(Decision decision) {
+            BackendRateLimiter.this.giveBack(List.of(decision), charge -> true);
         }
     }
 
@@ -302,14 +302,21 @@ final class BackendRateLimiter implements RateLimiter {
                 .exceptionally(failure -> {
                     LOG.debug("a refund was not given", failure);
                     return false;
+                })
+                .thenApply(given -> {
+                    if (given) {
+                        charges.forEach(charge -> waiting.wake(charge.policy(), charge.key()));
+                    }
+                    return given;
                 });
     }
 
     private CompletableFuture<Void> resetAll(Policy policy, PartitionKey key) {
         CompletableFuture<Void> reset = backend.reset(policy, key).toCompletableFuture();
-        return fallback == null
+        CompletableFuture<Void> all = fallback == null
                 ? reset
                 : CompletableFuture.allOf(reset, fallback.reset(policy, key).toCompletableFuture());
+        return all.thenRun(() -> waiting.wake(policy, key));
     }
 
     private static List<Charge> checked(List<Charge> charges) {

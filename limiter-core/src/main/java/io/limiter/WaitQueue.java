@@ -13,13 +13,15 @@ import org.jspecify.annotations.Nullable;
 final class WaitQueue {
     /** The next try after a denial is no sooner, however fast the limit refills. */
     private static final long SHORTEST_PAUSE_MICROS = 1_000;
+
+    private static final Decision NOTHING_KNOWN = Decision.failed(false, List.of());
     /** Beyond all waits. */
     private static final double FAR_MICROS = 1L << 52;
 
     final Place place;
     final Set<Waiter> waiters = new LinkedHashSet<>();
     boolean isAsking;
-    /** Whether the policy was replaced since the head asked. */
+    /** Whether the policy was replaced, or quota came back, since the head asked. */
     boolean isStale;
 
     /** When the head asks. */
@@ -84,8 +86,18 @@ final class WaitQueue {
         }
     }
 
+    /** Notes that the head has its answer; null if there is none. */
+    void answered(@Nullable Decision decision, Waiter head, long nowMicros) {
+        isAsking = false;
+        note(decision == null ? NOTHING_KNOWN : decision, charge(head).permits(), nowMicros);
+        if (isStale) {
+            isStale = false;
+            dueMicros = nowMicros;
+        }
+    }
+
     /** Notes what the head was answered, so that the head after it knows when to ask. */
-    void note(Decision decision, long cost, long nowMicros) {
+    private void note(Decision decision, long cost, long nowMicros) {
         dueMicros = nowMicros;
         dueCost = 0;
         for (LimitOutcome outcome : decision.outcomes()) {

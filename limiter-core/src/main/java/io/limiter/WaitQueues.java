@@ -12,6 +12,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * call that waits costs about two questions to the backend, one if it finds a queue. Thread-safe.
  */
 final class WaitQueues {
-    private static final Decision NOTHING_KNOWN = Decision.failed(false, List.of());
-
     private final WaitTimer timer;
     private final int maxWaiting;
     private final Executor executor;
@@ -100,7 +99,7 @@ final class WaitQueues {
             lock.unlock();
         }
         if (denial != null) {
-            tell(waiter, denial, null);
+            waiter.tell(denial, asker);
         }
         return true;
     }
@@ -192,15 +191,7 @@ final class WaitQueues {
             long now = timer.nowMicros();
             own = waiter.queue;
             if (own != null) {
-                own.isAsking = false;
-                own.note(
-                        decision == null ? NOTHING_KNOWN : decision,
-                        own.charge(waiter).permits(),
-                        now);
-                if (own.isStale) {
-                    own.isStale = false;
-                    own.dueMicros = now;
-                }
+                own.answered(decision, waiter, now);
             }
             waits = decision != null && !waiter.promise.isDone() && waitsAfter(decision, waiter, own, now);
             if (!waits && own != null && waiter.queue == own) {
@@ -212,9 +203,9 @@ final class WaitQueues {
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
         } else if (!waits && own == null) {
-            tell(waiter, decision, null);
+            waiter.tell(decision, asker);
         } else if (!waits) {
-            tellLater(waiter, decision, own);
+            tellLater(waiter, decision);
         }
     }
 
@@ -259,7 +250,7 @@ final class WaitQueues {
         } finally {
             lock.unlock();
         }
-        tellLater(waiter, denial, queue);
+        tellLater(waiter, denial);
         work(queue);
     }
 
@@ -277,19 +268,11 @@ final class WaitQueues {
         }
     }
 
-    private void tellLater(Waiter waiter, Decision decision, @Nullable WaitQueue queue) {
+    private void tellLater(Waiter waiter, Decision decision) {
         try {
-            executor.execute(() -> tell(waiter, decision, queue));
+            executor.execute(() -> waiter.tell(decision, asker));
         } catch (RejectedExecutionException closedExecutor) {
-            tell(waiter, decision, queue);
-        }
-    }
-
-    private void tell(Waiter waiter, Decision decision, @Nullable WaitQueue queue) {
-        CompletableFuture<Boolean> givenBack = waiter.tell(decision, asker);
-        if (givenBack != null && queue != null) {
-            // The next call must not wait for what this one gives back.
-            givenBack.whenComplete((given, failure) -> timer.execute(() -> hurry(queue)));
+            waiter.tell(decision, asker);
         }
     }
 
@@ -305,17 +288,29 @@ final class WaitQueues {
 
     /** Those that wait for an earlier policy of that name ask under this one, at once. */
     void renew(Policy policy) {
+        hurryIf(queue -> {
+            boolean differs = false;
+            for (Waiter waiter : queue.waiters) {
+                differs |= waiter.renew(policy);
+            }
+            return differs;
+        });
+    }
+
+    /** Those that wait for this key ask at once: it has more quota than its queues know. */
+    void wake(Policy policy, PartitionKey key) {
+        hurryIf(queue ->
+                queue.place.policy().equals(policy.name()) && queue.place.key().equals(key));
+    }
+
+    private void hurryIf(Predicate<WaitQueue> isDue) {
         if (queues.isEmpty()) {
             return;
         }
         lock.lock();
         try {
             for (WaitQueue queue : queues.values()) {
-                boolean differs = false;
-                for (Waiter waiter : queue.waiters) {
-                    differs |= waiter.renew(policy);
-                }
-                if (differs) {
+                if (isDue.test(queue)) {
                     queue.isStale = queue.isAsking;
                     timer.execute(() -> hurry(queue));
                 }
@@ -336,7 +331,7 @@ final class WaitQueues {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
                     if (!queue.isAsking || queue.head() != waiter) {
                         Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> tellLater(waiter, denial, null));
+                        denials.add(() -> tellLater(waiter, denial));
                     }
                 }
             }

@@ -39,7 +39,7 @@ final class Waiter {
 
         void count(Decision decision);
 
-        CompletableFuture<Boolean> giveBack(Decision decision);
+        void giveBack(Decision decision);
     }
 
     Waiter(List<Charge> charges, Function<? super Charge, Duration> maxWaits, long sinceMicros) {
@@ -71,13 +71,14 @@ final class Waiter {
                 .orElse(sinceMicros);
     }
 
-    /** Counts and completes it. What a cancelled call took is given back, and the future of that returned; else null. */
-    @Nullable
-    CompletableFuture<Boolean> tell(Decision decision, Asker asker) {
+    /** Counts and completes it. What a cancelled call took is given back. */
+    void tell(Decision decision, Asker asker) {
         if (!promise.isDone()) {
             asker.count(decision);
         }
-        return promise.complete(decision) || !decision.allowed() ? null : asker.giveBack(decision);
+        if (!promise.complete(decision) && decision.allowed()) {
+            asker.giveBack(decision);
+        }
     }
 
     /** Takes the new policy of that name; returns whether it had another one. */

@@ -66,7 +66,16 @@ final class HeldRequest implements AsyncListener {
 
     /** Holds the request. The present thread is done with it. */
     void hold(HttpServletRequest request, HttpServletResponse response, Denial denial) {
-        AsyncContext async = request.startAsync(request, response);
+        AsyncContext async;
+        try {
+            async = request.startAsync(request, response);
+        } catch (RuntimeException ended) {
+            // Its response is closed already. It must not take a permit when it has its turn.
+            if (!answer.cancel(false)) {
+                answer.thenAccept(unused);
+            }
+            throw ended;
+        }
         async.setTimeout(TIMEOUT_MILLIS);
         async.addListener(this);
         all.add(this);

@@ -103,7 +103,7 @@ class WaitingTest {
         String two = RULES + """
                 limiter.rules.login.path = /login
                 limiter.rules.login.key = global
-                limiter.rules.login.limits = 1/4s fixed
+                limiter.rules.login.limits = 1/1m fixed
                 limiter.rules.wide.path = /*
                 limiter.rules.wide.limits = 100/1s
                 limiter.rules.tried.path = /*
@@ -248,6 +248,34 @@ class WaitingTest {
             for (RawClient client : clients) {
                 assertEquals(200, client.response().status());
             }
+        }
+    }
+
+    /** It has its turn under the first rule, and the one that is new by then holds it again. */
+    @ParameterizedTest
+    @EnumSource
+    void aHeldRequestIsHeldByARuleThatCameLater(Container.Kind kind) {
+        String one = RULES.replace("10/1s", "1/2s");
+        String both = one + """
+                limiter.rules.all.path = /*
+                limiter.rules.all.key = global
+                limiter.rules.all.limits = 1/4s token-bucket
+                limiter.rules.all.wait = 30s
+                """;
+        Limiter replaced = Limiter.of(WebServer.config(one), limiter);
+        try (Container server = kind.make(directory)
+                .filter("limiter", RateLimitFilter.builder(replaced).build())
+                .servlet("/", (request, response) -> response.setStatus(200))
+                .start()) {
+            assertEquals(200, server.get("/", "X-Key", "a").statusCode());
+            RawClient held = new RawClient(server.port(), "/", "X-Key: a");
+            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            replaced.replace(WebServer.config(both));
+            assertEquals(200, server.get("/", "X-Key", "b").statusCode());
+            assertEquals(200, held.response().status());
+            Counters counters = limiter.counters();
+            assertEquals(2, counters.allowed("all", Decision.Source.IN_PROCESS));
+            assertEquals(3, counters.allowed("search", Decision.Source.IN_PROCESS));
         }
     }
 
