@@ -11,10 +11,16 @@ import java.util.stream.Collectors;
  */
 public enum Algorithm {
     /**
-     * A counter that starts with the first admitted call and ends one period later. Smallest and cheapest; a caller can
-     * get up to twice the limit across a window's edge.
+     * A counter that starts with the first admitted call and ends one period later, or at calendar time
+     * ({@link Limit#aligned}). Smallest and cheapest; a caller can get up to twice the limit across a window's edge.
      */
-    FIXED_WINDOW("fixed", false, false),
+    FIXED_WINDOW("fixed", false, false) {
+        /** Windows of the calendar differ in length. */
+        @Override
+        public long windowSeconds(Limit limit) {
+            return limit.terms() == null ? super.windowSeconds(limit) : 0;
+        }
+    },
 
     /**
      * An exact log of admitted permits over the last period, kept as a list. Never more than the limit in any period,
@@ -79,6 +85,119 @@ public enum Algorithm {
             long micros = -Math.floorDiv(-parts, limit.permits() / divisor);
             return micros < MICROS_PER_SECOND ? 0 : -Math.floorDiv(-micros, MICROS_PER_SECOND);
         }
+    },
+
+    /**
+     * A cap on different {@linkplain Charge#member() members} in a window that starts with the first one and ends one period
+     * later. A member that is known costs nothing; a new one costs one permit. At most {@value Limit#MAX_LOG_PERMITS}.
+     */
+    DISTINCT("distinct", true, false) {
+        @Override
+        public boolean takesMembers() {
+            return true;
+        }
+
+        @Override
+        public boolean isCombinable() {
+            return false;
+        }
+
+        /** A member that is known is allowed while new ones are denied. */
+        @Override
+        public boolean isDenialLasting() {
+            return false;
+        }
+    },
+
+    /**
+     * No quota, but what follows when the other limits of its policy deny a key again and again: so many denials within the period
+     * block the key, for longer each time ({@link BlockTerms}). Allowed calls change nothing. A policy has at most one.
+     */
+    BLOCK("block", false, true) {
+        @Override
+        public boolean isQuota() {
+            return false;
+        }
+
+        /** Each call is a denial of its own. */
+        @Override
+        public boolean isCombinable() {
+            return false;
+        }
+
+        @Override
+        public long windowSeconds(Limit limit) {
+            return 0;
+        }
+
+        @Override
+        void check(long permits, long periodMicros, long burst) {
+            super.check(permits, periodMicros, burst);
+            if (permits == 0) {
+                throw new IllegalArgumentException(
+                        "a block after 0 denials; write at least 1, or a limit of 0 permits");
+            }
+        }
+
+        /** A share of the limit denies as often as the whole one to the same caller. */
+        @Override
+        Limit share(Limit limit, long instances) {
+            return limit;
+        }
+    },
+
+    /**
+     * A stock that {@linkplain Charge#member() members} draw from: so many in all, at most so many each (the burst), between
+     * two times ({@link AllotmentTerms}; without them always). Nothing comes back by itself, other than holds that were not
+     * confirmed within the period; a period of {@link Limit#MAX_PERIOD_MICROS} is no hold. At most
+     * {@value Limit#MAX_LOG_PERMITS} permits. A call asked again with its request id gets the same answer.
+     */
+    ALLOTMENT("allotment", false, true) {
+        @Override
+        public boolean takesMembers() {
+            return true;
+        }
+
+        @Override
+        public boolean isCombinable() {
+            return false;
+        }
+
+        @Override
+        public boolean isDenialLasting() {
+            return false;
+        }
+
+        @Override
+        public boolean isShareable() {
+            return false;
+        }
+
+        /** The same for each hold: a stock is not full again because a hold lasts longer. */
+        @Override
+        String identity(long periodMicros) {
+            return "stock";
+        }
+
+        @Override
+        void check(long permits, long periodMicros, long burst) {
+            if (permits > Limit.MAX_LOG_PERMITS || burst > permits || burst < Math.min(permits, 1)) {
+                throw new IllegalArgumentException("an allotment of " + permits + " with " + burst
+                        + " for each member; it has at most " + Limit.MAX_LOG_PERMITS
+                        + ", and from 1 to all of them for each");
+            }
+        }
+
+        @Override
+        Limit share(Limit limit, long instances) {
+            throw new IllegalStateException("instances can't sell parts of one stock: " + limit);
+        }
+
+        /** Nothing comes back within any time. */
+        @Override
+        public long windowSeconds(Limit limit) {
+            return 0;
+        }
     };
 
     private static final long MAX_EXACT = 1L << 52;
@@ -109,6 +228,11 @@ public enum Algorithm {
         return requestIds;
     }
 
+    /** Whether it grants permits. A {@link #BLOCK} does not: while it lets calls pass, it is nothing that clients can use up. */
+    public boolean isQuota() {
+        return true;
+    }
+
     /** Whether it counts {@linkplain Charge#member() members} rather than calls. */
     public boolean takesMembers() {
         return false;
@@ -119,7 +243,7 @@ public enum Algorithm {
         return true;
     }
 
-    /** Whether the state is an exact log with one entry a permit, so that memory grows with the permits used. */
+    /** Whether the state has one entry a permit, so that memory grows with the permits used. */
     public boolean isLog() {
         return log;
     }
@@ -130,6 +254,16 @@ public enum Algorithm {
      */
     public boolean isDenialLasting() {
         return true;
+    }
+
+    /** Whether instances can each decide by a part of a limit, or guess, while they can't ask: {@link FailureMode}. */
+    public boolean isShareable() {
+        return true;
+    }
+
+    /** What identifies the state of a limit that nobody named. */
+    String identity(long periodMicros) {
+        return Long.toString(periodMicros);
     }
 
     /**
@@ -145,7 +279,8 @@ public enum Algorithm {
     void check(long permits, long periodMicros, long burst) {
         if (log && permits > Limit.MAX_LOG_PERMITS) {
             throw new IllegalArgumentException(text + " keeps one entry a permit and takes at most "
-                    + Limit.MAX_LOG_PERMITS + " permits, not " + permits + "; use token-bucket");
+                    + Limit.MAX_LOG_PERMITS + " permits, not " + permits
+                    + (takesMembers() ? "" : "; use token-bucket"));
         }
         if (burst != permits) {
             throw new IllegalArgumentException("a burst of " + burst + " on " + text
@@ -171,7 +306,11 @@ public enum Algorithm {
                 return algorithm;
             }
         }
-        throw new IllegalArgumentException("'" + text + "' is no algorithm (nor burst B or name X); write one of "
-                + Arrays.stream(values()).map(Algorithm::text).collect(Collectors.joining(", ")));
+        throw new IllegalArgumentException(
+                "'" + text + "' is no algorithm (nor burst B, aligned ZONE or name X); write one of "
+                        + Arrays.stream(values())
+                                .filter(Algorithm::isQuota)
+                                .map(Algorithm::text)
+                                .collect(Collectors.joining(", ")));
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -72,6 +73,15 @@ public interface Backend extends AutoCloseable {
      * @return whether anything was given back
      */
     CompletionStage<Boolean> refund(Decision decision);
+
+    /**
+     * Confirms what the decision took of an {@link Algorithm#ALLOTMENT}: it is sold, and can't be given back any more.
+     *
+     * @return whether all of that is confirmed, now or before; false where a hold has run out, or was given back
+     */
+    default CompletionStage<Boolean> confirm(Decision decision) {
+        return CompletableFuture.completedFuture(false);
+    }
 
     /**
      * Announces a policy that the application has, other than one that it makes while it runs, for one client for

@@ -2,10 +2,8 @@ package io.limiter;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -14,11 +12,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /** The limiter on a backend: checks the question, asks, and answers by failure mode when the backend can't. */
 final class BackendRateLimiter implements RateLimiter {
-    private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
     private static final int LAST_ASKED = 256;
 
     private final Backend backend;
@@ -34,6 +30,7 @@ final class BackendRateLimiter implements RateLimiter {
     private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
 
     private final FailureAnswers failures;
+    private final Refunds refunds;
     private final WaitQueues waiting;
 
     /** What a call to a policy needs. */
@@ -52,6 +49,7 @@ final class BackendRateLimiter implements RateLimiter {
         this.failures = new FailureAnswers(fallback, instances, counters);
         this.executor = executor;
         this.waiting = new WaitQueues(timer, maxWaiting, executor, new Asking());
+        this.refunds = new Refunds(backend, fallback, waiting);
     }
 
     /** For those that wait. */
@@ -68,7 +66,7 @@ final class BackendRateLimiter implements RateLimiter {
 
         @Override
         public void giveBack(Decision decision) {
-            BackendRateLimiter.this.giveBack(List.of(decision), charge -> true);
+            refunds.give(List.of(decision), charge -> true);
         }
     }
 
@@ -102,6 +100,9 @@ final class BackendRateLimiter implements RateLimiter {
         }
         row.count(decision);
         if (!decision.allowed()) {
+            if (decision.blocked()) {
+                row.countBlocked();
+            }
             denials.add(decision, false, Runnable::run);
         }
         return decision;
@@ -141,13 +142,24 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges, boolean shadow) {
-        List<CompletionStage<Decision>> decisions = new ArrayList<>(charges.size());
-        for (CompletionStage<Decision> answer : backend.decideEach(charges)) {
-            List<Charge> asked = List.of(charges.get(decisions.size()));
+        List<Charge> each = shadow ? withoutBlocks(charges) : charges;
+        List<CompletionStage<Decision>> decisions = new ArrayList<>(each.size());
+        for (CompletionStage<Decision> answer : backend.decideEach(each)) {
+            List<Charge> asked = List.of(each.get(decisions.size()));
             decisions.add(onExecutor(answered(asked, Backend.Mode.TAKE, answer.toCompletableFuture())
                     .thenApply(taken -> counted(taken, shadow, executor))));
         }
         return decisions;
+    }
+
+    /** What denies nothing must block nobody either: the same policy and key may be asked in earnest too. */
+    private static List<Charge> withoutBlocks(List<Charge> charges) {
+        return charges.stream()
+                .map(one -> one.policy().block() == null
+                        ? one
+                        : new Charge(
+                                one.policy().withoutBlock(), one.key(), one.permits(), one.requestId(), one.member()))
+                .toList();
     }
 
     @Override
@@ -183,12 +195,17 @@ final class BackendRateLimiter implements RateLimiter {
 
     @Override
     public boolean refund(Decision decision) {
-        return BackendException.result(giveBack(List.of(decision), charge -> true));
+        return BackendException.result(refunds.give(List.of(decision), charge -> true));
     }
 
     @Override
     public CompletionStage<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which) {
-        return onExecutor(giveBack(decisions, which));
+        return onExecutor(refunds.give(decisions, which));
+    }
+
+    @Override
+    public CompletionStage<Boolean> confirmAsync(Decision decision) {
+        return onExecutor(refunds.confirm(decision));
     }
 
     @Override
@@ -271,46 +288,6 @@ final class BackendRateLimiter implements RateLimiter {
         return looked;
     }
 
-    private CompletableFuture<Boolean> giveBack(List<Decision> decisions, Predicate<? super Charge> which) {
-        Map<Decision.Source, List<LimitOutcome>> taken = new EnumMap<>(Decision.Source.class);
-        for (Decision decision : decisions) {
-            if (decision.allowed() && decision.claimRefund()) {
-                for (LimitOutcome outcome : decision.outcomes()) {
-                    if (which.test(outcome.charge())) {
-                        taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
-                                .add(outcome);
-                    }
-                }
-            }
-        }
-        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
-        for (Map.Entry<Decision.Source, List<LimitOutcome>> one : taken.entrySet()) {
-            any = any.thenCombine(giveBack(one.getKey(), one.getValue()), Boolean::logicalOr);
-        }
-        return any;
-    }
-
-    private CompletableFuture<Boolean> giveBack(Decision.Source source, List<LimitOutcome> taken) {
-        Backend giver = source == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
-        if (giver == null) {
-            return CompletableFuture.completedFuture(false);
-        }
-        List<Charge> charges =
-                taken.stream().map(LimitOutcome::charge).distinct().toList();
-        return giver.refund(Decision.of(source, charges, taken))
-                .toCompletableFuture()
-                .exceptionally(failure -> {
-                    LOG.debug("a refund was not given", failure);
-                    return false;
-                })
-                .thenApply(given -> {
-                    if (given) {
-                        charges.forEach(charge -> waiting.wake(charge.policy(), charge.key()));
-                    }
-                    return given;
-                });
-    }
-
     private CompletableFuture<Void> resetAll(Policy policy, PartitionKey key) {
         CompletableFuture<Void> reset = backend.reset(policy, key).toCompletableFuture();
         CompletableFuture<Void> all = fallback == null
@@ -324,12 +301,12 @@ final class BackendRateLimiter implements RateLimiter {
         if (checked.isEmpty()) {
             throw new IllegalArgumentException("no charges: give at least one, nobody passes by asking nothing");
         }
-        Set<Object> asked = new HashSet<>();
+        Set<List<@Nullable Object>> asked = new HashSet<>();
         for (Charge charge : checked) {
+            String policy = charge.policy().name();
             if (checked.size() > 1 && !asked.add(charge.quota())) {
-                throw new IllegalArgumentException(
-                        "two charges to policy '" + charge.policy().name() + "' for key '" + charge.key()
-                                + "'; ask once with the sum of their permits");
+                throw new IllegalArgumentException("two charges to policy '" + policy + "' for key '" + charge.key()
+                        + "'; ask once with the sum of their permits");
             }
         }
         return checked;

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -69,7 +70,8 @@ final class BackendStart {
     /** Without a secret, anybody who can read the keys in Redis finds short ones by trying. */
     static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
         List<String> rules = config.rules().stream()
-                .filter(rule -> rule.key().stream().anyMatch(part -> part.kind().isSecret()))
+                .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
+                        .anyMatch(part -> part.kind().isSecret()))
                 .map(RuleDefinition::name)
                 .toList();
         if (config.redis().keySecret() == null && !rules.isEmpty()) {

@@ -1,5 +1,6 @@
 package io.limiter;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many; 0 asks nothing: always allowed, it shows the state
  * @param requestId the call's own id, or null. A call asked again with its id within the period is admitted again and
  *     charged once, so that a retry after a time-out is safe. One id means one call: it must come again with the same
- *     permits. Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET}. It comes from the caller of this
+ *     permits. Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET} or
+ *     {@link Algorithm#ALLOTMENT}. It comes from the caller of this
  *     interface and must never be read from an untrusted request: who can repeat an id passes for free
  * @param member what the call does or is done with, for algorithms that count members
  *     ({@link Algorithm#takesMembers()}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too: the
- *     missing one
+ *     missing one, which an empty {@linkplain PartitionKey.Builder#addStandIn stand-in} is as well
  */
 public record Charge(
         Policy policy,
@@ -24,11 +26,15 @@ public record Charge(
         long permits,
         @Nullable String requestId,
         @Nullable PartitionKey member) {
+    private static final int MAX_MEMBER = 2 * PartitionKey.MAX_PART;
+    private static final PartitionKey MISSING =
+            PartitionKey.builder().addStandIn("").build();
+
     /**
      * Checks the charge.
      *
-     * @throws IllegalArgumentException if permits are negative or above {@link Limit#MAX_PERMITS}, the request id is
-     *     empty, or the policy can't keep request ids or members
+     * @throws IllegalArgumentException if permits are negative or above {@link Limit#MAX_PERMITS}, or above 1 where the
+     *     policy has a limit that is {@link Algorithm#DISTINCT}, the request id is empty, or the policy can't keep request ids or members
      */
     public Charge {
         Objects.requireNonNull(policy, "policy");
@@ -40,11 +46,15 @@ public record Charge(
         if (requestId != null) {
             checkRequestId(policy, requestId);
         }
-        if (member != null
-                && policy.limits().stream().noneMatch(limit -> limit.algorithm().takesMembers())) {
+        if (member != null && !policy.takesMembers()) {
             throw new IllegalArgumentException(
                     "policy '" + policy.name() + "' counts no members; leave the member out");
         }
+        if (permits > 1 && policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.DISTINCT)) {
+            throw new IllegalArgumentException("a charge of " + permits + " permits to policy '" + policy.name()
+                    + "', which counts different members, and one charge has one; use 1");
+        }
+        member = MISSING.equals(member) ? null : member;
     }
 
     /** A charge without a member. */
@@ -62,14 +72,28 @@ public record Charge(
         return requestId == null && member == null;
     }
 
-    /** Whether both use one quota: that of the same policy, known by its name, for the same key. */
-    public boolean sharesQuotaWith(Charge other) {
-        return key.equals(other.key) && policy.name().equals(other.policy.name());
+    /** Whether another charge asks the same quota for the same: its policy has the same name, its key and member are equal. */
+    public boolean isToSame(Charge other) {
+        return key.equals(other.key)
+                && policy.name().equals(other.policy.name())
+                && Objects.equals(member, other.member);
     }
 
-    /** Equal for charges that {@linkplain #sharesQuotaWith share} a quota. */
-    Object quota() {
-        return List.of(policy.name(), key);
+    /** Equal for charges that are {@linkplain #isToSame to the same}. */
+    List<@Nullable Object> quota() {
+        return Arrays.asList(policy.name(), key, member);
+    }
+
+    /**
+     * The member as states keep it: at most {@value #MAX_MEMBER} characters of printable ASCII without spaces and braces, a
+     * hash of a longer encoding; empty for the missing member.
+     */
+    public String memberText() {
+        String text = member == null ? "" : member.canonical();
+        // As a stand-in: no member of one part has the hash of one of several.
+        return text.length() <= MAX_MEMBER
+                ? text
+                : PartitionKey.builder().addStandIn(text).build().canonical();
     }
 
     private static void checkRequestId(Policy policy, String requestId) {
@@ -80,8 +104,9 @@ public record Charge(
         for (Limit limit : policy.limits()) {
             if (!limit.algorithm().takesRequestIds()) {
                 throw new IllegalArgumentException("policy '" + policy.name() + "' can't keep the request id '"
-                        + requestId + "': its limit '" + limit + "' is not sliding-zset; leave the id out, or make"
-                        + " all limits of the policy sliding-zset");
+                        + requestId + "': its limit '" + limit
+                        + "' is not sliding-zset or allotment; leave the id out, or"
+                        + " make all limits of the policy sliding-zset");
             }
         }
     }

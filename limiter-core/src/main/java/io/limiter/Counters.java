@@ -66,6 +66,12 @@ public final class Counters {
         return count(policy, source, false);
     }
 
+    /** How many of the calls that the policy denied were denied because their key is blocked ({@link Algorithm#BLOCK}). */
+    public long blocked(String policy) {
+        Row row = rows.get(policy);
+        return row == null ? 0 : row.counts.sum(Row.BLOCKED);
+    }
+
     private long count(String policy, Decision.Source source, boolean isAllowed) {
         Row row = rows.get(policy);
         return row == null ? 0 : row.counts.sum(Row.number(source, isAllowed));
@@ -99,6 +105,9 @@ public final class Counters {
                 last = outcome.charge();
                 row(last.policy().name(), executor).count(decision);
             }
+            if (outcome.blocked()) {
+                row(outcome.policy().name(), executor).countBlocked();
+            }
         }
     }
 
@@ -109,7 +118,7 @@ public final class Counters {
             return row;
         }
         String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
-        Row fresh = new Row(new CallCounts(Decision.Source.values().length * 2));
+        Row fresh = new Row(new CallCounts(Row.BLOCKED + 1));
         Row other = rows.putIfAbsent(name, fresh);
         if (other != null) {
             return other;
@@ -135,8 +144,14 @@ public final class Counters {
         }
     }
 
-    /** What one policy decided: by source, and whether it allowed. */
+    /** What one policy decided: by source, and whether it allowed; and how often it denied because of a block. */
     record Row(CallCounts counts) {
+        private static final int BLOCKED = Decision.Source.values().length * 2;
+
+        void countBlocked() {
+            counts.increment(BLOCKED);
+        }
+
         void count(Decision decision) {
             counts.increment(number(decision.source(), decision.allowed()));
         }

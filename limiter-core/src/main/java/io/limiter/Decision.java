@@ -126,6 +126,19 @@ public final class Decision {
         return outcomes().stream().filter(outcome -> !outcome.allowed()).toList();
     }
 
+    /** Whether the key is blocked because it was denied too often ({@link Algorithm#BLOCK}). */
+    public boolean blocked() {
+        if (allowed || said instanceof LimitOutcome) {
+            return !allowed && Objects.requireNonNull(bindingOrNull()).blocked();
+        }
+        for (LimitOutcome outcome : several()) {
+            if (outcome.blocked()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * The limit that matters most: of a denial the one with the longest retryAfter ({@code never} is the longest), of an
      * admission the one with the least remaining. The first of them where several are equal. Empty when nobody counted.
@@ -207,7 +220,7 @@ public final class Decision {
         }
         // As unsigned numbers NEVER, which is -1, is the longest.
         return one.allowed()
-                ? one.remaining() < than.remaining()
+                ? one.limit().algorithm().isQuota() && one.remaining() < than.remaining()
                 : Long.compareUnsigned(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
     }
 

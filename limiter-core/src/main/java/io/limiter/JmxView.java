@@ -81,11 +81,20 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
         return byPolicy(policy -> source -> counters.denied(policy, source));
     }
 
+    @Override
+    public Map<String, Long> getBlocked() {
+        return forEachPolicy(limiter.rateLimiter().counters()::blocked);
+    }
+
     private Map<String, Map<Decision.Source, Long>> byPolicy(Function<String, ToLongFunction<Decision.Source>> count) {
+        return forEachPolicy(policy -> by(Decision.Source.values(), count.apply(policy)));
+    }
+
+    private <T> Map<String, T> forEachPolicy(Function<String, T> count) {
         Set<String> policies = new TreeSet<>(limiter.policies().keySet());
         policies.addAll(limiter.rateLimiter().counters().policies());
-        Map<String, Map<Decision.Source, Long>> all = new TreeMap<>();
-        policies.forEach(policy -> all.put(policy, by(Decision.Source.values(), count.apply(policy))));
+        Map<String, T> all = new TreeMap<>();
+        policies.forEach(policy -> all.put(policy, count.apply(policy)));
         return all;
     }
 

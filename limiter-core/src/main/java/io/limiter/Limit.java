@@ -1,6 +1,8 @@
 package io.limiter;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -17,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  *     policy gives it its default name
  * @param algorithm how it is kept
  * @param permits how many per period
- * @param periodMicros the period in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}
- * @param burst how many a full token bucket holds; equal to {@code permits} for every other algorithm
+ * @param periodMicros the period in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}; of an {@linkplain #aligned aligned}
+ *     limit that of an ordinary window
+ * @param burst how many a full token bucket holds; the most that one member of an allotment may have; equal to
+ *     {@code permits} for every other algorithm
  * @param identity what identifies its state, together with policy, key and algorithm: the name that somebody gave it, else
  *     the period in microseconds. It does not depend on other limits of the policy, nor on permits and burst
  * @param terms what its algorithm demands beyond these numbers; null for nothing
@@ -64,7 +68,15 @@ public record Limit(
             throw new IllegalArgumentException("a period of " + periodMicros + " us is outside 1.." + MAX_PERIOD_MICROS
                     + " (1 microsecond to 71 years)");
         }
+        if ((algorithm == Algorithm.BLOCK) != (terms instanceof BlockTerms)) {
+            throw new IllegalArgumentException("a block is no limit among others, but a line of its own:"
+                    + " block = 20/10m for 15m up to 24h; in code, Limit.block(...)");
+        }
         algorithm.check(permits, periodMicros, burst);
+        if (terms instanceof CalendarWindow calendar && !calendar.fits(algorithm, periodMicros)) {
+            throw new IllegalArgumentException("'" + terms + "' is for a fixed window of " + calendar.periodText()
+                    + ", not for " + algorithm.text() + "; write 'fixed " + terms + "'");
+        }
     }
 
     /** A limit that is identified by its name, or where it has none by its period. */
@@ -80,12 +92,30 @@ public record Limit(
             long periodMicros,
             long burst,
             @Nullable Terms terms) {
-        this(name, algorithm, permits, periodMicros, burst, name == null ? Long.toString(periodMicros) : name, terms);
+        this(name, algorithm, permits, periodMicros, burst, identity(name, algorithm, periodMicros, terms), terms);
+    }
+
+    private static String identity(
+            @Nullable String name, Algorithm algorithm, long periodMicros, @Nullable Terms terms) {
+        return name != null
+                ? name
+                : terms instanceof CalendarWindow calendar ? calendar.identity() : algorithm.identity(periodMicros);
     }
 
     /** At most {@code permits} in a window that starts with the first admitted call. */
     public static Limit fixedWindow(long permits, Duration period) {
         return new Limit(null, Algorithm.FIXED_WINDOW, permits, micros(period), permits);
+    }
+
+    /**
+     * The same permits in windows that turn at calendar time: {@code fixedWindow(1000, Duration.ofDays(1)).aligned(rome)}
+     * begins anew at each midnight in Rome. A week is 7 days, a month {@link java.time.temporal.ChronoUnit#MONTHS}'s duration.
+     *
+     * @throws IllegalArgumentException if this is no fixed window, the period has no place on the calendar, or the zone's id is an
+     *     abbreviation
+     */
+    public Limit aligned(ZoneId zone) {
+        return new Limit(name, algorithm, permits, periodMicros, burst, new CalendarWindow(periodMicros, zone));
     }
 
     /** At most {@code permits} in any period, wherever it starts. */
@@ -108,6 +138,67 @@ public record Limit(
         return new Limit(null, Algorithm.TOKEN_BUCKET, permits, micros(period), burst);
     }
 
+    /**
+     * At most {@code permits} different {@linkplain Charge#member() members} in a window that starts with the first one. A
+     * member that is known is allowed again and costs nothing.
+     */
+    public static Limit distinct(long permits, Duration period) {
+        return new Limit(null, Algorithm.DISTINCT, permits, micros(period), permits);
+    }
+
+    /**
+     * The same promise, which denies a member that is known until the window ends: {@code 5/1d distinct repeat deny}.
+     *
+     * @throws IllegalArgumentException if it does not count members
+     */
+    public Limit denyingRepeats() {
+        if (algorithm != Algorithm.DISTINCT) {
+            throw new IllegalArgumentException(
+                    "'repeat deny' on " + algorithm.text() + ": only distinct knows its members; leave it out");
+        }
+        return new Limit(name, algorithm, permits, periodMicros, burst, identity, Repeats.DENY);
+    }
+
+    private enum Repeats implements Terms {
+        DENY;
+
+        @Override
+        public String options(long unixMicros) {
+            return "repeat=deny";
+        }
+
+        @Override
+        public String toString() {
+            return "repeat deny";
+        }
+    }
+
+    /**
+     * No promise, but what follows on denials: so many of them within a window that starts with the first one block the key.
+     * See {@link Algorithm#BLOCK}.
+     *
+     * @param first how long the first block lasts; each later one twice as long as the one before
+     * @param longest at most so long
+     */
+    public static Limit block(long denials, Duration period, Duration first, Duration longest) {
+        BlockTerms terms = new BlockTerms(micros(first), micros(longest));
+        return new Limit(Algorithm.BLOCK.text(), Algorithm.BLOCK, denials, micros(period), denials, terms);
+    }
+
+    /**
+     * A stock of so many permits, of which each member gets at most so many.
+     *
+     * @param hold how long a purchase lasts that nobody confirms; zero for ever
+     * @param opens when the first one is sold; null for at once
+     * @param closes from when on nothing is sold any more
+     * @throws IllegalArgumentException if a number is out of range, or it closes before it opens
+     */
+    public static Limit allotment(long permits, long each, Duration hold, @Nullable Instant opens, Instant closes) {
+        long period = hold.isZero() ? MAX_PERIOD_MICROS : micros(hold);
+        AllotmentTerms terms = new AllotmentTerms(opens == null ? 0 : micros(opens), micros(closes));
+        return new Limit(null, Algorithm.ALLOTMENT, permits, period, each, terms);
+    }
+
     /** The same promise under a name of its own, which also identifies its state. */
     public Limit named(String newName) {
         return new Limit(Objects.requireNonNull(newName, "name"), algorithm, permits, periodMicros, burst, terms);
@@ -123,9 +214,17 @@ public record Limit(
         return Duration.of(periodMicros, ChronoUnit.MICROS);
     }
 
-    /** The most that one call can ever get: the burst of a bucket, else the permits. */
+    /**
+     * The most that one call can ever get: the burst of a bucket, what one member of an allotment may have, else the permits. A
+     * block takes nothing, so any number.
+     */
     public long capacity() {
-        return burst;
+        return algorithm.isQuota() ? burst : MAX_PERMITS;
+    }
+
+    /** The most that can ever remain: the burst of a bucket, else the permits; of a block, which is no quota, nothing. */
+    public long quota() {
+        return algorithm.hasBurst() ? burst : algorithm.isQuota() ? permits : 0;
     }
 
     /**
@@ -156,20 +255,26 @@ public record Limit(
         return new Limit(name, algorithm, newPermits, newPeriodMicros, newBurst, identity, terms);
     }
 
-    /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}. */
+    /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}; {@code 1month}. */
     public String periodText() {
+        return terms instanceof CalendarWindow calendar ? calendar.periodText() : text(periodMicros);
+    }
+
+    static String text(long micros) {
         int unit = 0;
-        while (periodMicros % UNIT_MICROS[unit] != 0) {
+        while (micros % UNIT_MICROS[unit] != 0) {
             unit++;
         }
-        return periodMicros / UNIT_MICROS[unit] + UNITS[unit];
+        return micros / UNIT_MICROS[unit] + UNITS[unit];
     }
 
     /** The limit as configuration text: {@code 3/10s sliding-list}. */
     @Override
     public String toString() {
-        return permits + "/" + periodText() + " " + algorithm.text()
-                + (burst != permits ? " burst " + burst : "")
+        boolean isStock = algorithm == Algorithm.ALLOTMENT;
+        return permits + (isStock ? "" : "/" + periodText()) + " " + algorithm.text()
+                + (isStock ? " each " + burst : burst != permits ? " burst " + burst : "")
+                + (isStock && periodMicros < MAX_PERIOD_MICROS ? " hold " + periodText() : "")
                 + (terms == null ? "" : " " + terms)
                 + (name == null ? "" : " name " + name);
     }
@@ -188,6 +293,10 @@ public record Limit(
             b = rest;
         }
         return a;
+    }
+
+    private static long micros(Instant time) {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, time);
     }
 
     private static long micros(Duration period) {

@@ -1,5 +1,6 @@
 package io.limiter;
 
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,9 @@ public final class LimitOutcome {
     /** The {@code retryAfterMicros} of a charge that can never pass. */
     public static final long NEVER = -1;
 
+    /** Those of an allotment, by the numbers that its script gives them. */
+    private static final List<DenialReason> REASONS = List.of(DenialReason.values());
+
     // The parts of the charge rather than the charge: one of these is kept with each decision.
     private final Policy policy;
     private final PartitionKey key;
@@ -24,7 +28,10 @@ public final class LimitOutcome {
     private final boolean allowed;
     private final long permits;
     private final long remaining;
-    /** The stamp where the limit allows the charge, else how long to wait: nobody needs the other one. */
+    /**
+     * The stamp where the limit allows the charge, else how long to wait: nobody needs the other one. Below 0 is never: of an
+     * allotment the number of the reason, negative.
+     */
     private final long stampOrWait;
 
     private final long next;
@@ -40,7 +47,8 @@ public final class LimitOutcome {
      * @param retryAfterMicros see {@link #retryAfterMicros()}; without meaning where allowed
      * @param nextMicros see {@link #nextMicros()}
      * @param resetMicros see {@link #resetMicros()}
-     * @param stampMicros see {@link #stampMicros()}; without meaning where not allowed
+     * @param stampMicros see {@link #stampMicros()}; where an allotment denies, the number of its {@link #reason()}; else
+     *     without meaning where not allowed
      */
     public LimitOutcome(
             Charge charge,
@@ -58,7 +66,11 @@ public final class LimitOutcome {
         this.limit = limit;
         this.allowed = allowed;
         this.remaining = remaining;
-        this.stampOrWait = allowed ? stampMicros : retryAfterMicros;
+        boolean isReason = limit.algorithm() == Algorithm.ALLOTMENT
+                && retryAfterMicros == NEVER
+                && stampMicros > 0
+                && stampMicros < REASONS.size();
+        this.stampOrWait = allowed ? stampMicros : isReason ? -stampMicros : retryAfterMicros;
         this.next = nextMicros;
         this.reset = resetMicros;
     }
@@ -83,7 +95,12 @@ public final class LimitOutcome {
         return allowed;
     }
 
-    /** Permits left after this answer. */
+    /** Whether it is a block that denies. */
+    public boolean blocked() {
+        return !allowed && limit.algorithm() == Algorithm.BLOCK;
+    }
+
+    /** Permits left after this answer; of a block the denials that are left until it denies. */
     public long remaining() {
         return remaining;
     }
@@ -93,7 +110,15 @@ public final class LimitOutcome {
      * limit can ever give.
      */
     public long retryAfterMicros() {
-        return allowed ? 0 : stampOrWait;
+        return allowed ? 0 : Math.max(NEVER, stampOrWait);
+    }
+
+    /** Why the limit denies the charge; null where it allows it. */
+    public @Nullable DenialReason reason() {
+        if (allowed || limit.algorithm() != Algorithm.ALLOTMENT) {
+            return allowed ? null : DenialReason.QUOTA;
+        }
+        return stampOrWait < 0 ? REASONS.get((int) -stampOrWait) : DenialReason.NOT_OPEN;
     }
 
     /** Time until there is more quota than now; 0 when there is all of it. */
@@ -134,7 +159,8 @@ public final class LimitOutcome {
 
     @Override
     public String toString() {
-        return "LimitOutcome[" + charge() + ", " + limit + ", " + (allowed ? "allowed" : "denied") + ", remaining="
+        return "LimitOutcome[" + charge() + ", " + limit + ", " + (allowed ? "allowed" : "denied by " + reason())
+                + ", remaining="
                 + remaining + ", retryAfterMicros=" + retryAfterMicros() + ", nextMicros=" + next + ", resetMicros="
                 + reset + ", stampMicros=" + stampMicros() + "]";
     }

@@ -15,6 +15,9 @@ public interface LimiterMXBean {
     /** How many calls each policy denied, in the same form. */
     Map<String, Map<Decision.Source, Long>> getDenied();
 
+    /** How many of those were denied because their key is blocked, by policy. */
+    Map<String, Long> getBlocked();
+
     /** How often the backend gave no decision, by reason. */
     Map<BackendException.Kind, Long> getFailures();
 

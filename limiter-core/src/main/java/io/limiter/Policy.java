@@ -2,6 +2,7 @@ package io.limiter;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -37,11 +38,15 @@ public record Policy(
     public Policy {
         Limit.checkName("policy", name);
         Objects.requireNonNull(onFailure, "onFailure");
-        if (limits.isEmpty()) {
+        if (limits.stream().noneMatch(limit -> limit.algorithm().isQuota())) {
             throw new IllegalArgumentException(
                     "policy '" + name + "' has no limit; give it at least one, such as 3/10s");
         }
-        limits = named(name, limits);
+        limits = named(name, inOrder(name, limits));
+        if (onFailure != FailureMode.DENY && usualMode(limits) == FailureMode.DENY) {
+            throw new IllegalArgumentException("RL-174 policy '" + name + "' with " + limits + " answers '"
+                    + onFailure.text() + "' while Redis can't; it would sell what is sold already. Write deny");
+        }
         if (deadline != null
                 && (deadline.compareTo(SHORTEST_DEADLINE) < 0 || deadline.compareTo(LONGEST_DEADLINE) > 0)) {
             throw new IllegalArgumentException("policy '" + name + "' has a deadline of " + deadline
@@ -54,9 +59,15 @@ public record Policy(
         this(name, limits, onFailure, null);
     }
 
-    /** A policy with {@link FailureMode#LOCAL}. */
+    /** A policy with {@link FailureMode#LOCAL}; with {@link FailureMode#DENY} where a limit can't be shared. */
     public static Policy of(String name, Limit... limits) {
-        return new Policy(name, List.of(limits), FailureMode.LOCAL, null);
+        return new Policy(name, List.of(limits), usualMode(List.of(limits)), null);
+    }
+
+    private static FailureMode usualMode(List<Limit> limits) {
+        return limits.stream().allMatch(limit -> limit.algorithm().isShareable())
+                ? FailureMode.LOCAL
+                : FailureMode.DENY;
     }
 
     /** The same policy with another failure mode. */
@@ -67,6 +78,28 @@ public record Policy(
     /** The same policy, for which a decision waits at most so long for the backend. */
     public Policy deadline(Duration longest) {
         return new Policy(name, limits, onFailure, Objects.requireNonNull(longest, "deadline"));
+    }
+
+    /** Whether one of its limits counts {@linkplain Charge#member() members}. */
+    public boolean takesMembers() {
+        // No stream: rules ask it for each call.
+        for (Limit limit : limits) {
+            if (limit.algorithm().takesMembers()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What blocks a key after many denials, which is the last of the limits; null for nothing. */
+    public @Nullable Limit block() {
+        Limit last = limits.get(limits.size() - 1);
+        return last.algorithm() == Algorithm.BLOCK ? last : null;
+    }
+
+    /** The same policy, which counts no denials and blocks nobody. */
+    Policy withoutBlock() {
+        return block() == null ? this : new Policy(name, limits.subList(0, limits.size() - 1), onFailure, deadline);
     }
 
     /** Each limit divided among so many instances. */
@@ -80,14 +113,26 @@ public record Policy(
                         deadline);
     }
 
+    /** A block is asked last, because it counts what the others deny. */
+    private static List<Limit> inOrder(String policy, List<Limit> limits) {
+        List<Limit> ordered = new ArrayList<>(limits);
+        ordered.sort(Comparator.comparing(limit -> !limit.algorithm().isQuota()));
+        if (ordered.size() > 1 && !ordered.get(ordered.size() - 2).algorithm().isQuota()) {
+            throw new IllegalArgumentException("policy '" + policy + "' has two blocks; give it one");
+        }
+        return ordered;
+    }
+
     private static List<Limit> named(String policy, List<Limit> limits) {
+        long quotas =
+                limits.stream().filter(limit -> limit.algorithm().isQuota()).count();
         Set<String> names = new HashSet<>();
         Set<String> identities = new HashSet<>();
         List<Limit> named = new ArrayList<>(limits.size());
         for (Limit limit : limits) {
             Limit one = limit.name() != null
                     ? limit
-                    : limit.called(limits.size() == 1 ? policy : policy + "-" + limit.periodText());
+                    : limit.called(quotas == 1 ? policy : policy + "-" + limit.periodText());
             if (!names.add(one.givenName())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits called '" + one.name()
                         + "'; give one of them a name of its own ('" + limit + " name other')");

@@ -196,6 +196,22 @@ public interface RateLimiter extends AutoCloseable {
      */
     CompletionStage<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which);
 
+    /**
+     * Confirms what an allowed decision took of an {@link Algorithm#ALLOTMENT}, when the purchase is complete: it does not run
+     * out any more, and can't be given back. Without a hold it only does the latter. A decision on another machine, or after a restart, is
+     * got by asking again with the request id. To confirm again changes nothing.
+     *
+     * @return whether it is confirmed; false where the hold had run out or was given back, or nothing was taken of an
+     *     allotment
+     * @throws BackendException if the backend can't do it now, or it is not known whether it has: confirm again
+     */
+    default boolean confirm(Decision decision) {
+        return BackendException.result(confirmAsync(decision).toCompletableFuture());
+    }
+
+    /** As {@link #confirm}, without blocking; the stage completes exceptionally with {@link BackendException}. */
+    CompletionStage<Boolean> confirmAsync(Decision decision);
+
     /** What it has decided so far, by policy. */
     Counters counters();
 

@@ -13,6 +13,11 @@ public interface Terms {
      */
     String options(long unixMicros);
 
+    /** The period that the script gets at that time: the written one, unless windows differ in length. In microseconds. */
+    default long periodMicros(long written, long unixMicros) {
+        return written;
+    }
+
     /** The words of configuration text that follow the algorithm. */
     @Override
     String toString();

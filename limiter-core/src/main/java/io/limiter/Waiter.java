@@ -16,8 +16,8 @@ final class Waiter {
     /** Completed by the queues, or cancelled by the caller. */
     final CompletableFuture<Decision> promise = new CompletableFuture<>();
 
-    /** By policy and key: those of a local share are other charges. */
-    private final Map<Object, Long> waitMicros = new HashMap<>();
+    /** By quota: those of a local share are other charges. */
+    private final Map<List<@Nullable Object>, Long> waitMicros = new HashMap<>();
 
     private final long sinceMicros;
 
@@ -47,7 +47,7 @@ final class Waiter {
         this.sinceMicros = sinceMicros;
         // Asked once and here, because code of a caller may be slow and may throw.
         for (Charge charge : charges) {
-            waitMicros.put(charge.quota(), micros(maxWaits.apply(charge)));
+            waitMicros.put(charge.quota(), micros(charge.policy(), maxWaits.apply(charge)));
         }
     }
 
@@ -56,7 +56,12 @@ final class Waiter {
         return sinceMicros + waitMicros.getOrDefault(charge.quota(), 0L);
     }
 
-    private static long micros(Duration wait) {
+    private static long micros(Policy policy, Duration wait) {
+        if (!wait.isZero() && policy.takesMembers()) {
+            // Calls of known members would wait behind those that are denied.
+            throw new IllegalArgumentException(
+                    "policy '" + policy.name() + "' counts members, so no call to it can wait; ask without a wait");
+        }
         if (wait.isNegative() || wait.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("a wait of " + wait + " is outside 0 s to 1 day; write a shorter one");
         }

@@ -31,7 +31,9 @@ import org.junit.jupiter.api.Test;
 
 /** A limiter in the JMX of this JVM, as a tool from elsewhere reads it. */
 class JmxTest {
-    private static final String[] ATTRIBUTES = {"Allowed", "Denied", "Failures", "Servers", "Deciding", "Findings"};
+    private static final String[] ATTRIBUTES = {
+        "Allowed", "Denied", "Blocked", "Failures", "Servers", "Deciding", "Findings"
+    };
 
     private final MBeanServer jmx = ManagementFactory.getPlatformMBeanServer();
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -68,6 +69,20 @@ class WaitingTest {
         assertEquals(1 + 2 + 7, backend.asked.size());
         assertEquals(0, limiter.waiting());
         assertEquals(0, timer.size(), "nothing is left");
+    }
+
+    @Test
+    void aCallWaitsForTheTurnOfTheCalendar() {
+        Policy aligned =
+                Policy.of("aligned", Limit.fixedWindow(2, Duration.ofMinutes(1)).aligned(ZoneOffset.UTC));
+        long toTurn = 60_000_000 - timer.time.nowMicros() % 60_000_000;
+        for (int i = 0; i < 5; i++) {
+            ask("a" + i, aligned, Duration.ofMinutes(1));
+        }
+        timer.advance(toTurn - 1);
+        assertEquals(List.of("a0", "a1"), admitted);
+        timer.advance(1);
+        assertEquals(List.of("a0", "a1", "a2", "a3"), admitted);
     }
 
     /** Nobody gets past those that wait, neither by waiting nor by not waiting. */

@@ -1,6 +1,5 @@
 package io.limiter.config;
 
-import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.address.IpNetwork;
@@ -90,7 +89,7 @@ final class Binder {
         Map<String, Policy> policies = new LinkedHashMap<>();
         Set<String> named = Group.POLICIES.names(entries.all());
         for (String name : named) {
-            policies.computeIfAbsent(name, n -> policy(n, Group.POLICIES.start + n + "."));
+            policies.computeIfAbsent(name, n -> PolicyEntries.policy(entries, n, Group.POLICIES.start + n + "."));
         }
         List<RuleDefinition> rules = new ArrayList<>();
         for (String name : Group.RULES.names(entries.all())) {
@@ -199,29 +198,6 @@ final class Binder {
                 text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"), "form of headers", Headers.DRAFT_10);
     }
 
-    /** The policy of the entries limits, on-failure and deadline; null when it is wrong, which is noted. */
-    private @Nullable Policy policy(String name, String here) {
-        FailureMode mode = onFailure(here);
-        Duration deadline = deadline(here);
-        String limits = here + "limits";
-        if (entries.get(limits) == null) {
-            entries.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
-        }
-        return entries.read(limits, text -> new Policy(name, LimitText.parseAll(text), mode, deadline));
-    }
-
-    private FailureMode onFailure(String here) {
-        return entries.choice(here + "on-failure", "mode", FailureMode.LOCAL);
-    }
-
-    private @Nullable Duration deadline(String here) {
-        return entries.read(here + "deadline", text -> {
-            Duration longest = LimitText.parseDuration(text);
-            RedisSettings.checkWait(longest, 1);
-            return longest;
-        });
-    }
-
     /** The plans of a rule, each with a policy; null when something is wrong, which is noted. */
     private @Nullable RulePlans plansOfRule(String name, PlanSettings plans) {
         String here = Group.RULES.start + name + ".";
@@ -234,10 +210,8 @@ final class Binder {
                 return null;
             }
         }
-        return entries.read(
-                here + "plan",
-                text -> RulePlans.parse(
-                        text, RulePlans.policies(name, plans.limits(), onFailure(here), deadline(here))));
+        PolicyEntries policies = PolicyEntries.read(entries, here);
+        return entries.read(here + "plan", text -> RulePlans.parse(text, policies.ofPlans(name, plans.limits())));
     }
 
     /** The policy of the default plan of a rule; null when there is none, which is noted. */
@@ -307,7 +281,7 @@ final class Binder {
                             + here + "plan = header:X-Plan, or remove this line");
         }
         if (reference == null && own != null) {
-            return policy(name, here);
+            return PolicyEntries.policy(entries, name, here);
         }
         if (reference == null) {
             entries.note(
@@ -339,7 +313,7 @@ final class Binder {
         for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
             keys().forEach(one -> known.add(one.replace("<name>", owner)));
         }
-        String near = Suggestion.of(whole, known);
+        String near = Suggestion.of(whole + Group.lacking(whole), known);
         return near.isEmpty() ? "; remove it" : near;
     }
 }

@@ -62,6 +62,7 @@ final class Changes {
             section.put("scope", rule.scope());
             section.put("mode", rule.mode());
             section.put("cost", rule.charging().cost());
+            section.put("member", rule.charging().member());
             section.put("wait", rule.charging().maxWait());
             section.put("outcomes", shown(rule.charging().outcomes()));
             RulePlans plans = rule.charging().plans();

@@ -1,6 +1,7 @@
 package io.limiter.config;
 
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,44 +10,68 @@ import org.jspecify.annotations.Nullable;
  * @param cost how many permits a request costs
  * @param outcomes which responses keep it; null for all
  * @param plans the policies by plan of the caller; null for one policy
+ * @param member the parts of the member that the request is for, as those of a key, for policies that count members;
+ *     empty for none
  * @param maxWait how long a request that the rule denies is held until its permits are due; zero for not at all
  */
 public record Charging(
         RequestCost cost,
         @Nullable Outcomes outcomes,
         @Nullable RulePlans plans,
+        List<KeyPart> member,
         Duration maxWait) {
     /** One permit for each request, whatever the response. */
-    public static final Charging ONE_PERMIT = new Charging(RequestCost.of(1), null, null, Duration.ZERO);
+    public static final Charging ONE_PERMIT = new Charging(RequestCost.of(1), null, null, List.of(), Duration.ZERO);
+
+    /** Copies the member. */
+    public Charging {
+        member = List.copyOf(member);
+    }
 
     /** What the properties below a key say. */
     static Charging read(Entries entries, String here, @Nullable RulePlans plans) {
-        return new Charging(RequestCost.read(entries, here), outcomes(entries, here), plans, maxWait(entries, here));
+        return new Charging(
+                RequestCost.read(entries, here),
+                outcomes(entries, here),
+                plans,
+                entries.read(here + "member", List.of(), Charging::member),
+                maxWait(entries, here));
     }
 
-    /** Whether the user must be known, because the plan is one of the user's attributes. */
+    private static List<KeyPart> member(String text) {
+        List<KeyPart> parts = KeyPart.parseAll(text);
+        Problems.refuseIf(parts.isEmpty(), "with one member for all there is nothing to count; write header:X-User");
+        return parts;
+    }
+
+    /** Whether the user must be known: the plan is one of the user's attributes, or the member has the user. */
     boolean needsUser() {
-        return plans != null && plans.source() == RulePlans.Source.USER;
+        return plans != null && plans.source() == RulePlans.Source.USER || member.contains(KeyPart.USER);
     }
 
     /** The same with this cost. */
     public Charging withCost(RequestCost other) {
-        return new Charging(other, outcomes, plans, maxWait);
+        return new Charging(other, outcomes, plans, member, maxWait);
     }
 
     /** The same with these outcomes. */
     public Charging withOutcomes(Outcomes others) {
-        return new Charging(cost, others, plans, maxWait);
+        return new Charging(cost, others, plans, member, maxWait);
     }
 
     /** The same with these plans. */
     public Charging withPlans(RulePlans others) {
-        return new Charging(cost, outcomes, others, maxWait);
+        return new Charging(cost, outcomes, others, member, maxWait);
+    }
+
+    /** The same with a member of these parts. */
+    public Charging withMember(KeyPart... parts) {
+        return new Charging(cost, outcomes, plans, List.of(parts), maxWait);
     }
 
     /** The same with this wait. */
     public Charging withMaxWait(Duration longest) {
-        return new Charging(cost, outcomes, plans, longest);
+        return new Charging(cost, outcomes, plans, member, longest);
     }
 
     /** A wait that is written is never zero: that would be a rule without one. */

@@ -27,6 +27,13 @@ final class ConfiguredPolicies {
             String here = Group.RULES.start + name + ".";
             problems.on(here + "path", rule.paths())
                     .must(names.add(name), "RL-106 there is another rule '" + name + "'; rename one of the two");
+            problems.on(here + "member", rule.charging().member())
+                    .must(
+                            !rule.charging().member().isEmpty()
+                                    || rule.policies().stream().noneMatch(Policy::takesMembers),
+                            "RL-164 the policy of rule '" + name
+                                    + "' counts members, and without a member all requests have the same one, so nearly"
+                                    + " nothing is limited; add " + here + "member = header:X-User");
             for (Policy policy : rule.policies()) {
                 Policy other = all.putIfAbsent(policy.name(), policy);
                 problems.on(here + "limits", policy.limits())

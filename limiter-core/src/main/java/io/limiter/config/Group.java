@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
 enum Group {
-    POLICIES("limiter.policies.", "limits", "on-failure", "deadline"),
+    POLICIES("limiter.policies.", "limits", "on-failure", "deadline", "block", "opens", "closes"),
     PLANS("limiter.plans.", "limits"),
     RULES(
             "limiter.rules.",
@@ -30,6 +30,9 @@ enum Group {
             "limits",
             "on-failure",
             "deadline",
+            "block",
+            "opens",
+            "closes",
             "ipv6-prefix",
             "position",
             "cost",
@@ -38,6 +41,7 @@ enum Group {
             "default-plan",
             "count-on",
             "refund-on",
+            "member",
             "wait");
 
     /** What all of its keys begin with. */
@@ -74,6 +78,15 @@ enum Group {
                 .map(entry -> name(entry.key()))
                 .filter(Objects::nonNull)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** What a key lacks that ends with the name: the property that a policy or rule can't be without. Empty for other keys. */
+    static String lacking(String key) {
+        return Arrays.stream(values())
+                .filter(group -> key.startsWith(group.start) && key.indexOf('.', group.start.length()) < 0)
+                .map(group -> "." + group.properties.get(0))
+                .findFirst()
+                .orElse("");
     }
 
     /** All keys of a name. */

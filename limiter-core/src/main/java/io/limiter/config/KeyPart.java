@@ -65,6 +65,11 @@ public record KeyPart(Kind kind, @Nullable String name) {
             return this == HEADER || this == COOKIE || this == SESSION || this == BEARER || this == QUERY;
         }
 
+        /** Whether a client can write what belongs to another one. Of a class nobody knows. */
+        boolean canBeAnothers() {
+            return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
+        }
+
         private boolean canBeNamed(String name) {
             return this == QUERY
                     ? name.matches("[^\\s\\p{Cntrl}]{1,64}")

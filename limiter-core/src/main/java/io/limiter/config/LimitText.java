@@ -1,8 +1,13 @@
 package io.limiter.config;
 
 import io.limiter.Algorithm;
+import io.limiter.CalendarWindow;
 import io.limiter.Limit;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -15,15 +20,49 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The grammar of limits: {@code N/period [algorithm] [burst B] [name X]}, items separated by commas. The period is a
- * number and {@code us ms s m h d} or a word ({@code 3/second}, {@code 100/5minutes}), with or without the number. The
- * algorithm is {@code sliding-list} unless written.
+ * The grammar of limits: {@code N/period [algorithm] [burst B] [repeat deny] [aligned ZONE] [name X]}, items separated by
+ * commas. The period is a number and {@code us ms s m h d} or a word ({@code 3/second}, {@code 100/5minutes}), with or
+ * without the number; of an aligned limit also {@code 1w} and {@code 1month}. The algorithm is {@code sliding-list} unless
+ * written. A stock has no period: {@code N allotment [each M] [hold DURATION] [opens TIME] closes TIME [name X]}, with times
+ * such as {@code 2026-11-27T10:00+01:00}.
  */
 public final class LimitText {
     private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
+    private static final Pattern BLOCK =
+            Pattern.compile("(?<denials>\\S+)\\s+for\\s+(?<first>\\S+)\\s+up\\s+to\\s+(?<longest>\\S+)");
     private static final String BURST = "burst";
+    private static final String ALIGNED = "aligned";
     private static final String NAME = "name";
+    private static final String REPEAT = "repeat";
     private static final String ALGORITHM = "algorithm";
+    private static final String EACH = "each";
+    private static final String HOLD = "hold";
+    private static final String OPENS = "opens";
+    private static final String CLOSES = "closes";
+    private static final String TIME = "2026-11-27T10:00+01:00";
+    /** The words that a value follows, and examples of those. */
+    private static final Map<String, String> VALUED = Map.of(
+            BURST,
+            "20",
+            REPEAT,
+            "deny",
+            ALIGNED,
+            "Europe/Rome",
+            NAME,
+            "hourly",
+            EACH,
+            "2",
+            HOLD,
+            "15m",
+            OPENS,
+            TIME,
+            CLOSES,
+            TIME);
+
+    /** When a stock can be sold: words, and properties of policies. */
+    static final List<String> TIMES = List.of(OPENS, CLOSES);
+
+    private static final List<String> OF_STOCKS = List.of(EACH, HOLD, OPENS, CLOSES);
 
     private LimitText() {}
 
@@ -33,7 +72,21 @@ public final class LimitText {
      * @throws IllegalArgumentException if an item is wrong; the message says which, why, and what to write
      */
     public static List<Limit> parseAll(String text) {
-        return each(items(text), LimitText::parse);
+        return parseAll(text, Map.of());
+    }
+
+    /**
+     * The same, for a policy that says itself when its stocks open and close.
+     *
+     * @param times what {@code opens} and {@code closes} are where a limit does not say it
+     */
+    static List<Limit> parseAll(String text, Map<String, String> times) {
+        List<Limit> limits = each(items(text), item -> parse(item, times));
+        Problems.refuseIf(
+                !times.isEmpty() && limits.stream().allMatch(limit -> limit.algorithm() != Algorithm.ALLOTMENT),
+                "RL-171 the policy opens or closes and has no stock; write a limit such as '100 allotment each 2', or"
+                        + " remove opens and closes");
+        return limits;
     }
 
     /** What stands between commas. */
@@ -62,13 +115,55 @@ public final class LimitText {
      * @throws IllegalArgumentException as {@link #parseAll}
      */
     public static Limit parse(String item) {
+        return parse(item, Map.of());
+    }
+
+    private static Limit parse(String item, Map<String, String> times) {
         String text = item.strip();
         Problems.refuseIf(text.isEmpty(), "an item is empty; write limits such as 3/10s, separated by one comma");
         try {
-            return limit(text.split("\\s+"));
+            return limit(text.split("\\s+"), times);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("in '" + text + "': " + e.getMessage(), e);
+            // A code comes first.
+            throw new IllegalArgumentException(
+                    String.valueOf(e.getMessage())
+                            .replaceFirst("^(RL-[0-9]+ )?", "$1" + Matcher.quoteReplacement("in '" + text + "': ")),
+                    e);
         }
+    }
+
+    /**
+     * A block, such as {@code 20/10m for 15m up to 24h}: so many denials within that time block a key, at first for 15 minutes, then
+     * twice as long each time, at most for a day.
+     *
+     * @throws IllegalArgumentException as {@link #parseAll}
+     */
+    public static Limit parseBlock(String text) {
+        Matcher words = BLOCK.matcher(text.strip());
+        try {
+            Problems.refuseIf(!words.matches(), "these are not its words");
+            Limit window = parse(words.group("denials") + " " + Algorithm.FIXED_WINDOW.text());
+            return Limit.block(
+                    window.permits(),
+                    window.period(),
+                    parseDuration(words.group("first")),
+                    parseDuration(words.group("longest")));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "RL-176 '" + text + "' is no block: " + e.getMessage()
+                            + "; write how many denials within what time, how long the first block lasts and how long"
+                            + " the longest, such as 20/10m for 15m up to 24h",
+                    e);
+        }
+    }
+
+    /** The limits, and a block if there is one. */
+    static List<Limit> with(@Nullable Limit block, List<Limit> limits) {
+        List<Limit> all = new ArrayList<>(limits);
+        if (block != null) {
+            all.add(block);
+        }
+        return all;
     }
 
     /**
@@ -81,29 +176,31 @@ public final class LimitText {
         return Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000);
     }
 
-    private static Limit limit(String[] words) {
+    private static Limit limit(String[] words, Map<String, String> times) {
         int slash = words[0].indexOf('/');
-        Problems.refuseIf(
-                slash < 0, "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
         String second = words.length > 1 ? words[1] : "";
+        boolean isStock = second.equalsIgnoreCase(Algorithm.ALLOTMENT.text());
+        Problems.refuseIf(
+                slash < 0 && !isStock,
+                "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
         Problems.refuseIf(
                 words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
                 "the period has a space in it; write '" + words[0] + second + "'");
-        long permits = number("permits", words[0].substring(0, slash));
-        long period = micros(words[0].substring(slash + 1));
-        Map<String, String> options = new HashMap<>();
-        for (int i = 1; i < words.length; i++) {
-            String word = words[i].toLowerCase(Locale.ROOT);
-            boolean valued = word.equals(BURST) || word.equals(NAME);
-            Problems.refuseIf(
-                    valued && i + 1 == words.length,
-                    "'" + word + "' needs a value, such as " + (word.equals(BURST) ? "burst 20" : "name hourly"));
-            String option = valued ? word : ALGORITHM;
-            Problems.refuseIf(
-                    options.putIfAbsent(option, words[valued ? i + 1 : i]) != null,
-                    "'" + words[i] + "' comes too late: a limit has one " + option + "; separate limits by a comma");
-            i += valued ? 1 : 0;
+        Map<String, String> options = options(words);
+        long permits = number("permits", slash < 0 ? words[0] : words[0].substring(0, slash));
+        if (isStock) {
+            Problems.refuseIf(slash >= 0, "a stock has no period; write '" + permits + " allotment'");
+            times.forEach(options::putIfAbsent);
+            return stock(permits, options);
         }
+        for (String word : OF_STOCKS) {
+            Problems.refuseIf(
+                    options.containsKey(word),
+                    "'" + word + "' needs an allotment; write '" + permits + " allotment', or leave it out");
+        }
+        String zone = options.get(ALIGNED);
+        String periodText = words[0].substring(slash + 1);
+        long period = zone == null ? micros(periodText) : calendarMicros(periodText);
         Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
         String written = options.get(BURST);
         long burst = written == null ? permits : number(BURST, written);
@@ -111,7 +208,72 @@ public final class LimitText {
                 written != null && !algorithm.hasBurst(),
                 "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
                         + "', or leave the burst out");
-        return new Limit(options.get(NAME), algorithm, permits, period, burst);
+        Limit limit = new Limit(options.get(NAME), algorithm, permits, period, burst);
+        String repeat = options.get(REPEAT);
+        Problems.refuseIf(
+                repeat != null && !repeat.equalsIgnoreCase("deny"),
+                "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
+        limit = repeat == null ? limit : limit.denyingRepeats();
+        return zone == null ? limit : limit.aligned(zone(zone));
+    }
+
+    private static ZoneId zone(String id) {
+        try {
+            return ZoneId.of(id);
+        } catch (DateTimeException e) {
+            List<String> regions = ZoneId.getAvailableZoneIds().stream()
+                    .filter(known -> known.contains("/"))
+                    .toList();
+            throw new IllegalArgumentException(
+                    "'" + id + "' is no time zone; write a region such as Europe/Rome, UTC, or an offset such as +02:00"
+                            + Suggestion.of(id, regions),
+                    e);
+        }
+    }
+
+    /** The words behind the first one, with their values. */
+    private static Map<String, String> options(String[] words) {
+        Map<String, String> options = new HashMap<>();
+        for (int i = 1; i < words.length; i++) {
+            String word = words[i].toLowerCase(Locale.ROOT);
+            String example = VALUED.get(word);
+            Problems.refuseIf(
+                    example != null && i + 1 == words.length,
+                    "'" + word + "' needs a value, such as " + word + " " + example);
+            String option = example != null ? word : ALGORITHM;
+            Problems.refuseIf(
+                    options.putIfAbsent(option, words[example != null ? i + 1 : i]) != null,
+                    "'" + words[i] + "' comes too late: a limit has one " + option + "; separate limits by a comma");
+            i += example != null ? 1 : 0;
+        }
+        return options;
+    }
+
+    private static Limit stock(long permits, Map<String, String> options) {
+        Problems.refuseIf(options.containsKey(BURST), "a stock has no burst; write 'each', or leave the burst out");
+        String closes = options.get(CLOSES);
+        if (closes == null) {
+            throw new IllegalArgumentException("RL-171 nothing says when the stock closes; write 'closes " + TIME
+                    + "', or the property closes of its policy");
+        }
+        String opens = options.get(OPENS);
+        Limit limit = Limit.allotment(
+                permits,
+                number(EACH, options.getOrDefault(EACH, permits == 0 ? "0" : "1")),
+                parseDuration(options.getOrDefault(HOLD, "0s")),
+                opens == null ? null : time(opens),
+                time(closes));
+        String name = options.get(NAME);
+        return name == null ? limit : limit.named(name);
+    }
+
+    private static Instant time(String text) {
+        try {
+            return ZonedDateTime.parse(text).toInstant();
+        } catch (DateTimeException e) {
+            throw new IllegalArgumentException(
+                    "RL-173 '" + text + "' is no time with a zone or offset; write one such as " + TIME, e);
+        }
     }
 
     private static long number(String what, String digits) {
@@ -136,13 +298,21 @@ public final class LimitText {
         };
     }
 
+    private static long calendarMicros(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "1w", "w", "1week", "week" -> CalendarWindow.WEEK_MICROS;
+            case "1month", "month" -> CalendarWindow.MONTH_MICROS;
+            default -> micros(text);
+        };
+    }
+
     private static long micros(String text) {
         Matcher amount = AMOUNT.matcher(text);
         Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
             throw new IllegalArgumentException("'" + text
                     + "' is no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
-                    + " day)");
+                    + " day); 1w and 1month need 'fixed aligned ZONE'");
         }
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : number("period", digits);

@@ -103,7 +103,7 @@ public record LimiterConfig(
                 ReloadSettings.NONE);
     }
 
-    /** What makes requests not counted, or not denied: sentences that begin with a code of docs/diagnostics.md. */
+    /** What makes requests not counted, not denied, or denied because of others: sentences that begin with a code of docs/diagnostics.md. */
     public List<String> uncounted() {
         return Uncounted.of(this);
     }

@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import io.limiter.Algorithm;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.address.IpAddress;
@@ -80,6 +81,10 @@ public record RuleDefinition(
         problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
         problems.on(here + "except", scope.except()).check(all -> all.forEach(RuleDefinition::checkExempt));
         problems.on(here + "key", key).check(all -> checkKey(all, pathsOfKey));
+        problems.on(here + "member", charging.member()).check(member -> {
+            checkKey(member, pathsOfKey);
+            checkMember(charging, policies(policy, charging));
+        });
         problems.on(here + "cost", charging.cost())
                 .check(cost -> policies(policy, charging).forEach(one -> checkCost(cost, one)));
         problems.on(here + "shadow", mode)
@@ -91,6 +96,12 @@ public record RuleDefinition(
                 .must(
                         !charging.maxWait().isNegative() && charging.maxWait().compareTo(LONGEST_WAIT) <= 0,
                         "no wait up to 1m: clients and proxies give up earlier; write one such as 500ms");
+        problems.on(here + "wait", charging.maxWait())
+                .must(
+                        charging.maxWait().isZero()
+                                || policies(policy, charging).stream().allMatch(one -> one.block() == null),
+                        "RL-177 a request that waits is denied first, and denials block here, so a caller that waits in good faith would"
+                                + " be blocked; remove the wait or the block");
         problems.on(here + "plan", charging.plans()).check(plans -> checkPlans(plans, policy, parts));
         problems.range(
                 here + "ipv6-prefix", ipv6PrefixBits, ClientIpSettings.LEAST_IPV6_PREFIX_BITS, IpAddress.IPV6_BITS);
@@ -191,6 +202,16 @@ public record RuleDefinition(
         return Position.of(key, other, how) == Position.AFTER_AUTHENTICATION ? Position.AFTER_AUTHENTICATION : position;
     }
 
+    /**
+     * Whether a client can have the key of another one denied, and so blocked: where nothing in it is the client's address, or what
+     * only that client has.
+     */
+    boolean letsOthersBlock() {
+        return mode == Mode.ENFORCED
+                && policies().stream().anyMatch(one -> one.block() != null)
+                && key.stream().allMatch(part -> part.kind().canBeAnothers());
+    }
+
     /** All policies that it may charge. */
     public Collection<Policy> policies() {
         return policies(policy, charging);
@@ -262,11 +283,26 @@ public record RuleDefinition(
     private static void checkCost(RequestCost cost, Policy policy) {
         for (Limit limit : policy.limits()) {
             Problems.refuseIf(
+                    limit.algorithm() == Algorithm.DISTINCT && !cost.isFree() && !cost.equals(RequestCost.of(1)),
+                    "RL-165 '" + limit + "' of policy '" + policy.name()
+                            + "' counts different members, and a request has one; remove the cost, or charge it by another"
+                            + " rule");
+            Problems.refuseIf(
                     cost.header() == null && cost.exceeds(limit),
                     "RL-165 no request could ever be allowed: '" + limit + "' of policy '" + policy.name()
                             + "' grants at most " + limit.capacity()
                             + " at once; write a smaller cost or a greater limit");
         }
+    }
+
+    private static void checkMember(Charging charging, Collection<Policy> policies) {
+        boolean counted = policies.stream().anyMatch(Policy::takesMembers);
+        Problems.refuseIf(
+                !counted && !charging.member().isEmpty(),
+                "RL-163 none of its policies counts members; add a limit such as 5/1h distinct, or remove this line");
+        Problems.refuseIf(
+                counted && !charging.maxWait().isZero(),
+                "RL-106 its policy counts members, and no request can wait for that; remove the wait");
     }
 
     private static void checkPlans(RulePlans plans, Policy policy, List<KeyPart> key) {

@@ -1,14 +1,9 @@
 package io.limiter.config;
 
-import io.limiter.FailureMode;
-import io.limiter.Limit;
 import io.limiter.Policy;
-import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The plans of a rule: each caller has one, and its limits. The policy of a plan is called {@code <rule>.<plan>}, so that two rules
@@ -56,14 +51,6 @@ public record RulePlans(Source source, String name, Map<String, Policy> policies
             source = source == Source.RESOLVER && text.startsWith(one.prefix) ? one : source;
         }
         return new RulePlans(source, text.substring(source.prefix.length()), policies);
-    }
-
-    /** The policies of plans for a rule. */
-    static Map<String, Policy> policies(
-            String rule, Map<String, List<Limit>> plans, FailureMode onFailure, @Nullable Duration deadline) {
-        Map<String, Policy> all = new LinkedHashMap<>();
-        plans.forEach((plan, limits) -> all.put(plan, new Policy(rule + "." + plan, limits, onFailure, deadline)));
-        return all;
     }
 
     /** As configuration text writes it. */

@@ -4,7 +4,7 @@ import io.limiter.config.RuleDefinition.Mode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a configuration makes not counted, or not denied, in sentences for the log and for reports. */
+/** What a configuration makes not counted, not denied, or denied because of others, in sentences for the log and for reports. */
 final class Uncounted {
     private Uncounted() {}
 
@@ -24,6 +24,14 @@ final class Uncounted {
             if (rule.mode() == Mode.SHADOW) {
                 all.add("RL-155 " + name + " only counts and denies nothing; remove limiter.rules." + rule.name()
                         + ".shadow = true to enforce it");
+            }
+            if (rule.letsOthersBlock()) {
+                all.add("RL-175 " + name + " blocks keys that were denied too often, and anyone could block "
+                        + (rule.key().isEmpty()
+                                ? "all callers, because they have one key"
+                                : "another caller, because a client can write that one's key " + rule.key())
+                        + "; add ip to the key, or remove limiter.rules." + rule.name()
+                        + ".block or that of its policy");
             }
             if (!rule.scope().except().isEmpty()) {
                 all.add("RL-153 " + name + " does not count the paths "

@@ -1,23 +1,29 @@
 package io.limiter.inprocess;
 
+import io.limiter.CalendarWindow;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import org.jspecify.annotations.Nullable;
 
-/** A counter that starts with the first admitted call and ends one period later. The twin of fixed_window.lua. */
+/**
+ * A counter that starts with the first admitted call and ends one period later, or at the next turn of a calendar. The twin of
+ * fixed_window.lua.
+ */
 final class FixedWindowState extends State {
     private long count;
     private long end;
+    private final WallClock clock;
 
-    FixedWindowState(@Nullable PartitionKey key) {
+    FixedWindowState(@Nullable PartitionKey key, WallClock clock) {
         super(key);
+        this.clock = clock;
     }
 
     /** A state of nobody's that has granted all of any limit until that time, at most for one period of the limit. */
-    static FixedWindowState usedUpUntil(long end) {
-        FixedWindowState state = new FixedWindowState(null);
+    static FixedWindowState usedUpUntil(long end, WallClock clock) {
+        FixedWindowState state = new FixedWindowState(null, clock);
         state.count = Limit.MAX_PERMITS + 1;
         state.end = end;
         return state;
@@ -32,12 +38,20 @@ final class FixedWindowState extends State {
         return end > now ? count : 0;
     }
 
+    private long latestEnd(Limit limit, long now) {
+        if (limit.terms() instanceof CalendarWindow calendar) {
+            long wall = clock.unixMicros(now);
+            return now + calendar.nextTurnMicros(wall) - wall;
+        }
+        return now + limit.periodMicros();
+    }
+
     @Override
     LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
         long counted = counted(now);
         long until = counted > 0 ? end : 0;
-        long latest = now + limit.periodMicros();
+        long latest = latestEnd(limit, now);
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
             // A clock that stepped back, or a shorter period, cuts the window.
             until = granted && counted == 0 ? latest : Math.min(until, latest);
@@ -59,7 +73,7 @@ final class FixedWindowState extends State {
             return false;
         }
         count = Math.max(0, count - charge.permits());
-        end = count == 0 ? 0 : Math.min(end, now + limit.periodMicros());
+        end = count == 0 ? 0 : Math.min(end, latestEnd(limit, now));
         return true;
     }
 

@@ -36,7 +36,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
     private InProcessBackend(Builder builder) {
         this.time = builder.time;
-        this.table = new StateTable(builder.maxEntries, builder.maxStamps);
+        this.table = new StateTable(builder.maxEntries, builder.maxStamps, builder.time);
     }
 
     /** A backend with default bounds on the monotonic clock. */
@@ -78,13 +78,25 @@ public final class InProcessBackend implements Backend.PerPolicy {
             long now = time.nowMicros();
             boolean given = false;
             for (LimitOutcome outcome : decision.outcomes()) {
-                given |= giveBack(outcome, now);
+                given |= end(outcome, now, false);
             }
             return given;
         });
     }
 
-    private boolean giveBack(LimitOutcome outcome, long now) {
+    @Override
+    public CompletionStage<Boolean> confirm(Decision decision) {
+        return answer(() -> {
+            long now = time.nowMicros();
+            boolean confirmed = true;
+            for (LimitOutcome outcome : decision.outcomes()) {
+                confirmed &= end(outcome, now, true);
+            }
+            return confirmed;
+        });
+    }
+
+    private boolean end(LimitOutcome outcome, long now, boolean keep) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
@@ -93,7 +105,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
         return state != null
                 && charge.permits() > 0
                 && limit.permits() > 0
-                && state.refund(charge, limit, outcome.stampMicros(), now);
+                && state.end(charge, limit, outcome.stampMicros(), now, keep);
     }
 
     @Override
@@ -194,8 +206,8 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
         /**
          * How many timestamps the sliding logs may hold in all, 8 bytes each (request ids come on top), divided like
-         * {@link #maxEntries}, and as many again for the states that keys share. A log that can't grow is limited to what
-         * it holds.
+         * {@link #maxEntries}, and as many again for the states that keys share. A member counts as 30 of them. A log that
+         * can't grow is limited to what it holds, and new members that do not fit are denied.
          *
          * @throws IllegalArgumentException if below 1
          */

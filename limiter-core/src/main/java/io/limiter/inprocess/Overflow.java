@@ -39,12 +39,14 @@ final class Overflow {
 
     private final AtomicReferenceArray<@Nullable Slot> slots;
     private final boolean ofOthers;
+    private final WallClock clock;
     private final int factor = ThreadLocalRandom.current().nextInt() | 1;
 
     /** The overflow of one limit, or that of all limits that have none. */
-    Overflow(boolean ofOthers) {
+    Overflow(boolean ofOthers, WallClock clock) {
         this.slots = new AtomicReferenceArray<>(ofOthers ? STATES_OF_OTHERS : STATES);
         this.ofOthers = ofOthers;
+        this.clock = clock;
     }
 
     /** The shared state that counts what a key may have used here, or null when nothing of it is in use. */
@@ -76,7 +78,7 @@ final class Overflow {
         int index = index(name, key);
         Slot slot = slots.get(index);
         if (slot == null || (!fits(slot, name) && isIdle(slot, now, creation))) {
-            slot = new Slot(States.of(name.algorithm(), null, stamps), name);
+            slot = new Slot(States.of(name.algorithm(), null, clock, stamps), name);
             slots.set(index, slot);
         }
         if (fits(slot, name)) {
@@ -84,7 +86,7 @@ final class Overflow {
             return slot.state;
         }
         long until = slot.state.fullAtMicros();
-        return FixedWindowState.usedUpUntil(until > now ? until : now + Limit.MAX_PERIOD_MICROS);
+        return FixedWindowState.usedUpUntil(until > now ? until : now + Limit.MAX_PERIOD_MICROS, clock);
     }
 
     /** Whether nothing of a state is in use; then it is forgotten. */

@@ -29,7 +29,7 @@ final class PolicyStates implements Backend.Decider {
     private final @Nullable Limit single;
 
     /**
-     * Each limit in the table; null until they are found, and where one grants nothing. A limit that lost its last state has
+     * Each limit in the table; null until they are found, where one grants nothing, and where a block counts denials. A limit that lost its last state has
      * none for ever, so that an old value here does no harm.
      */
     private LimitStates @Nullable [] states;
@@ -92,7 +92,7 @@ final class PolicyStates implements Backend.Decider {
     }
 
     private void findStates(Charge charge) {
-        if (limits.length > MOST_LIMITS) {
+        if (limits.length > MOST_LIMITS || policy.block() != null) {
             return;
         }
         LimitStates[] found = new LimitStates[limits.length];

@@ -267,11 +267,8 @@ final class SlidingLogState extends State {
         head = 0;
     }
 
-    /** The request id as it is kept: in a log that keys share, two of them may use the same. */
     private @Nullable String id(Charge charge) {
         String id = charge.requestId();
-        return id == null || key != null
-                ? id
-                : charge.policy().name() + " " + charge.key().canonical() + " " + id;
+        return id == null ? null : owned(charge, id);
     }
 }

@@ -65,6 +65,11 @@ abstract class State {
      */
     abstract boolean allows(Charge charge, Limit limit, long permits, long now, boolean take);
 
+    /** How many permits a charge wants of this state. */
+    long wanted(Charge charge, long now) {
+        return charge.permits();
+    }
+
     /**
      * Answers, and takes the permits if all limits allow it.
      *
@@ -81,6 +86,11 @@ abstract class State {
 
     /** Gives back what a decision with that stamp took; false when it does not count any more. */
     abstract boolean giveBack(Charge charge, Limit limit, long stamp, long now);
+
+    /** Keeps for good what a decision with that stamp took; false when it does not count any more. */
+    boolean confirm(Charge charge, Limit limit, long stamp, long now) {
+        return false;
+    }
 
     /** Forgets everything that was taken. */
     abstract void clear();
@@ -154,13 +164,22 @@ abstract class State {
         }
     }
 
-    final boolean refund(Charge charge, Limit limit, long stamp, long now) {
+    /** Ends what a decision with that stamp took: gives it back, or keeps it. */
+    final boolean end(Charge charge, Limit limit, long stamp, long now, boolean keep) {
         lock();
         try {
-            return !isDropped() && giveBack(charge, limit, stamp, now);
+            return !isDropped() && (keep ? confirm(charge, limit, stamp, now) : giveBack(charge, limit, stamp, now));
         } finally {
             unlock();
         }
+    }
+
+    /** An id of the charge's key as it is kept: in a state that keys share, two of them may use the same. */
+    final String owned(Charge charge, String id) {
+        return key != null
+                ? id
+                : PartitionKey.of(charge.policy().name() + " " + charge.key().canonical() + " " + id)
+                        .canonical();
     }
 
     /** Division of numbers below 2^53, rounded up. */

@@ -39,7 +39,7 @@ final class StateTable {
     private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** Of the limits that have none of their own, because too many have. */
-    private final Overflow overflowOfOthers = new Overflow(true);
+    private final Overflow overflowOfOthers;
 
     private final ConcurrentHashMap<String, MemoryShare> shares = new ConcurrentHashMap<>();
     private final MemoryShare restShare;
@@ -54,7 +54,11 @@ final class StateTable {
     /** When the shared states may be swept again. */
     private final AtomicLong nextSweep = new AtomicLong(Long.MIN_VALUE);
 
-    StateTable(int maxEntries, long maxStamps) {
+    final WallClock clock;
+
+    StateTable(int maxEntries, long maxStamps, TimeSource time) {
+        this.clock = new WallClock(time);
+        this.overflowOfOthers = new Overflow(true, clock);
         this.entries = new Capacity(maxEntries);
         this.stamps = new Capacity(maxStamps);
         this.sharedStamps = new Capacity(maxStamps);
@@ -210,15 +214,26 @@ final class StateTable {
         if (shared != null) {
             return shared;
         }
-        LimitStates states = states(name);
-        MemoryShare share = states.share();
-        if (hasRoom(share, stamps) && share.entries().take(1)) {
-            State made = States.of(name.algorithm(), key, share.stamps());
-            made.limit = states;
-            return made;
+        State own = createOwn(name, key, stamps);
+        if (own != null) {
+            return own;
         }
         sharing = true;
-        return overflow(name).enter(name, key, share.sharedStamps(), now, partition(name, key).creation);
+        Capacity.Share sharedStamps = states(name).share().sharedStamps();
+        return overflow(name).enter(name, key, sharedStamps, now, partition(name, key).creation);
+    }
+
+    /** A new state as {@link #create} makes it, or null where there is no room. */
+    @Nullable
+    State createOwn(LimitStates.Name name, PartitionKey key, long stamps) {
+        LimitStates states = states(name);
+        MemoryShare share = states.share();
+        if (!hasRoom(share, stamps) || !share.entries().take(1)) {
+            return null;
+        }
+        State made = States.of(name.algorithm(), key, clock, share.stamps());
+        made.limit = states;
+        return made;
     }
 
     /** Counts a call that a shared state decided. */
@@ -310,7 +325,7 @@ final class StateTable {
 
     private Overflow overflow(LimitStates.Name name) {
         return overflows.size() < Overflow.LIMITS
-                ? overflows.computeIfAbsent(name, any -> new Overflow(false))
+                ? overflows.computeIfAbsent(name, any -> new Overflow(false, clock))
                 : overflows.getOrDefault(name, overflowOfOthers);
     }
 

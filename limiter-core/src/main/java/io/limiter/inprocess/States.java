@@ -13,21 +13,27 @@ final class States {
      * A state that took nothing.
      *
      * @param key whose it is; null for a state that keys share, or that belongs to nobody
-     * @param stamps where a log takes room for its timestamps; null for a state that is only looked at
+     * @param clock for windows of the calendar
+     * @param stamps where a log takes room for its timestamps, or a state for its members; null for a state that is only looked at
      */
-    static State of(Algorithm algorithm, @Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+    static State of(Algorithm algorithm, @Nullable PartitionKey key, WallClock clock, Capacity.@Nullable Share stamps) {
         return switch (algorithm) {
-            case FIXED_WINDOW -> new FixedWindowState(key);
+            case FIXED_WINDOW -> new FixedWindowState(key, clock);
             case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, stamps);
             case TOKEN_BUCKET -> new TokenBucketState(key);
+            case DISTINCT -> new DistinctState(key, stamps);
+            case BLOCK -> new BlockState(key);
+            case ALLOTMENT -> new AllotmentState(key, stamps);
         };
     }
 
     /** For how many timestamps a new state needs room. */
     static long firstStamps(long permits, Limit limit) {
         return switch (limit.algorithm()) {
-            case FIXED_WINDOW, TOKEN_BUCKET -> 0;
+            case FIXED_WINDOW, TOKEN_BUCKET, BLOCK -> 0;
             case SLIDING_LIST, SLIDING_ZSET -> SlidingLogState.firstStamps(permits, limit);
+            case DISTINCT -> DistinctState.STAMPS_A_MEMBER;
+            case ALLOTMENT -> AllotmentState.STAMPS_A_PURCHASE;
         };
     }
 }

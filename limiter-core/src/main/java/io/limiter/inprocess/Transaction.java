@@ -9,6 +9,7 @@ import io.limiter.PartitionKey;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides all limits of one call, for keys that are known or not: all of them are looked at, then all are charged, or none.
@@ -40,7 +41,10 @@ final class Transaction {
         /** Permits are wanted, and the key has no state of its own. */
         boolean lacksState;
 
-        /** Permits that this charge wants, with those that others before it want of the same state, which keys share. */
+        /**
+         * Permits that this charge wants, with those that others before it want of the same state, which keys share; of a block the
+         * denials that it counts.
+         */
         long permits;
 
         boolean allowed;
@@ -52,9 +56,18 @@ final class Transaction {
             this.name = LimitStates.Name.of(charge, limit);
         }
 
+        boolean isBlock() {
+            return limit.algorithm() == Algorithm.BLOCK;
+        }
+
+        /** Whether its state is changed, if the decision ends so. */
+        boolean isWritten(Result result) {
+            return isBlock() ? permits > 0 : result == Result.GRANTED;
+        }
+
         /** A state that took nothing. */
-        State ofNobody() {
-            return States.of(limit.algorithm(), charge.key(), null);
+        State ofNobody(WallClock clock) {
+            return States.of(limit.algorithm(), charge.key(), clock, null);
         }
 
         /** For how many timestamps a new state needs room. */
@@ -119,7 +132,10 @@ final class Transaction {
         }
     }
 
-    /** New states are made only once it is known that all limits allow the call: one that is denied leaves nothing. */
+    /**
+     * New states are made only once it is known that all limits allow the call: one that is denied leaves nothing but the count of its
+     * denials, where they may block.
+     */
     private Result attempt(boolean create) {
         for (Check check : checks) {
             find(check, create);
@@ -129,7 +145,7 @@ final class Transaction {
         }
         Result result = lockAndDecide(create);
         for (Check check : checks) {
-            if (check.isNew() && result == Result.GRANTED) {
+            if (check.isNew() && check.isWritten(result)) {
                 table.keep(check.state, check.limit, now);
             } else if (check.isNew()) {
                 table.discard(check.state);
@@ -145,10 +161,15 @@ final class Transaction {
         check.lacksState = false;
         // A limit of no permits asks no state, and answers as an empty log does.
         if (check.limit.permits() == 0) {
-            check.state = States.of(Algorithm.SLIDING_LIST, check.charge.key(), null);
+            check.state = States.of(Algorithm.SLIDING_LIST, check.charge.key(), table.clock, null);
             return;
         }
         PartitionKey key = check.charge.key();
+        Check twin = twin(check);
+        if (twin != null) {
+            check.state = twin.state;
+            return;
+        }
         State own = table.find(check.name, key);
         if (own != null) {
             check.state = own;
@@ -156,11 +177,28 @@ final class Transaction {
         }
         check.lacksState = take && check.charge.permits() > 0 && check.charge.permits() <= check.limit.capacity();
         if (check.lacksState && create) {
-            check.state = table.create(check.name, key, check.firstStamps(), now);
+            // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
+            State made = check.isBlock()
+                    ? table.createOwn(check.name, key, 0)
+                    : table.create(check.name, key, check.firstStamps(), now);
+            check.state = made == null ? check.ofNobody(table.clock) : made;
             return;
         }
-        State shared = table.findShared(check.name, key, now);
-        check.state = shared != null ? shared : check.ofNobody();
+        State shared = check.isBlock() ? null : table.findShared(check.name, key, now);
+        check.state = shared != null ? shared : check.ofNobody(table.clock);
+    }
+
+    /** One before it of the same state: another member of the same key. */
+    private @Nullable Check twin(Check check) {
+        for (Check earlier : checks) {
+            if (earlier == check) {
+                return null;
+            }
+            if (earlier.charge.key().equals(check.charge.key()) && earlier.name.equals(check.name)) {
+                return earlier;
+            }
+        }
+        return null;
     }
 
     /** Gives new states of one policy and key one lock: that of an older one, if there is one. */
@@ -209,22 +247,34 @@ final class Transaction {
                 .toArray(State[]::new);
     }
 
+    /** What the i-th limit, a block, counts: whether one of the limits before it denies the charge, other than for want of memory. */
+    private int denials(int i) {
+        Charge charge = checks.get(i).charge;
+        return take
+                        && checks.subList(0, i).stream()
+                                .anyMatch(one -> one.charge == charge && !one.allowed && !one.state.lacksMemory())
+                ? 1
+                : 0;
+    }
+
     private Result decideLocked(boolean create) {
         boolean granted = true;
         boolean lacksStates = false;
+        boolean lacksBlock = false;
         boolean lacksMemory = false;
         for (int i = 0; i < checks.size(); i++) {
             Check check = checks.get(i);
-            check.permits = check.charge.permits();
+            check.permits = check.isBlock() ? denials(i) : check.charge.permits();
             for (Check earlier : checks.subList(0, i)) {
-                check.permits += earlier.state == check.state ? earlier.charge.permits() : 0;
+                check.permits += earlier.state == check.state ? earlier.state.wanted(earlier.charge, now) : 0;
             }
             check.allowed = check.state.allows(check.charge, check.limit, check.permits, now, take);
             granted &= check.allowed;
-            lacksStates |= check.lacksState && !create;
+            lacksStates |= check.lacksState && !create && !check.isBlock();
+            lacksBlock |= check.lacksState && !create && check.isBlock() && check.permits > 0;
             lacksMemory |= check.state.lacksMemory();
         }
-        if (granted && lacksStates) {
+        if ((granted && lacksStates) || lacksBlock) {
             return Result.LACKS_STATES;
         }
         outcomes.clear();

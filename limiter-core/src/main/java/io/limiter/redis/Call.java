@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.Algorithm;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Limit;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,10 @@ final class Call {
     static final String SEE = "see";
     /** As {@link #SEE}, as the beginning of a take. Batch script only. */
     static final String ASK = "ask";
+    /** Give back what was taken at the stamp that follows. */
+    static final String BACK = "back:";
+    /** Keep it for good, which a script reads as an option of {@link #BACK}. */
+    static final String KEEP = "keep:";
     /** Forget the states. Batch script only. */
     static final String RESET = "reset";
 
@@ -43,8 +49,16 @@ final class Call {
         DONE
     }
 
-    /** What is asked of one state. */
-    record Part(String key, Charge charge, Limit limit, String mode) {}
+    /**
+     * What is asked of one state.
+     *
+     * @param denied of a block, how many denials of this key Redis does not know of
+     */
+    record Part(String key, Charge charge, Limit limit, String mode, long denied) {
+        Part(String key, Charge charge, Limit limit, String mode) {
+            this(key, charge, limit, mode, 0);
+        }
+    }
 
     final List<Part> parts;
     /** How long its caller waits in all. */
@@ -101,10 +115,23 @@ final class Call {
 
     /** Asks all limits of the charges. */
     static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
+        return parts(keys, charges, mode, charge -> 0);
+    }
+
+    /**
+     * The same.
+     *
+     * @param denied how many denials of a charge, whose policy has a block, Redis does not know of; asked once for each
+     */
+    static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode, ToLongFunction<Charge> denied) {
         List<Part> parts = new ArrayList<>(charges.size());
+        boolean takes = mode.equals(TAKE) || mode.equals(ASK);
         for (Charge charge : charges) {
+            boolean counts = takes && charge.permits() > 0 && charge.policy().block() != null;
             for (Limit limit : charge.policy().limits()) {
-                parts.add(new Part(keys.of(charge.policy(), charge.key(), limit), charge, limit, mode));
+                String key = keys.of(charge.policy(), charge.key(), limit);
+                boolean here = counts && limit.algorithm() == Algorithm.BLOCK;
+                parts.add(new Part(key, charge, limit, mode, here ? denied.applyAsLong(charge) : 0));
             }
         }
         return parts;
@@ -116,11 +143,16 @@ final class Call {
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
     static Collection<List<Part>> refunds(RedisKeys keys, List<LimitOutcome> outcomes, boolean inOne) {
+        return ends(keys, outcomes, BACK, inOne);
+    }
+
+    /** Ends what the outcomes took: {@link #BACK} or {@link #KEEP}. */
+    static Collection<List<Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         List<List<Part>> calls = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
             Charge charge = outcome.charge();
             String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            Part part = new Part(key, charge, outcome.limit(), "back:" + outcome.stampMicros());
+            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros());
             List<Part> call = null;
             for (List<Part> one : calls) {
                 // The script reads all states of a call before it writes one, so none can be there twice.

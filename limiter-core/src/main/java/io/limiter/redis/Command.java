@@ -59,10 +59,10 @@ record Command(
             addRequests(arguments, requests, time);
         } else {
             Call.Part part = calls.get(0).parts.get(0);
-            addNumbers(arguments, part);
+            addNumbers(arguments, part, time);
             boolean plain = isPlain(part);
             if (time != null || !plain) {
-                arguments.addAll(List.of(now, id(part), part.mode()));
+                arguments.addAll(List.of(now, id(part), mode(part)));
             }
             if (!plain) {
                 arguments.addAll(List.of(requestBesideMember(part), options(part, time)));
@@ -83,7 +83,7 @@ record Command(
             Algorithm algorithm = part.limit().algorithm();
             long permits = part.charge().permits();
             long stored = part.limit().permits();
-            boolean searched = part.mode().equals(Call.RESET) || part.mode().startsWith("back:");
+            boolean searched = part.mode().equals(Call.RESET) || part.mode().startsWith(Call.BACK);
             micros += algorithm == Algorithm.SLIDING_ZSET
                     ? 12 + permits + stored / 8
                     : algorithm == Algorithm.SLIDING_LIST ? 8 + permits / 8 + (searched ? stored / 20 : 0) : 6;
@@ -209,9 +209,9 @@ record Command(
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
             arguments.add(part.limit().algorithm().text());
-            addNumbers(arguments, part);
+            addNumbers(arguments, part, time);
             if (!plain) {
-                arguments.addAll(List.of(id(part), part.mode(), requestBesideMember(part), options(part, time)));
+                arguments.addAll(List.of(id(part), mode(part), requestBesideMember(part), options(part, time)));
             }
         }
     }
@@ -236,9 +236,11 @@ record Command(
                 && part.limit().algorithm().isCombinable();
     }
 
-    private static void addNumbers(List<Object> arguments, Call.Part part) {
+    private static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
         Limit limit = part.limit();
-        for (long number : new long[] {part.charge().permits(), limit.permits(), limit.periodMicros(), limit.burst()}) {
+        long written = limit.periodMicros();
+        long period = limit.terms() == null ? written : limit.terms().periodMicros(written, unixMicros(time));
+        for (long number : new long[] {part.charge().permits(), limit.permits(), period, limit.burst()}) {
             arguments.add(Long.toString(number));
         }
     }
@@ -246,10 +248,7 @@ record Command(
     /** What a state tells calls apart by: members, or request ids. */
     private static String id(Call.Part part) {
         Charge charge = part.charge();
-        if (!part.limit().algorithm().takesMembers()) {
-            return canonical(charge.requestId());
-        }
-        return charge.member() == null ? "" : charge.member().canonical();
+        return part.limit().algorithm().takesMembers() ? charge.memberText() : canonical(charge.requestId());
     }
 
     private static String requestBesideMember(Call.Part part) {
@@ -260,8 +259,21 @@ record Command(
         return id == null ? "" : PartitionKey.of(id).canonical();
     }
 
+    private static String mode(Call.Part part) {
+        return part.mode().replace(Call.KEEP, Call.BACK);
+    }
+
     private static String options(Call.Part part, @Nullable TimeSource time) {
         Terms terms = part.limit().terms();
-        return terms == null ? "" : terms.options((time == null ? TimeSource.system() : time).unixMicros());
+        String options = terms == null ? "" : terms.options(unixMicros(time));
+        if (part.limit().algorithm() == Algorithm.BLOCK) {
+            int others = part.charge().policy().limits().size() - 1;
+            return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
+        }
+        return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
+    }
+
+    private static long unixMicros(@Nullable TimeSource time) {
+        return (time == null ? TimeSource.system() : time).unixMicros();
     }
 }

@@ -7,11 +7,12 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What Redis denied to one key of one policy: until the denials end, it denies every call of the same or a higher cost.
- * Immutable.
+ * Immutable but for the count of its answers.
  *
  * @param hash of the policy's name and the key
  * @param permits the cost of the denied call
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param sentMicros when the call was sent
  * @param untilMicros when the last of the denials ends
  * @param denied the limits that denied it
+ * @param uncounted how many calls were denied by it, where denials may block the key and it is not blocked
  */
 record Denial(
         int hash,
@@ -28,16 +30,24 @@ record Denial(
         int epoch,
         long sentMicros,
         long untilMicros,
-        LimitOutcome[] denied) {
+        LimitOutcome[] denied,
+        AtomicLong uncounted) {
 
     /**
      * The denials in what Redis answered to a charge, or null if there are none that last.
      *
      * @param outcomes of this charge, and maybe of others
      * @param maxAgeMicros the longest that they are used
+     * @param uncounted that of the denial before this one
      */
     static @Nullable Denial of(
-            int hash, Charge charge, int epoch, long sentMicros, List<LimitOutcome> outcomes, long maxAgeMicros) {
+            int hash,
+            Charge charge,
+            int epoch,
+            long sentMicros,
+            List<LimitOutcome> outcomes,
+            long maxAgeMicros,
+            AtomicLong uncounted) {
         List<LimitOutcome> denied = new ArrayList<>(1);
         long longest = 0;
         for (LimitOutcome outcome : outcomes) {
@@ -48,17 +58,22 @@ record Denial(
                 longest = Math.max(longest, lastsMicros(outcome));
             }
         }
-        return denied.isEmpty()
-                ? null
-                : new Denial(
-                        hash,
-                        charge.policy(),
-                        charge.key(),
-                        charge.permits(),
-                        epoch,
-                        sentMicros,
-                        sentMicros + Math.min(maxAgeMicros, longest),
-                        denied.toArray(new LimitOutcome[0]));
+        if (denied.isEmpty()) {
+            return null;
+        }
+        if (denied.get(denied.size() - 1).blocked()) {
+            uncounted.set(0);
+        }
+        return new Denial(
+                hash,
+                charge.policy(),
+                charge.key(),
+                charge.permits(),
+                epoch,
+                sentMicros,
+                sentMicros + Math.min(maxAgeMicros, longest),
+                denied.toArray(new LimitOutcome[0]),
+                uncounted);
     }
 
     /** A call that can never pass is denied for ever, but the rest of the answer is true only until there is more quota. */
@@ -74,6 +89,13 @@ record Denial(
         return hash == otherHash
                 && key.equals(otherKey)
                 && (policy == otherPolicy || policy.name().equals(otherPolicy.name()));
+    }
+
+    /** It has denied a call to this policy without asking Redis. Denials of a blocked key do not count. */
+    void noteAnswer(Policy asked) {
+        if (asked.block() != null && !denied[denied.length - 1].blocked()) {
+            uncounted.incrementAndGet();
+        }
     }
 
     /** How many limits denied. */

@@ -3,6 +3,7 @@ package io.limiter.redis;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -26,12 +28,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each set has an epoch. A call notes it before it is sent, and its denial is used only while the set has that
  * epoch still. To clear a set is to begin the next epoch, so that also what is on its way has no effect any more.
+ *
+ * <p>Redis does not know of the calls that are denied here. Where denials may block the key, they are counted, and
+ * {@link #takeUncounted} gives the number to the next call that asks Redis: after {@value #UNCOUNTED_MICROS} microseconds at the
+ * latest, for no denial of such a policy is used longer. They are lost where that call fails, or the place is another key's by then.
  */
 final class DenialCache {
     private static final int SETS = 4_096;
     private static final int PLACES = 4;
     /** A key of several parts can be long, and is kept here. */
     private static final int LONGEST_KEY = 512;
+
+    /** The longest that a denial is used of a policy whose denials are counted. */
+    private static final long UNCOUNTED_MICROS = 1_000_000;
 
     private final TimeSource time;
     private final long maxAgeMicros;
@@ -77,7 +86,11 @@ final class DenialCache {
         }
         if (denial.size() == 1) {
             LimitOutcome only = denial.answer(0, policy, permits, time.nowMicros());
-            return only == null ? null : Decision.of(Decision.Source.CACHED_DENIAL, only);
+            if (only == null) {
+                return null;
+            }
+            denial.noteAnswer(policy);
+            return Decision.of(Decision.Source.CACHED_DENIAL, only);
         }
         List<LimitOutcome> outcomes = new ArrayList<>(denial.size());
         addAnswers(denial, policy, permits, outcomes);
@@ -88,12 +101,37 @@ final class DenialCache {
 
     private void addAnswers(Denial denial, Policy policy, long permits, List<LimitOutcome> outcomes) {
         long now = time.nowMicros();
+        int before = outcomes.size();
         for (int i = 0; i < denial.size(); i++) {
             LimitOutcome outcome = denial.answer(i, policy, permits, now);
             if (outcome != null) {
                 outcomes.add(outcome);
             }
         }
+        if (outcomes.size() > before) {
+            denial.noteAnswer(policy);
+        }
+    }
+
+    /**
+     * How many calls of the charge's policy and key were denied here since this was asked last; 0 where they are too old to count,
+     * or the charge does not count either.
+     */
+    long takeUncounted(Charge charge) {
+        Limit block = charge.policy().block();
+        long sum = 0;
+        if (maxAgeMicros > 0 && block != null) {
+            int hash = hash(charge.policy(), charge.key());
+            int first = (hash & SETS - 1) * PLACES;
+            for (int place = first; place < first + PLACES; place++) {
+                Denial denial = places.getAcquire(place);
+                if (denial != null && denial.isOf(hash, charge.policy(), charge.key())) {
+                    long taken = denial.uncounted().getAndSet(0);
+                    sum += time.nowMicros() - denial.sentMicros() < block.periodMicros() ? taken : 0;
+                }
+            }
+        }
+        return sum;
     }
 
     /** The latest denial of such a call, which may have ended. */
@@ -169,17 +207,32 @@ final class DenialCache {
         boolean kept = !decision.allowed()
                 && epoch == epochs.get(set)
                 && charge.key().canonical().length() <= LONGEST_KEY;
-        Denial fresh = kept ? Denial.of(hash, charge, epoch, sentMicros, decision.outcomes(), maxAgeMicros) : null;
+        if (charge.policy().block() == null) {
+            replace(charge, hash, epoch, sentMicros, kept ? decision.outcomes() : List.of());
+        } else {
+            // Two at once would lose what is uncounted.
+            synchronized (this) {
+                replace(charge, hash, epoch, sentMicros, kept ? decision.outcomes() : List.of());
+            }
+        }
+    }
+
+    private void replace(Charge charge, int hash, int epoch, long sentMicros, List<LimitOutcome> outcomes) {
+        int set = hash & SETS - 1;
         int victim = set * PLACES;
+        AtomicLong uncounted = new AtomicLong();
         for (int place = victim; place < (set + 1) * PLACES; place++) {
             Denial old = places.get(place);
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
                 // Its numbers are true no more. A policy with other numbers may even have cut the window that it waits
                 // for.
                 places.set(place, null);
+                uncounted = old.uncounted();
             }
             victim = endMicros(place, set) < endMicros(victim, set) ? place : victim;
         }
+        long longest = charge.policy().block() == null ? maxAgeMicros : Math.min(maxAgeMicros, UNCOUNTED_MICROS);
+        Denial fresh = Denial.of(hash, charge, epoch, sentMicros, outcomes, longest, uncounted);
         if (fresh != null) {
             places.setRelease(victim, fresh);
         }
@@ -200,8 +253,13 @@ final class DenialCache {
                 .mapToInt(part -> set(part.charge()))
                 .distinct()
                 .toArray();
-        return sender.apply(call.ifLate(late -> beginEpochs(sets)))
-                .whenComplete((outcomes, failure) -> beginEpochs(sets));
+        return sender.apply(call.ifLate(late -> beginEpochs(sets))).whenComplete((outcomes, failure) -> {
+            beginEpochs(sets);
+            if (call.parts.get(0).mode().equals(Call.RESET)) {
+                // Or the next call would block the key again.
+                takeUncounted(call.parts.get(0).charge());
+            }
+        });
     }
 
     private void beginEpochs(int[] sets) {

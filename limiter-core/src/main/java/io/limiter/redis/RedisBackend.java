@@ -46,12 +46,14 @@ public final class RedisBackend implements Backend.PerPolicy {
     private final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
+    private final Ends ends;
 
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
+        this.ends = new Ends(keys, connection, denials, deadline);
     }
 
     /** A builder. It needs to be told which Redis. */
@@ -105,7 +107,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
         DenialCache.Sent sent = denials.sending(charges, mode);
         if (mayNeedSeveralCalls(charges)) {
-            return new SlotsDecision(connection, keys, denials, charges, deadline(charges))
+            return new SlotsDecision(connection, keys, denials, charges, Call.deadline(charges, deadline))
                     .decide(mode)
                     .thenApply(sent::decided);
         }
@@ -150,17 +152,18 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return Call.refunds(keys, decision.outcomes(), !connection.isCluster()).stream()
-                .map(parts -> Call.now(parts, deadline(decision.charges()), false))
-                .map(refund -> denials.clearing(refund, connection::send)
-                        .thenApply(outcomes -> outcomes.stream().anyMatch(LimitOutcome::allowed)))
-                .reduce(CompletableFuture.completedFuture(false), (a, b) -> a.thenCombine(b, Boolean::logicalOr));
+        return ends.refund(decision);
+    }
+
+    @Override
+    public CompletionStage<Boolean> confirm(Decision decision) {
+        return ends.confirm(decision);
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Charge> charges = List.of(new Charge(policy, key, 0));
-        Call reset = Call.now(Call.parts(keys, charges, Call.RESET), deadline(charges), false);
+        Call reset = Call.now(Call.parts(keys, charges, Call.RESET), Call.deadline(charges, deadline), false);
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
 
@@ -176,16 +179,13 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     private boolean mayNeedSeveralCalls(List<Charge> charges) {
-        return charges.size() > 1 && connection.isCluster();
+        return charges.size() > 1 && (connection.isCluster() || SlotsDecision.haveOneKeyTwice(charges));
     }
 
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
+        String asked = mode == Mode.TAKE ? Call.TAKE : Call.LOOK;
         return Call.now(
-                Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK), deadline(charges), blocking);
-    }
-
-    private Duration deadline(List<Charge> charges) {
-        return Call.deadline(charges, deadline);
+                Call.parts(keys, charges, asked, denials::takeUncounted), Call.deadline(charges, deadline), blocking);
     }
 
     /**

@@ -65,15 +65,17 @@ record SelfTest(Masters masters, RedisKeys keys) {
         Map<String, String> found = new LinkedHashMap<>();
         BackendException refusal = null;
         List<Policy> policies = new ArrayList<>();
-        for (Algorithm algorithm : Algorithm.values()) {
+        Algorithm[] all =
+                Arrays.stream(Algorithm.values()).filter(Algorithm::isQuota).toArray(Algorithm[]::new);
+        for (Algorithm algorithm : all) {
             policies.add(policy(algorithm));
         }
-        policies.add(policy(Algorithm.values()));
+        policies.add(policy(all));
         for (Policy policy : policies) {
             Object answer = ask(command(keys, policy, nobody, Call.TAKE, PATIENCE), found);
             refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
         }
-        Command reset = command(keys, policy(Algorithm.FIXED_WINDOW), nobody, Call.RESET, PATIENCE);
+        Command reset = command(keys, policy(all), nobody, Call.RESET, PATIENCE);
         ask(reset, found);
         if (ask(new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE), found) instanceof List<?> reply
                 && reply.size() == REPLY_SIZE) {

@@ -31,6 +31,15 @@ record SlotsDecision(
         this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
     }
 
+    /** Whether two are for one key, with different members: a script sees no state twice, so they are as in two slots. */
+    static boolean haveOneKeyTwice(List<Charge> charges) {
+        return charges.stream()
+                        .map(charge -> List.of(charge.policy().name(), charge.key()))
+                        .distinct()
+                        .count()
+                < charges.size();
+    }
+
     CompletableFuture<Decision> decide(Mode mode) {
         return askEach(0, mode == Mode.TAKE ? Call.ASK : Call.SEE).thenCompose(seen -> {
             if (seen.isDenied() || seen.failure != null) {
@@ -133,7 +142,8 @@ record SlotsDecision(
     }
 
     private Call call(Charge charge, String mode) {
-        return new Call(Call.parts(keys, List.of(charge), mode), longest, TIME.nowMicros(), dueMicros, false);
+        List<Call.Part> parts = Call.parts(keys, List.of(charge), mode, denials::takeUncounted);
+        return new Call(parts, longest, TIME.nowMicros(), dueMicros, false);
     }
 
     private Decision decision(List<LimitOutcome> outcomes) {

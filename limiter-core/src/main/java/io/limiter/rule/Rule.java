@@ -21,8 +21,16 @@ public interface Rule<T> {
     @Nullable
     Charge charge(T subject);
 
-    /** A rule for every subject: one permit of a policy for the key of each. */
+    /**
+     * A rule for every subject: one permit of a policy for the key of each.
+     *
+     * @throws IllegalArgumentException if the policy counts members; such a rule makes its charges itself
+     */
     static <T> Rule<T> of(KeyResolver<? super T> key, Policy policy) {
+        if (policy.takesMembers()) {
+            throw new IllegalArgumentException("RL-164 policy '" + policy.name() + "' counts members, and this rule has"
+                    + " none; write subject -> new Charge(policy, key, 1, null, member)");
+        }
         return of(key, subject -> policy);
     }
 

@@ -40,7 +40,7 @@ public final class RuleSet<T> {
 
     /**
      * What a subject costs: the charge of each rule that is for it, in their order. Where two rules charge one policy
-     * for one key, the larger charge stands alone, so that a subject is counted once. Empty when no rule is for it.
+     * for one key and member, the larger charge stands alone, so that a subject is counted once. Empty when no rule is for it.
      */
     public List<Charge> charges(T subject) {
         List<Charge> charges = List.of();
@@ -64,10 +64,10 @@ public final class RuleSet<T> {
         return charges;
     }
 
-    /** Where a charge of the same policy and key stands; -1 when there is none. */
+    /** Where a charge to the same stands; -1 when there is none. */
     private static int indexOf(Charge charge, List<Charge> charges) {
         for (int i = 0; i < charges.size(); i++) {
-            if (charges.get(i).sharesQuotaWith(charge)) {
+            if (charges.get(i).isToSame(charge)) {
                 return i;
             }
         }

@@ -9,7 +9,8 @@
 --          A number below 0 says that each limit has 9 values: also ARGV 6 to 9 of the algorithm files. The mode of a form's first limit
 --          is that of the form; there are three more: 'see' says whether it is allowed, with the numbers of a call that
 --          takes nothing, 'ask' the same as the beginning of a take, and 'reset' forgets the states. A refund
---          ('back:<stamp_us>') stands for itself at each limit. Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
+--          ('back:<stamp_us>') stands for itself at each limit. A block counts a denial by any of the limits that stand right
+--          before it, as many as its options say ('of=<n>'). Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
 --          none, where all are of one form and asked once
 -- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
 --          until it was denied, because each later time is the same; or {text} with the error that kept this request,
@@ -33,13 +34,17 @@ local function functions_of(name)
 end
 
 -- Looks at one limit, then at those after it, and charges it when all allow. Its values stand from at on, those of
--- the last end at last; allowed is whether those before it allow. Returns whether all do.
-local function decide(at, last, width, mode, key, reply, base, allowed)
+-- the last end at last; denied is where those of the last one before it that denies stand, 0 for none. Returns whether all allow.
+local function decide(at, last, width, mode, key, reply, base, denied)
   local functions = functions_of(ARGV[at])
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
   local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
   local name, id, request, options = KEYS[key], '', '', ''
-  if width == 9 then id, request, options = ARGV[at + 5], ARGV[at + 7], ARGV[at + 8] end
+  if width == 9 then
+    id, request, options = ARGV[at + 5], ARGV[at + 7], ARGV[at + 8]
+    local of = denied > 0 and (mode == '' or mode == 'ask') and number(string.match(options, 'of=(%d+)') or 0)
+    if of and denied >= at - width * of then options = options .. ',denied=1' end
+  end
   local allows, a, b, c, d, e, f = n == 0
   local g, h, i, j, k, l
   if mode == 'reset' then
@@ -51,8 +56,9 @@ local function decide(at, last, width, mode, key, reply, base, allowed)
       allows = g ~= nil
     end
   end
-  local all = allowed and allows
-  if at + width <= last then all = decide(at + width, last, width, mode, key + 1, reply, base + 6, all) end
+  if not allows then denied = at end
+  local all = denied == 0
+  if at + width <= last then all = decide(at + width, last, width, mode, key + 1, reply, base + 6, denied) end
   local stamp = mode == 'back' and number(string.sub(ARGV[at + 6], 6))
   if stamp then allows = false end
   if a and n > 0 then
@@ -90,36 +96,36 @@ local function ask(at, key, times)
     -- Its numbers are written from the last limit to the first; without these they would not make an array.
     for i = #reply + 1, base + 6 * count do reply[i] = 0 end
     times, base = times - 1, base + 6 * count
-  until not decide(at + 1, last, width, mode, key, reply, base - 6 * count, true) or times == 0
+  until not decide(at + 1, last, width, mode, key, reply, base - 6 * count, 0) or times == 0
   return reply
 end
 
 if #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 9 or 5) == #ARGV then return ask(3, 1, 1) end
 
--- What most requests are: a take of one limit. Its state is read once and written once, however often it is asked.
+-- What most requests are: a take of one limit, without an id. Its state is read once and written once, however often it is asked.
 local function take(one, name, times)
-  local n, limit, period, burst, functions = one.n, one.limit, one.period, one.burst, one.functions
-  local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '')
+  local n, limit, period, burst, functions, options = one.n, one.limit, one.period, one.burst, one.functions, one.options
+  local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '', '', options)
   local charge, answer, granted, reply = functions[2], functions[6], 0, {0, 0, 0, 0, 0, 0}
   local retry, remaining, next_us, reset, used
   while granted < times do
-    local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f)
+    local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
     if not g then break end
     a, b, c, d, e, f, granted = g, h, i, j, k, l, granted + 1
     if granted < times then
-      retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, true, a, b, c, d, e, f)
+      retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, true, a, b, c, d, e, f, options)
       local base = 6 * granted - 6
       reply[base + 1], reply[base + 2], reply[base + 3] = 1, remaining, 0
       reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
     end
   end
   if granted > 0 then
-    a, b, c, d, e, f = functions[3](name, now, n, limit, period, burst, '', a, b, c, d, e, f)
+    a, b, c, d, e, f = functions[3](name, now, n, limit, period, burst, '', a, b, c, d, e, f, '', options)
   else
-    a, b, c, d, e, f = functions[4](name, now, n, limit, period, burst, '', a, b, c, d, e, f)
+    a, b, c, d, e, f = functions[4](name, now, n, limit, period, burst, '', a, b, c, d, e, f, '', options)
   end
   local allowed, base = granted == times, 6 * math.min(granted, times - 1)
-  retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+  retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, allowed, a, b, c, d, e, f, options)
   reply[base + 1], reply[base + 2], reply[base + 3] = allowed and 1 or 0, remaining, allowed and 0 or retry
   reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
   return reply
@@ -129,9 +135,10 @@ local forms, at = {}, 3
 for i = 1, number(ARGV[2]) do
   local count = number(ARGV[at])
   local form = {at = at, count = math.abs(count)}
-  if count == 1 and number(ARGV[at + 2]) > 0 and number(ARGV[at + 3]) > 0 then
+  local bare = count == 1 or count == -1 and ARGV[at + 6] .. ARGV[at + 7] .. ARGV[at + 8] == ''
+  if bare and number(ARGV[at + 2]) > 0 and number(ARGV[at + 3]) > 0 then
     form.one = {functions = functions_of(ARGV[at + 1]), n = number(ARGV[at + 2]), limit = number(ARGV[at + 3]),
-      period = number(ARGV[at + 4]), burst = number(ARGV[at + 5])}
+      period = number(ARGV[at + 4]), burst = number(ARGV[at + 5]), options = count == -1 and ARGV[at + 9] or ''}
   end
   forms[i], at = form, at + 1 + (count < 0 and -9 or 5) * count
 end

@@ -10,6 +10,7 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,55 @@ class ChargingTest {
                         .withCost(RequestCost.ofClass("com.example.MyCost"))
                         .withOutcomes(Outcomes.refundOn("304")),
                 charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304"));
+    }
+
+    private static LimiterConfig members(String limits, String... more) {
+        LimiterConfig.Builder builder = LimiterConfig.builder()
+                .property("f", 1, "limiter.rules.r.path", "/x/{id}")
+                .property("f", 2, "limiter.rules.r.limits", limits);
+        for (int i = 0; i < more.length; i += 2) {
+            builder.property("f", i + 3, "limiter.rules.r." + more[i], more[i + 1]);
+        }
+        return builder.build();
+    }
+
+    @Test
+    void aMemberIsWrittenLikeAKey() {
+        RuleDefinition rule = members("5/1h distinct", "member", "header:X-User + path:id")
+                .rules()
+                .get(0);
+        assertEquals(Charging.ONE_PERMIT.withMember(KeyPart.header("X-User"), KeyPart.path("id")), rule.charging());
+        assertEquals(RuleDefinition.Position.BEFORE_AUTHENTICATION, rule.position());
+        rule = members("5/1h distinct, 100/1d", "member", "user", "cost", "0")
+                .rules()
+                .get(0);
+        assertEquals(RuleDefinition.Position.AFTER_AUTHENTICATION, rule.position());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "-",
+            value = {
+                "5/1h | header:X-User | - | - | RL-163",
+                "5/1h distinct | - | - | - | RL-164",
+                "5/1h distinct, 9/1d | - | - | - | RL-164",
+                "5/1h distinct | global | - | - | nothing to count",
+                "5/1h distinct | path:no | - | - | no variable {no}",
+                "5/1h distinct | user + user | - | - | comes twice",
+                "5/1h distinct | name | - | - | is no key",
+                "5/1h distinct, 100/1d | ip | cost | 2 | RL-165",
+                "5/1h distinct | ip | cost | com.example.MyCost | RL-165",
+                "5/1h distinct | ip | wait | 1s | RL-106",
+                "5/1h distinct | user | position | before-authentication | RL-146",
+                "5/1h distinct | ip | membr | ip | limiter.rules.r.member"
+            })
+    void aMemberThatDoesNotFitFailsStartup(String limits, String member, String more, String value, String message) {
+        List<String> all = new ArrayList<>(member == null ? List.of() : List.of("member", member));
+        all.addAll(more == null ? List.of() : List.of(more, value));
+        String said = assertThrows(ConfigException.class, () -> members(limits, all.toArray(String[]::new)))
+                .getMessage();
+        assertTrue(said.contains(message), said);
     }
 
     @Test

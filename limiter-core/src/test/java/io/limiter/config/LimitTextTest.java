@@ -20,6 +20,8 @@ class LimitTextTest {
                 "3/10s sliding-list | 3/10s sliding-list",
                 "100/1h fixed name hourly | 100/1h fixed name hourly",
                 "10/s token-bucket burst 20 | 10/1s token-bucket burst 20",
+                "5/1d distinct | 5/1d distinct",
+                "5/day Repeat DENY distinct name x | 5/1d distinct repeat deny name x",
                 "10/second burst 20 token-bucket | 10/1s token-bucket burst 20",
                 "100/minute | 100/1m sliding-list",
                 "1000/day fixed | 1000/1d fixed",
@@ -28,10 +30,20 @@ class LimitTextTest {
                 "2/500ms | 2/500ms sliding-list",
                 "2/90m | 2/90m sliding-list",
                 "2/24h | 2/1d sliding-list",
-                "0/1s | 0/1s sliding-list"
+                "0/1s | 0/1s sliding-list",
+                "1000/1d fixed aligned Europe/Rome | 1000/1d fixed aligned Europe/Rome",
+                "9/day aligned UTC name x fixed | 9/1d fixed aligned UTC name x",
+                "9/24h fixed aligned America/Argentina/ComodRivadavia | 9/1d fixed aligned America/Argentina/ComodRivadavia",
+                "9/15m FIXED ALIGNED +05:30 | 9/15m fixed aligned +05:30",
+                "9/10s fixed aligned UTC+2 | 9/10s fixed aligned UTC+02:00",
+                "9/6h fixed aligned GMT | 9/6h fixed aligned GMT",
+                "9/1w fixed aligned Z | 9/1w fixed aligned Z",
+                "9/week fixed aligned Europe/Rome | 9/1w fixed aligned Europe/Rome",
+                "9/month fixed aligned Etc/GMT-5 name m | 9/1month fixed aligned Etc/GMT-5 name m"
             })
     void limitsAreReadAsWritten(String text, String limit) {
         assertEquals(limit, LimitText.parse(text).toString());
+        assertEquals(LimitText.parse(text), LimitText.parse(limit));
     }
 
     @Test
@@ -58,6 +70,10 @@ class LimitTextTest {
                 "3/100000d | longer than 71 years",
                 "3/10s slidinglist | write one of fixed, sliding-list,",
                 "3/10s fixed fixed | a limit has one algorithm; separate limits by a comma",
+                "5/1d fixed repeat deny | 'repeat deny' on fixed: only distinct",
+                "5/1d distinct repeat allow | 'repeat allow' is unknown",
+                "5/1d distinct repeat | 'repeat' needs a value, such as repeat deny",
+                "10001/1d distinct | takes at most 10000 permits, not 10001",
                 "3/10s fixed burst 5 | a burst needs token-bucket, not fixed",
                 "3/10s burst 3 | a burst needs token-bucket, not sliding-list",
                 "3/10s token-bucket burst | 'burst' needs a value, such as burst 20",
@@ -65,8 +81,25 @@ class LimitTextTest {
                 "3/10s name ä | can't name a limit",
                 "20000/10s | use token-bucket",
                 "3/10s,,4/1m | an item is empty",
-                "3/10x, 4/1m odd | no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour, day); and in '4/1m odd'",
-                "3/10s, | an item is empty"
+                "3/10x, 4/1m odd | no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour, day); 1w and 1month need 'fixed aligned ZONE'; and in '4/1m odd'",
+                "3/10s, | an item is empty",
+                "3/1d fixed aligned | 'aligned' needs a value, such as aligned Europe/Rome",
+                "3/1d fixed aligned Europe/Roma | 'Europe/Roma' is no time zone; write a region such as Europe/Rome, UTC, or an offset such as +02:00; did you mean 'Europe/Rome'?",
+                "3/1d fixed aligned Rome | is no time zone",
+                "3/1d fixed aligned PST | is no time zone",
+                "3/1d fixed aligned CET | the zone 'CET' is an abbreviation",
+                "3/1d aligned Europe/Rome | not for sliding-list; write 'fixed aligned Europe/Rome'",
+                "3/1d token-bucket aligned UTC | not for token-bucket; write 'fixed aligned UTC'",
+                "3/1d fixed aligned UTC aligned UTC | a limit has one aligned",
+                "3/1w | 1w and 1month need 'fixed aligned ZONE'",
+                "3/1month fixed | 1w and 1month need 'fixed aligned ZONE'",
+                "3/2w fixed aligned UTC | '2w' is no period",
+                "3/7s fixed aligned UTC | a period of 7s has no place on the calendar; aligned takes whole seconds that divide an hour (15m), hours that divide a day (6h), 1d, 1w and 1month",
+                "3/90m fixed aligned UTC | a period of 90m has no place on the calendar",
+                "3/5h fixed aligned UTC | a period of 5h has no place on the calendar",
+                "3/2d fixed aligned UTC | a period of 2d has no place on the calendar",
+                "3/500ms fixed aligned UTC | a period of 500ms has no place on the calendar",
+                "3/0s fixed aligned UTC | 1 microsecond to 71 years"
             })
     void mistakesAreToldWithARemedy(String text, String words) {
         String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> LimitText.parseAll(text))

@@ -11,6 +11,7 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
 import java.util.ArrayList;
@@ -33,7 +34,7 @@ class ContentionContractTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
 
     static Stream<Arguments> algorithmsAndBackends() {
-        return Stream.of(Algorithm.values())
+        return AnyAlgorithm.limits().stream()
                 .flatMap(algorithm -> Backends.all().stream().map(backend -> Arguments.of(algorithm, backend)));
     }
 
@@ -45,7 +46,7 @@ class ContentionContractTest {
     @MethodSource("algorithmsAndBackends")
     void exactlyTheLimitPasses(Algorithm algorithm, TestedBackend tested) throws Exception {
         Policy policy = policy("p", algorithm);
-        assertEquals(LIMIT, granted(tested, thread -> List.of(new Charge(policy, KEY, 1))));
+        assertEquals(LIMIT, granted(tested, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
     }
 
     @ParameterizedTest(name = "{0} on {1}")
@@ -56,7 +57,7 @@ class ContentionContractTest {
                 RateLimiter limiter = RateLimiter.on(backend)) {
             together(() -> {
                 for (int i = 0; i < CALLS_EACH; i++) {
-                    limiter.refund(limiter.tryAcquire(policy, KEY, 1 + i % 3));
+                    limiter.refund(limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, KEY, 1 + i % 3))));
                 }
                 return 0L;
             });
@@ -68,12 +69,12 @@ class ContentionContractTest {
     @MethodSource("backends")
     void severalLimitsGrantTheLeastOfThem(TestedBackend tested) throws Exception {
         List<Limit> limits = new ArrayList<>();
-        for (Algorithm algorithm : Algorithm.values()) {
+        for (Algorithm algorithm : AnyAlgorithm.limits()) {
             long permits = algorithm == Algorithm.TOKEN_BUCKET ? 60 : LIMIT;
             limits.add(new Limit(algorithm.text(), algorithm, permits, PERIOD, permits));
         }
         Policy policy = new Policy("all", limits, FailureMode.DENY);
-        assertEquals(60, granted(tested, thread -> List.of(new Charge(policy, KEY, 1))));
+        assertEquals(60, granted(tested, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
     }
 
     @ParameterizedTest(name = "{0}")

@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.kit.AnyAlgorithm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -19,7 +20,8 @@ final class Load {
     /** What all instances together may admit of a narrow key by their shares. */
     static final int NARROW_SHARES = INSTANCES * (NARROW_LIMIT / INSTANCES);
 
-    private static final List<String> ALGORITHMS = List.of("fixed", "sliding-list", "sliding-zset", "token-bucket");
+    private static final List<String> ALGORITHMS =
+            List.of("fixed", "sliding-list", "sliding-zset", "token-bucket", "distinct");
     private static final int ONCE_POLICIES = ALGORITHMS.size() + 1;
     /** Without the bucket, which gives back while the test runs. */
     private static final int HOT_POLICIES = 3;
@@ -147,6 +149,6 @@ final class Load {
     }
 
     static Charge charge(Limiter limiter, String policy, String client, long permits) {
-        return new Charge(limiter.policy(policy), PartitionKey.of(client), permits);
+        return AnyAlgorithm.charge(limiter.policy(policy), PartitionKey.of(client), permits);
     }
 }

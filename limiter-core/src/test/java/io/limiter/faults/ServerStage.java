@@ -56,6 +56,11 @@ final class ServerStage implements Stage {
         return new ServerStage(false, "appendonly yes", "appendfsync no");
     }
 
+    /** A server behind a wire, that appends to a file and forces that to disk as said: {@code always}, {@code everysec}. */
+    static ServerStage persistent(String fsync) {
+        return new ServerStage(true, "appendonly yes", "appendfsync " + fsync);
+    }
+
     /** A server without persistence, behind a wire. */
     static ServerStage wired() {
         return new ServerStage(true);
@@ -94,8 +99,17 @@ final class ServerStage implements Stage {
 
     @Override
     public String way() {
-        return "limiter.redis.address = redis://127.0.0.1:" + (throughWire ? wire.port() : port)
-                + "\nlimiter.redis.username = " + USER + "\nlimiter.redis.password = " + PASSWORD + "\n";
+        return way(throughWire ? wire.port() : port);
+    }
+
+    /** Not through the wire. */
+    String directWay() {
+        return way(port);
+    }
+
+    private static String way(int port) {
+        return "limiter.redis.address = redis://127.0.0.1:" + port + "\nlimiter.redis.username = " + USER
+                + "\nlimiter.redis.password = " + PASSWORD + "\n";
     }
 
     @Override

@@ -10,7 +10,9 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
+import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -87,13 +89,16 @@ final class Hammer {
 
     private Event next(int instance, Random random, Deque<Taken> taken) {
         boolean isLong = random.nextInt(4) == 0;
-        Algorithm[] algorithms = Algorithm.values();
+        // Named, because a stock is one state whatever its holds last.
         Limit limit = new Limit(
-                null,
-                algorithms[random.nextInt(algorithms.length)],
+                isLong ? "long" : "short",
+                AnyAlgorithm.limits().get(random.nextInt(AnyAlgorithm.limits().size())),
                 PERMITS,
                 isLong ? LONG_MICROS : SHORT_MICROS,
                 PERMITS);
+        if (limit.algorithm() == Algorithm.FIXED_WINDOW && !isLong && random.nextInt(3) == 0) {
+            limit = Limit.fixedWindow(PERMITS, Duration.ofSeconds(1)).aligned(ZoneOffset.UTC);
+        }
         List<String> clients = isLong || random.nextInt(3) == 0 ? REFUNDED : ONLY_ASKED;
         String client = clients.get(random.nextInt(clients.size()));
         int what = random.nextInt(100);
@@ -111,8 +116,9 @@ final class Hammer {
         return Policy.of("p-" + limit.algorithm().text(), limit).onFailure(FailureMode.DENY);
     }
 
-    private Event take(int instance, Limit limit, String client, long permits, @Nullable Deque<Taken> taken) {
-        Charge charge = new Charge(policy(limit), PartitionKey.of(client), permits);
+    private Event take(int instance, Limit limit, String client, long asked, @Nullable Deque<Taken> taken) {
+        Charge charge = AnyAlgorithm.charge(policy(limit), PartitionKey.of(client), asked);
+        long permits = charge.permits();
         long begin = System.nanoTime();
         Decision decision = permits == 2
                 ? instances
@@ -120,7 +126,7 @@ final class Hammer {
                         .tryAcquireAsync(List.of(charge))
                         .toCompletableFuture()
                         .join()
-                : instances.get(instance).tryAcquire(charge.policy(), charge.key(), permits);
+                : instances.get(instance).tryAcquire(List.of(charge));
         long end = System.nanoTime();
         Answer answer = switch (decision.source()) {
             case REDIS -> decision.allowed() ? Answer.DONE : Answer.DENIED;

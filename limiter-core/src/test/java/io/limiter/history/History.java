@@ -1,6 +1,7 @@
 package io.limiter.history;
 
 import io.limiter.Algorithm;
+import io.limiter.CalendarWindow;
 import io.limiter.Limit;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
@@ -67,8 +68,12 @@ final class History {
     }
 
     private void judge() {
-        if (limit.algorithm() == Algorithm.FIXED_WINDOW && refunds.isEmpty() && resets.isEmpty()) {
-            judgeWindows();
+        if (isWindow() && refunds.isEmpty() && resets.isEmpty()) {
+            if (limit.terms() instanceof CalendarWindow) {
+                judgeTurns();
+            } else {
+                judgeWindows();
+            }
         } else {
             judgeAdmissions();
         }
@@ -121,7 +126,7 @@ final class History {
             return limit.burst() + refilled(nanos + SLACK_NANOS);
         }
         // The end of one fixed window and the beginning of the next.
-        return limit.algorithm() == Algorithm.FIXED_WINDOW ? 2 * limit.permits() : limit.permits();
+        return isWindow() ? 2 * limit.permits() : limit.permits();
     }
 
     /**
@@ -160,6 +165,18 @@ final class History {
             check(least + sum, limit.permits(), first, last);
             earliestEnd = earliestStart + periodNanos - SLACK_NANOS;
             latestEnd = latestStart + periodNanos + SLACK_NANOS;
+        }
+    }
+
+    /** What was certainly admitted between two turns of the calendar, which are whole periods of the wall clock. */
+    private void judgeTurns() {
+        long aheadNanos = System.currentTimeMillis() * 1_000_000 - System.nanoTime();
+        Map<Long, Long> sums = new HashMap<>();
+        for (Event call : admitted) {
+            long window = Math.floorDiv(call.startNanos() + aheadNanos - 3 * SLACK_NANOS, periodNanos);
+            if (window == Math.floorDiv(call.endNanos() + aheadNanos + 3 * SLACK_NANOS, periodNanos)) {
+                check(sums.merge(window, call.permits(), Long::sum), limit.permits(), call, call);
+            }
         }
     }
 
@@ -208,6 +225,11 @@ final class History {
     private boolean isKnown(Event change, Event denial) {
         boolean excused = denial.answer() == Answer.REMEMBERED && change.instance() != denial.instance();
         return change.endNanos() < denial.startNanos() - (excused ? maxAgeNanos : 0);
+    }
+
+    /** Whether its window starts with the first call; of members, each of which is asked for once. */
+    private boolean isWindow() {
+        return limit.algorithm() == Algorithm.FIXED_WINDOW || limit.algorithm() == Algorithm.DISTINCT;
     }
 
     private boolean isBucket() {

@@ -13,6 +13,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,14 +26,20 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Memory is bounded, and what is used is never forgotten for it. */
 class InProcessBoundsTest extends BoundedBackend {
+    private static boolean takesTwo(RateLimiter limiter, Policy policy, PartitionKey key) {
+        Decision first = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, key, 1)));
+        Decision second = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, key, 1)));
+        return first.allowed() && second.allowed();
+    }
+
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodOfKeysForgetsNoExhaustedOne(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
         Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
             PartitionKey exhausted = PartitionKey.of("exhausted");
-            assertTrue(limiter.tryAcquire(policy, exhausted, 2).allowed());
+            assertTrue(takesTwo(limiter, policy, exhausted));
             flood(limiter, policy, 20_000);
             assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
             assertEquals(1_000, backend.entries());
@@ -41,29 +48,31 @@ class InProcessBoundsTest extends BoundedBackend {
     }
 
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodForgetsNoneThatIsHalfFull(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
         Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
             PartitionKey used = PartitionKey.of("used");
-            assertTrue(limiter.tryAcquire(policy, used, 2).allowed());
+            assertTrue(takesTwo(limiter, policy, used));
             time.advance(Duration.ofSeconds(31));
             flood(limiter, policy, 2_000);
-            assertFalse(limiter.tryAcquire(policy, used, 2).allowed());
+            assertFalse(takesTwo(limiter, policy, used));
         }
     }
 
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"BLOCK", "ALLOTMENT"},
+            mode = EnumSource.Mode.EXCLUDE)
     void whatIsFullAgainMakesRoom(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
         Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
             for (int round = 0; round < 5; round++) {
                 for (int i = 0; i < 1_000; i++) {
-                    assertTrue(limiter.tryAcquire(policy, PartitionKey.of(round + "-" + i), 2)
-                            .allowed());
+                    assertTrue(takesTwo(limiter, policy, PartitionKey.of(round + "-" + i)));
                 }
                 assertEquals(1_000, backend.entries());
                 time.advance(Duration.ofSeconds(60));

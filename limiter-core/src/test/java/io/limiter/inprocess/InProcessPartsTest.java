@@ -11,6 +11,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A call that took nothing leaves nothing, and what one policy keeps takes nothing from the part of another. */
 class InProcessPartsTest extends BoundedBackend {
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aCallThatOneLimitDeniesLeavesNothingInTheOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
         Policy byKey = Policy.of("by-key", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
@@ -91,9 +92,9 @@ class InProcessPartsTest extends BoundedBackend {
     }
 
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodUnderOnePolicyTakesNothingFromTheGuaranteedPartOfAnother(Algorithm algorithm) {
-        InProcessBackend backend = backend(1_000, 4_000);
+        InProcessBackend backend = backend(1_000, 200_000);
         Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 2, 86_400_000_000L, 2));
         Policy other = Policy.of("other", new Limit(null, algorithm, 2, 60_000_000, 2));
         try (RateLimiter limiter = RateLimiter.on(backend)) {
@@ -103,7 +104,7 @@ class InProcessPartsTest extends BoundedBackend {
             // Half of 1 000, divided among these two and those made at run time.
             int guaranteed = 1_000 / 2 / 3;
             for (int i = 0; i < guaranteed; i++) {
-                assertTrue(limiter.tryAcquire(other, PartitionKey.of("newcomer " + i), 2)
+                assertTrue(limiter.tryAcquire(List.of(AnyAlgorithm.charge(other, PartitionKey.of("newcomer " + i), 2)))
                         .allowed());
                 limiter.tryAcquire(sprayed, PartitionKey.of("flood again " + i), 1);
             }
@@ -112,7 +113,8 @@ class InProcessPartsTest extends BoundedBackend {
             limiter.tryAcquire(other, PartitionKey.of("one more"), 1);
             assertEquals(shared + 1, backend.overflowed(), "the part is used up, and nothing is left to lend");
             time.advance(Duration.ofMinutes(2));
-            assertTrue(limiter.tryAcquire(other, PartitionKey.of("later"), 2).allowed());
+            assertTrue(limiter.tryAcquire(List.of(AnyAlgorithm.charge(other, PartitionKey.of("later"), 2)))
+                    .allowed());
             assertEquals(shared + 1, backend.overflowed(), "what is full again made room in its own part");
         }
     }
@@ -138,7 +140,7 @@ class InProcessPartsTest extends BoundedBackend {
     }
 
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void policiesThatAreMadeAtRunTimeAreForgottenWithTheirStates(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
         try (RateLimiter limiter = RateLimiter.on(backend)) {
@@ -181,7 +183,7 @@ class InProcessPartsTest extends BoundedBackend {
 
     /** Plain code announces nothing. Its policies share one part, but no flood under one locks out another. */
     @ParameterizedTest
-    @EnumSource(Algorithm.class)
+    @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodUnderAPolicyThatNobodyAnnouncedDeniesHardlyANewcomerOfAnother(Algorithm algorithm) {
         InProcessBackend backend = backend(10_000, 1_000_000);
         Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 5, 86_400_000_000L, 5));

@@ -11,6 +11,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +25,9 @@ import org.junit.jupiter.api.Test;
 class StateLockTest {
     @Test
     void statesWithOneGuardHaveOneHolder() throws Exception {
-        State guard = new FixedWindowState(null);
-        List<State> guarded = List.of(guard, new FixedWindowState(null), new TokenBucketState(null));
+        WallClock clock = new WallClock(TimeSource.system());
+        State guard = new FixedWindowState(null, clock);
+        List<State> guarded = List.of(guard, new FixedWindowState(null, clock), new TokenBucketState(null));
         guarded.forEach(state -> state.guard = guard);
         AtomicInteger holders = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -52,7 +54,7 @@ class StateLockTest {
 
     @Test
     void allLimitsOfAPolicyAndKeyHaveOneGuard() {
-        StateTable table = new StateTable(100, 100);
+        StateTable table = new StateTable(100, 100, TimeSource.system());
         Limit quick = Limit.fixedWindow(5, Duration.ofSeconds(1));
         Limit slow = Limit.tokenBucket(5, Duration.ofHours(1));
         Limit third = Limit.slidingList(5, Duration.ofHours(2));
@@ -84,7 +86,7 @@ class StateLockTest {
         Charge charge = new Charge(policy, PartitionKey.of("a"), 1);
         Limit limit = policy.limits().get(0);
         Capacity.Share share = new Capacity(10).new Share();
-        State state = new FixedWindowState(charge.key());
+        State state = new FixedWindowState(charge.key(), new WallClock(TimeSource.system()));
         state.limit = new LimitStates(LimitStates.Name.of(charge, limit), new MemoryShare("p", share, share, share));
         int hash = state.limit.hash(charge.key());
         partition.add(state);
@@ -97,7 +99,7 @@ class StateLockTest {
         assertEquals(List.of(state), dropped);
         assertNull(index.find(state.limit, charge.key(), hash));
         assertNull(state.decide(charge, limit, 1_000_005, true), "a caller that had found it before");
-        assertFalse(state.refund(charge, limit, 1_000_005, 1_000_005));
+        assertFalse(state.end(charge, limit, 1_000_005, 1_000_005, false));
     }
 
     private static State find(StateTable table, Charge charge, Limit limit) {

@@ -26,6 +26,8 @@ public final class NaiveLimiter {
         long end;
         List<Entry> log = new ArrayList<>();
         NaiveBucket bucket = new NaiveBucket();
+        NaiveBlock block = new NaiveBlock();
+        NaiveStock stock = new NaiveStock();
     }
 
     private final Map<Name, Kept> states = new HashMap<>();
@@ -40,8 +42,16 @@ public final class NaiveLimiter {
         }
         List<LimitOutcome> outcomes = new ArrayList<>();
         for (Charge charge : charges) {
+            boolean denied = false;
             for (Limit limit : charge.policy().limits()) {
-                outcomes.add(decide(charge, limit, mode, allowed, now));
+                if (limit.algorithm() == Algorithm.BLOCK && denied && mode == Mode.TAKE) {
+                    Kept kept = kept(charge, limit);
+                    kept.block.settle(limit, now);
+                    kept.block.count(limit, now);
+                }
+                LimitOutcome outcome = decide(charge, limit, mode, allowed, now);
+                denied |= !outcome.allowed();
+                outcomes.add(outcome);
             }
         }
         return outcomes;
@@ -60,7 +70,7 @@ public final class NaiveLimiter {
         if (!charges) {
             return settled;
         }
-        take(kept, charge, limit, now);
+        take(kept, charge, limit, settled.stampMicros(), now);
         LimitOutcome after = look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         if (mode == Mode.LOOK) {
             states.put(name(charge, limit), copy);
@@ -73,7 +83,11 @@ public final class NaiveLimiter {
                 0,
                 after.nextMicros(),
                 after.resetMicros(),
-                limit.algorithm() == Algorithm.FIXED_WINDOW ? after.stampMicros() : settled.stampMicros());
+                switch (limit.algorithm()) {
+                    case FIXED_WINDOW -> after.stampMicros();
+                    case DISTINCT -> isKnown(copy, charge, now) ? 0 : now;
+                    default -> settled.stampMicros();
+                });
     }
 
     /** Gives back what an outcome took. */
@@ -88,7 +102,7 @@ public final class NaiveLimiter {
                     return false;
                 }
                 kept.count = Math.max(0, kept.count - n);
-                kept.end = Math.min(kept.end, now + limit.periodMicros());
+                kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
                 return true;
             }
             case SLIDING_LIST, SLIDING_ZSET -> {
@@ -107,11 +121,31 @@ public final class NaiveLimiter {
                 kept.log = left;
                 return given;
             }
+            case DISTINCT -> {
+                boolean own = kept.end > now
+                        && n > 0
+                        && kept.log.removeIf(entry -> entry.stamp == outcome.stampMicros() && isOf(charge, entry));
+                if (own) {
+                    kept.end = Math.min(kept.end, now + limit.periodMicros());
+                }
+                return own;
+            }
             case TOKEN_BUCKET -> {
                 return kept.bucket.refund(limit, n, outcome.stampMicros(), now);
             }
+            case BLOCK -> {
+                return false;
+            }
+            case ALLOTMENT -> {
+                return kept.stock.refund(outcome, now);
+            }
         }
         throw new AssertionError(limit);
+    }
+
+    /** Keeps what an outcome took of a stock. */
+    public boolean confirm(LimitOutcome outcome, long now) {
+        return kept(outcome.charge(), outcome.limit()).stock.confirm(outcome, now);
     }
 
     /** Forgets what a charge's key used. */
@@ -138,8 +172,31 @@ public final class NaiveLimiter {
                         charge, limit, allowed, Math.max(0, limit.permits() - count), retry, left, left, end);
             }
             case SLIDING_LIST, SLIDING_ZSET -> lookAtLog(charge, limit, now, kept);
+            case DISTINCT -> {
+                long count = kept.end > now ? kept.log.size() : 0;
+                boolean known = isKnown(kept, charge, now);
+                boolean allowed = n == 0 || (known ? limit.terms() == null : count < limit.permits());
+                long left = count > 0 ? kept.end - now : 0;
+                yield new LimitOutcome(
+                        charge, limit, allowed, Math.max(0, limit.permits() - count), left, left, left, 0);
+            }
             case TOKEN_BUCKET -> kept.bucket.look(charge, limit, now);
+            case BLOCK -> kept.block.look(charge, limit, now);
+            case ALLOTMENT -> kept.stock.look(charge, limit, now);
         };
+    }
+
+    private static boolean isKnown(Kept kept, Charge charge, long now) {
+        return kept.end > now && kept.log.stream().anyMatch(entry -> isOf(charge, entry));
+    }
+
+    private static boolean isOf(Charge charge, Entry entry) {
+        return member(charge).equals(entry.id);
+    }
+
+    /** The whole of it, however long it is. */
+    private static String member(Charge charge) {
+        return charge.member() == null ? "the missing member" : charge.member().canonical();
     }
 
     private static LimitOutcome lookAtLog(Charge charge, Limit limit, long now, Kept kept) {
@@ -174,15 +231,16 @@ public final class NaiveLimiter {
      * and limit. Nothing is later than now allows, and a bucket refills as the present limit says.
      */
     private static void settle(Kept kept, Limit limit, long now) {
-        long latest = now + limit.periodMicros();
         switch (limit.algorithm()) {
-            case FIXED_WINDOW -> kept.end = Math.min(kept.end, latest);
+            case FIXED_WINDOW, DISTINCT -> kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
             case SLIDING_LIST, SLIDING_ZSET -> {
                 if (kept.log.stream().anyMatch(entry -> entry.stamp > now)) {
                     kept.log = live(kept, limit, now);
                 }
             }
             case TOKEN_BUCKET -> kept.bucket.settle(limit, now);
+            case BLOCK -> kept.block.settle(limit, now);
+            case ALLOTMENT -> kept.stock.settle(limit, now);
         }
     }
 
@@ -197,12 +255,12 @@ public final class NaiveLimiter {
         return log;
     }
 
-    private static void take(Kept kept, Charge charge, Limit limit, long now) {
+    private static void take(Kept kept, Charge charge, Limit limit, long stamp, long now) {
         long n = charge.permits();
         switch (limit.algorithm()) {
             case FIXED_WINDOW -> {
                 boolean open = kept.count > 0 && kept.end > now;
-                kept.end = open ? kept.end : now + limit.periodMicros();
+                kept.end = open ? kept.end : NaiveCalendar.latestEnd(limit, now);
                 kept.count = (open ? kept.count : 0) + n;
             }
             case SLIDING_LIST, SLIDING_ZSET -> {
@@ -219,7 +277,20 @@ public final class NaiveLimiter {
                 }
                 kept.log = log;
             }
+            case DISTINCT -> {
+                if (kept.end <= now || kept.log.isEmpty()) {
+                    kept.log = new ArrayList<>();
+                    kept.end = now + limit.periodMicros();
+                }
+                if (!isKnown(kept, charge, now)) {
+                    kept.log.add(new Entry(now, member(charge)));
+                }
+            }
             case TOKEN_BUCKET -> kept.bucket.take(limit, n, now);
+            case BLOCK -> {
+                // What is allowed changes nothing.
+            }
+            case ALLOTMENT -> kept.stock.take(charge, limit, stamp, now);
         }
     }
 
@@ -233,6 +304,8 @@ public final class NaiveLimiter {
         copy.end = kept.end;
         copy.log = new ArrayList<>(kept.log);
         copy.bucket = kept.bucket.copy();
+        copy.block = kept.block.copy();
+        copy.stock = kept.stock.copy();
         return copy;
     }
 

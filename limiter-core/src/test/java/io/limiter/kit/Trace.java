@@ -3,6 +3,7 @@ package io.limiter.kit;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
@@ -13,11 +14,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A timeline in a text file: what is asked when, and what each limit answers. The same lines are the documentation of
@@ -26,14 +30,17 @@ import java.util.stream.Stream;
  * <pre>
  * # comment
  * limits 3/10s sliding-list
+ * block 20/10m for 15m up to 24h      (where there is one)
  * at 0s    take 1      allow remaining=2 retry=0s next=10s reset=10s
  * at 9s    look 2 ...
  * at 9s    take 1 id=a ...
+ * at 9s    take 1 member=a ...         (id=a and member=a can be together; member= is the member without text)
  * at 9s    refund 2    given          (or: nothing; gives back the second call of the file)
+ * at 9s    confirm 2   confirmed      (or: nothing)
  * at 9s    reset
  * </pre>
  *
- * Where there are several limits, the numbers of each follow a {@code |}.
+ * A time can also be one of a calendar: {@code at 2026-03-29T02:00+01:00}. Where there are several limits, the numbers of each follow a {@code |}.
  */
 public final class Trace {
     private static final long START = 1_700_000_000_000_000L;
@@ -79,22 +86,33 @@ public final class Trace {
                 if (line.startsWith("limits ")) {
                     policy = new Policy("p", LimitText.parseAll(line.substring(7)), io.limiter.FailureMode.DENY);
                 }
+                if (line.startsWith("block ") && policy != null) {
+                    List<Limit> limits = new ArrayList<>(policy.limits());
+                    limits.add(LimitText.parseBlock(line.substring(6)));
+                    policy = new Policy("p", limits, io.limiter.FailureMode.DENY);
+                }
                 if (!line.startsWith("at ") || policy == null) {
                     answered.add(line);
                     continue;
                 }
                 String[] words = line.split("\\s+");
-                time.setMicros(START + LimitTexts.micros(words[1]));
+                time.setMicros(micros(words[1]));
                 String asked = line.substring(0, line.indexOf(words[2], 3) + words[2].length());
                 if (words[2].equals("reset")) {
                     limiter.reset(policy, key);
                     answered.add(asked);
+                } else if (words[2].equals("confirm")) {
+                    boolean kept = limiter.confirm(calls.get(Integer.parseInt(words[3])));
+                    answered.add(upTo(line, words[3], 3) + (kept ? "confirmed" : "nothing"));
                 } else if (words[2].equals("refund")) {
                     boolean given = limiter.refund(calls.get(Integer.parseInt(words[3])));
                     answered.add(upTo(line, words[3], 3) + (given ? "given" : "nothing"));
                 } else {
-                    String id = words[4].startsWith("id=") ? words[4].substring(3) : null;
-                    Charge charge = new Charge(policy, key, Long.parseLong(words[3]), id);
+                    String id = value("id=", words);
+                    String member = value("member=", words);
+                    Charge charge = new Charge(
+                            policy, key, Long.parseLong(words[3]), id, member == null ? null : PartitionKey.of(member));
+                    int last = 3 + (id == null ? 0 : 1) + (member == null ? 0 : 1);
                     Decision decision = words[2].equals("take")
                             ? limiter.tryAcquire(List.of(charge))
                             : limiter.peek(List.of(charge));
@@ -107,11 +125,26 @@ public final class Trace {
                         });
                         time.setMicros(now);
                     }
-                    answered.add(upTo(line, id == null ? words[3] : words[4], id == null ? 3 : 4) + numbers(decision));
+                    answered.add(upTo(line, words[last], last) + numbers(decision));
                 }
             }
             return answered;
         }
+    }
+
+    /** Of the words behind the permits. */
+    private static @Nullable String value(String name, String[] words) {
+        return Arrays.stream(words, 4, Math.min(6, words.length))
+                .filter(word -> word.startsWith(name))
+                .map(word -> word.substring(name.length()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static long micros(String time) {
+        return time.contains("T")
+                ? OffsetDateTime.parse(time).toEpochSecond() * 1_000_000
+                : START + LimitTexts.micros(time);
     }
 
     private static String upTo(String line, String word, int index) {

@@ -1,18 +1,22 @@
 package io.limiter.kit;
 
 import io.limiter.Algorithm;
+import io.limiter.AllotmentTerms;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.Terms;
+import io.limiter.config.LimitText;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Seeded random traffic: the same seed is the same traffic. While it runs, limits are raised and lowered, periods and
@@ -23,17 +27,56 @@ import java.util.stream.Stream;
  * buckets: so no key's life in Redis, which runs on its own clock, ends between two steps.
  */
 public final class Traffic {
-    private static final List<Algorithm> ALGORITHMS = List.of(Algorithm.values());
+    /** Of which a policy can have nothing else. */
+    private static final List<Algorithm> ALGORITHMS =
+            Stream.of(Algorithm.values()).filter(Algorithm::isQuota).toList();
+
     private static final int IDS = 6;
     /** Some of them exactly a period. */
     private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
 
     private static final long GRID = 60_000_000;
+    private static final List<Limit> BLOCKS = List.of(
+            block(1, 1, 1, 1), block(2, 10, 5, 40), block(3, 7, 10, 15), block(6, 50, 20, 1440), block(4, 50, 30, 60));
+    /** Some days before clocks are set back in Europe, and in America a week later. */
+    private static final long START = 1_792_534_400_000_000L;
+
     /** Made once: the long one takes longer to encode than a decision to make. */
     private static final List<PartitionKey> KEYS = Stream.of(
                     "192.0.2.1", "2001:db8::/64", "a{b}c:d", "\uD800", "", "\u0000\r\n\u007f", "ключ".repeat(5_000))
             .map(PartitionKey::of)
             .toList();
+
+    /** That look alike, and the missing one. */
+    private static final List<@Nullable PartitionKey> MEMBERS = members(
+            "9007199254740992",
+            "9007199254740993",
+            "10",
+            "1e1",
+            "0x0A",
+            "+10",
+            "a{b}",
+            "\n",
+            "",
+            "~",
+            "ы".repeat(35_000));
+
+    private static List<@Nullable PartitionKey> members(String... texts) {
+        List<@Nullable PartitionKey> members = new ArrayList<>();
+        members.add(null);
+        for (String text : texts) {
+            members.add(PartitionKey.of(text));
+            members.add(PartitionKey.builder().add("user", text).build());
+        }
+        // Longer than what states keep.
+        members.add(PartitionKey.of(Collections.nCopies(5, "part".repeat(10))));
+        members.add(PartitionKey.of(Collections.nCopies(6, "part".repeat(10))));
+        return members;
+    }
+
+    private static final List<Limit> ALIGNED = LimitText.parseAll("1/15m fixed aligned Europe/Rome,"
+            + " 2/6h fixed aligned America/New_York, 3/1d fixed aligned Europe/Rome, 4/1w fixed aligned Asia/Kolkata,"
+            + " 5/1month fixed aligned UTC");
 
     /** What to do in one step. */
     public enum Kind {
@@ -43,6 +86,8 @@ public final class Traffic {
         LOOK,
         /** Give an earlier decision back. */
         REFUND,
+        /** Confirm an earlier decision. */
+        CONFIRM,
         /** Forget a key. */
         RESET
     }
@@ -67,7 +112,7 @@ public final class Traffic {
     private final List<List<Policy>> policies;
 
     private final int charges;
-    private long now = 1_700_000_000_000_000L;
+    private long now = START;
 
     private Traffic(long seed, List<List<Policy>> policies, int charges) {
         this.random = new SplittableRandom(seed);
@@ -75,8 +120,14 @@ public final class Traffic {
         this.charges = charges;
     }
 
-    /** Traffic on policies of one algorithm, each with one limit that changes now and then. */
+    /**
+     * Traffic on policies of one algorithm, each with one limit that changes now and then. A block stands behind other limits, which
+     * deny.
+     */
     public static Traffic of(Algorithm algorithm, long seed) {
+        if (algorithm == Algorithm.BLOCK) {
+            return mixed(seed, true);
+        }
         List<Limit> limits = limits(algorithm);
         List<List<Policy>> policies = new ArrayList<>();
         for (int i = 0; i < limits.size(); i++) {
@@ -93,6 +144,10 @@ public final class Traffic {
 
     /** Traffic on policies of several limits of all algorithms, which change too, with up to three charges a call. */
     public static Traffic mixed(long seed) {
+        return mixed(seed, false);
+    }
+
+    private static Traffic mixed(long seed, boolean blocks) {
         SplittableRandom random = new SplittableRandom(~seed);
         List<List<Policy>> policies = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
@@ -100,8 +155,12 @@ public final class Traffic {
             for (int v = 0; v < 4; v++) {
                 List<Limit> limits = new ArrayList<>();
                 for (int j = 0; j <= i % 3; j++) {
-                    List<Limit> of = limits(ALGORITHMS.get(random.nextInt(ALGORITHMS.size())));
+                    // What a stock that is over kept may come back with a clock that steps back by a day.
+                    List<Limit> of = limits(ALGORITHMS.get(random.nextInt(ALGORITHMS.size() - (blocks ? 1 : 0))));
                     limits.add(of.get(random.nextInt(of.size())).named("l" + j));
+                }
+                if (blocks && random.nextInt(10) > 0) {
+                    limits.add(BLOCKS.get(random.nextInt(BLOCKS.size())));
                 }
                 variants.add(policy("m" + i, limits));
             }
@@ -123,6 +182,9 @@ public final class Traffic {
         }
         int dice = random.nextInt(100);
         Kind kind = dice < 78 ? Kind.TAKE : dice < 90 ? Kind.LOOK : dice < 98 ? Kind.REFUND : Kind.RESET;
+        if (kind == Kind.REFUND && hasStock() && random.nextInt(3) == 0) {
+            kind = Kind.CONFIRM;
+        }
         List<Charge> asked = new ArrayList<>();
         int count = kind == Kind.RESET ? 1 : 1 + random.nextInt(charges);
         int first = random.nextInt(policies.size());
@@ -132,17 +194,40 @@ public final class Traffic {
         return new Step(now, kind, asked, random.nextInt(8));
     }
 
+    private static Limit block(long denials, long period, long first, long longest) {
+        return Limit.block(
+                denials,
+                Duration.ofMinutes(period).minusNanos(denials == 3 ? 11_000 : 0),
+                Duration.ofMinutes(first),
+                Duration.ofMinutes(longest));
+    }
+
+    private boolean hasStock() {
+        return policies.stream().flatMap(List::stream).anyMatch(Traffic::isStock);
+    }
+
+    private static boolean isStock(Policy policy) {
+        return policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+    }
+
     private static Policy policy(String name, List<Limit> limits) {
         return new Policy(name, limits, FailureMode.DENY);
     }
 
     private Charge charge(Policy policy) {
         PartitionKey key = KEYS.get(random.nextInt(KEYS.size()));
-        boolean keepsIds = policy.limits().stream().allMatch(limit -> limit.algorithm() == Algorithm.SLIDING_ZSET);
+        // Few members, so that they come again.
+        PartitionKey member = policy.takesMembers() ? MEMBERS.get(random.nextInt(MEMBERS.size())) : null;
+        boolean keepsIds =
+                policy.limits().stream().allMatch(limit -> limit.algorithm().takesRequestIds());
         if (keepsIds && random.nextInt(3) == 0) {
             // Few ids, so that they come again soon and late; each always with the same permits.
             int call = random.nextInt(IDS);
-            return new Charge(policy, key, 1 + call % 3, call % 2 == 0 ? call + " call" : "call:" + call + "{x}");
+            return new Charge(
+                    policy, key, 1 + call % 3, call % 2 == 0 ? call + " call" : "call:" + call + "{x}", member);
+        }
+        if (policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.DISTINCT)) {
+            return new Charge(policy, key, random.nextInt(10) == 0 ? 0 : 1, null, member);
         }
         long capacity =
                 policy.limits().stream().mapToLong(Limit::capacity).min().orElseThrow();
@@ -152,7 +237,14 @@ public final class Traffic {
             case 2, 3 -> 1 + random.nextLong(Math.max(1, capacity));
             default -> 1;
         };
-        return new Charge(policy, key, permits);
+        return new Charge(policy, key, permits, null, member);
+    }
+
+    /** Some are open always, and some from a while after the start until a while later. */
+    private static Terms terms(long permits) {
+        return permits % 2 == 0
+                ? new AllotmentTerms(START + permits * 10 * GRID, START + 2_000 * (permits + 1) * GRID)
+                : AllotmentTerms.ALWAYS;
     }
 
     private static List<Limit> limits(Algorithm algorithm) {
@@ -166,6 +258,15 @@ public final class Traffic {
                     {40, 1440 * GRID - 11},
                     {0, GRID}
                 };
+            case DISTINCT ->
+                new long[][] {
+                    {1, 10 * GRID},
+                    {2, 50 * GRID},
+                    {3, 7 * GRID - 11},
+                    {5, 149 * GRID},
+                    {8, 1440 * GRID - 11},
+                    {0, GRID}
+                };
             case TOKEN_BUCKET ->
                 new long[][] {
                     {1, 5 * GRID, 1},
@@ -175,9 +276,28 @@ public final class Traffic {
                     {1_000_000, 86_400_000_000L * 1_000, 1_000_000},
                     {0, GRID, 0}
                 };
+            case BLOCK -> throw new IllegalArgumentException("no limit of its own");
+            case ALLOTMENT ->
+                new long[][] {
+                    {1, Limit.MAX_PERIOD_MICROS, 1},
+                    {3, 10 * GRID, 2},
+                    {8, 7 * GRID - 11, 3},
+                    {20, Limit.MAX_PERIOD_MICROS, 2},
+                    {40, 50 * GRID, 40},
+                    {0, GRID, 0}
+                };
         };
-        return Arrays.stream(shapes)
-                .map(shape -> new Limit(null, algorithm, shape[0], shape[1], shape.length > 2 ? shape[2] : shape[0]))
-                .toList();
+        List<Limit> limits = new ArrayList<>(algorithm == Algorithm.FIXED_WINDOW ? ALIGNED : List.of());
+        for (long[] shape : shapes) {
+            Limit limit = new Limit(
+                    null,
+                    algorithm,
+                    shape[0],
+                    shape[1],
+                    shape.length > 2 ? shape[2] : shape[0],
+                    algorithm == Algorithm.ALLOTMENT ? terms(shape[0]) : null);
+            limits.add(algorithm == Algorithm.DISTINCT && limits.size() % 2 == 1 ? limit.denyingRepeats() : limit);
+        }
+        return limits;
     }
 }

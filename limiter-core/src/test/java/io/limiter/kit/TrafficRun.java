@@ -96,6 +96,12 @@ public final class TrafficRun {
                     refund(limiter, decisions.get(index), step, number);
                 }
             }
+            case CONFIRM -> {
+                int index = decisions.size() - 1 - step.earlier();
+                if (index >= 0) {
+                    confirm(limiter, decisions.get(index), step, number);
+                }
+            }
             case RESET -> {
                 limiter.reset(
                         step.charges().get(0).policy(), step.charges().get(0).key());
@@ -160,5 +166,18 @@ public final class TrafficRun {
             }
         }
         assertEquals(expected, limiter.refund(decision), () -> name + ", step " + number + ": refund of " + decision);
+    }
+
+    private void confirm(RateLimiter limiter, Decision decision, Traffic.Step step, int number) {
+        List<LimitOutcome> bought = decision.outcomes().stream()
+                .filter(outcome -> outcome.limit().algorithm() == Algorithm.ALLOTMENT
+                        && outcome.charge().permits() > 0)
+                .toList();
+        boolean expected = decision.allowed() && !bought.isEmpty();
+        for (LimitOutcome outcome : expected ? bought : List.<LimitOutcome>of()) {
+            expected &= outcome.limit().permits() > 0 && model.confirm(outcome, step.now());
+        }
+        assertEquals(
+                expected, limiter.confirm(decision), () -> name + ", step " + number + ": confirmation of " + decision);
     }
 }

@@ -86,12 +86,22 @@ public final class Wire implements AutoCloseable {
             sockets.add(near);
             start("connect", () -> {
                 pass();
-                Socket far = new Socket(InetAddress.getLoopbackAddress(), to);
+                Socket far = connect(near);
                 far.setTcpNoDelay(true);
                 sockets.add(far);
                 start("there", () -> copy(near, far, false));
                 start("back", () -> copy(far, near, true));
             });
+        }
+    }
+
+    /** Where nobody listens, the near end learns of it too. */
+    private Socket connect(Socket near) throws IOException {
+        try {
+            return new Socket(InetAddress.getLoopbackAddress(), to);
+        } catch (IOException refused) {
+            near.close();
+            throw refused;
         }
     }
 

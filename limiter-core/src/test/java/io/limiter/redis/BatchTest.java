@@ -13,8 +13,11 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.config.LimitText;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -127,13 +130,19 @@ class BatchTest {
     void eachGetsTheAnswerThatItWouldHaveGotAlone(int seed) {
         SplittableRandom random = new SplittableRandom(seed);
         List<Policy> policies = new ArrayList<>();
-        for (Algorithm algorithm : Algorithm.values()) {
+        for (Algorithm algorithm : AnyAlgorithm.limits()) {
             Limit small = new Limit(null, algorithm, 5, HOUR.toNanos() / 1_000, 5);
             policies.add(Policy.of("one-" + algorithm.text(), small));
             policies.add(Policy.of(
                     "two-" + algorithm.text(), small, Limit.fixedWindow(1 + random.nextInt(12), Duration.ofDays(1))));
         }
         policies.add(Policy.of("closed", Limit.fixedWindow(0, HOUR)));
+        Limit aligned = Limit.fixedWindow(4, HOUR).aligned(ZoneId.of("Europe/Rome"));
+        policies.add(Policy.of("one-aligned", aligned));
+        policies.add(Policy.of(
+                "two-aligned", aligned, Limit.fixedWindow(9, Duration.ofDays(1)).aligned(ZoneId.of("UTC"))));
+        policies.add(
+                Policy.of("blocking", Limit.fixedWindow(2, HOUR), Limit.block(3, HOUR, Duration.ofMinutes(10), HOUR)));
         for (int round = 0; round < 5; round++) {
             time.advance(Duration.ofMinutes(random.nextInt(40)));
             List<Charge> charges = new ArrayList<>();
@@ -146,7 +155,14 @@ class BatchTest {
                 charges.add(
                         named
                                 ? new Charge(policy, key, permits, "request-" + random.nextInt(4))
-                                : new Charge(policy, key, permits));
+                                : policy.takesMembers()
+                                        ? new Charge(
+                                                policy,
+                                                key,
+                                                Math.min(permits, 1),
+                                                null,
+                                                PartitionKey.of("member-" + random.nextInt(8)))
+                                        : new Charge(policy, key, permits));
                 modes.add(random.nextInt(10) == 0 ? Call.LOOK : random.nextInt(25) == 0 ? Call.RESET : Call.TAKE);
             }
             assertEquals(oneByOne(charges, modes), together(charges, modes), "round " + round);
@@ -195,9 +211,10 @@ class BatchTest {
                 .toString();
     }
 
-    @Test
-    void equalCallsOnOneKeyAreOneRequestAndTheFirstOfThemAreGranted() {
-        List<Call> calls = ask(12, LONG, Limit.fixedWindow(7, HOUR), "hot");
+    @ParameterizedTest
+    @ValueSource(strings = {"7/1h fixed", "7/1h fixed aligned Europe/Rome"})
+    void equalCallsOnOneKeyAreOneRequestAndTheFirstOfThemAreGranted(String limit) {
+        List<Call> calls = ask(12, LONG, LimitText.parse(limit), "hot");
         release();
         List<Boolean> allowed = calls.stream()
                 .map(call -> call.future().join().get(0).allowed())

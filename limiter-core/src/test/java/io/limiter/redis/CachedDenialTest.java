@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import redis.embedded.RedisServer;
 
 /**
@@ -85,7 +85,7 @@ class CachedDenialTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void itIsDeniedFromMemoryUntilTheMicrosecondInWhichRedisAdmitsIt(Algorithm algorithm) {
         Policy policy = exhausted(algorithm, Duration.ofMillis(900));
         long ends = time.nowMicros()
@@ -98,7 +98,7 @@ class CachedDenialTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void itsNumbersAreThoseOfRedisAtThatTime(Algorithm algorithm) {
         Policy policy = exhausted(algorithm, PERIOD);
         for (int millis : new int[] {0, 1, 300, 400}) {
@@ -118,7 +118,7 @@ class CachedDenialTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void aLowerCostPassesByAndAHigherOneDoesNot(Algorithm algorithm) {
         Policy policy = policy(algorithm, 3, PERIOD);
         is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
@@ -134,7 +134,7 @@ class CachedDenialTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void aRefundByThisInstanceIsSeenAtOnce(Algorithm algorithm) {
         Policy policy = policy(algorithm, 3, PERIOD);
         Decision taken = mine.tryAcquire(policy, KEY, 3);
@@ -145,7 +145,7 @@ class CachedDenialTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void aResetByThisInstanceIsSeenAtOnceAndThatOfAnotherWithinMaxAge(Algorithm algorithm) {
         Policy policy = exhausted(algorithm, PERIOD);
         mine.reset(policy, KEY);
@@ -159,7 +159,7 @@ class CachedDenialTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void otherLimitsOnTheSameStateAreDecidedByRedis(Algorithm algorithm) {
         Policy few = exhausted(algorithm, PERIOD);
         Policy many = policy(algorithm, 9, PERIOD);

@@ -7,6 +7,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.AnyAlgorithm;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -68,7 +69,7 @@ final class ContendingJvm {
                 start.await();
                 long[] counts = new long[2];
                 for (int i = 0; i < CALLS_EACH; i++) {
-                    Decision decision = limiter.tryAcquire(policy, KEY, 1);
+                    Decision decision = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, KEY, 1)));
                     counts[0] += decision.allowed() ? 1 : 0;
                     counts[1] += decision.source().isExact() ? 0 : 1;
                 }

@@ -38,11 +38,19 @@ final class EvalBackend implements Backend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         return CompletableFuture.completedFuture(
-                Call.refunds(keys, decision.outcomes(), false).stream()
-                        .flatMap(parts -> run(parts).stream())
-                        .toList()
-                        .stream()
-                        .anyMatch(LimitOutcome::allowed));
+                end(decision, Call.BACK).stream().anyMatch(LimitOutcome::allowed));
+    }
+
+    @Override
+    public CompletionStage<Boolean> confirm(Decision decision) {
+        return CompletableFuture.completedFuture(
+                end(decision, Call.KEEP).stream().allMatch(LimitOutcome::allowed));
+    }
+
+    private List<LimitOutcome> end(Decision decision, String how) {
+        return Call.ends(keys, decision.outcomes(), how, false).stream()
+                .flatMap(parts -> run(parts).stream())
+                .toList();
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
@@ -188,7 +189,7 @@ class SecuredRedisTest {
         try (RedisBackend backend = builder.deadline(Duration.ofSeconds(10)).build();
                 RateLimiter limiter = RateLimiter.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
-            for (Algorithm algorithm : Algorithm.values()) {
+            for (Algorithm algorithm : AnyAlgorithm.plain()) {
                 Policy policy = Policy.of("acl-" + algorithm.text(), new Limit(null, algorithm, 3, 3_600_000_000L, 3));
                 Decision first = limiter.tryAcquire(policy, KEY, 2);
                 assertEquals(Decision.Source.REDIS, first.source());
@@ -199,6 +200,15 @@ class SecuredRedisTest {
                 assertTrue(limiter.tryAcquire(policy, KEY, 3).allowed());
                 limiter.reset(policy, KEY);
             }
+            Policy distinct = Policy.of("acl-distinct", Limit.distinct(2, Duration.ofHours(1)));
+            Decision member = limiter.tryAcquire(List.of(AnyAlgorithm.charge(distinct, KEY, 1)));
+            assertEquals(Decision.Source.REDIS, member.source());
+            assertTrue(limiter.tryAcquire(distinct, KEY, 1).allowed());
+            assertFalse(limiter.tryAcquire(List.of(AnyAlgorithm.charge(distinct, KEY, 1)))
+                    .allowed());
+            assertTrue(limiter.refund(member));
+            assertEquals(1, limiter.peek(distinct, KEY).remaining());
+            limiter.reset(distinct, KEY);
             Policy zset = Policy.of("acl-id", Limit.slidingZset(3, Duration.ofHours(1)));
             Charge charge = new Charge(zset, KEY, 1, "id");
             assertTrue(limiter.tryAcquire(List.of(charge)).allowed());

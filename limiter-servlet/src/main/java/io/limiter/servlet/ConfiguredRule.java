@@ -26,6 +26,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final Callers exempt;
     private final Predicate<Dispatch> isLeftOut;
     private final RequestKey key;
+    private final boolean hasMember;
     private final Function<Dispatch, Policy> policy;
     private final Cost<? super HttpServletRequest> cost;
     private final @Nullable Outcomes outcomes;
@@ -49,6 +50,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
         this.exempt = rule.scope().exempt();
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
         this.key = key;
+        this.hasMember = !rule.charging().member().isEmpty();
         this.policy = policy;
         this.cost = cost;
         this.outcomes = rule.charging().outcomes();
@@ -111,8 +113,13 @@ final class ConfiguredRule implements Rule<Dispatch> {
         if (verdict(dispatch) != Verdict.COUNTED) {
             return null;
         }
-        Charge charge =
-                new Charge(policy.apply(dispatch), key.of(dispatch, dispatch), cost.permits(dispatch.request()));
+        Policy charged = policy.apply(dispatch);
+        Charge charge = new Charge(
+                charged,
+                key.of(dispatch, dispatch),
+                cost.permits(dispatch.request()),
+                null,
+                hasMember && charged.takesMembers() ? key.member(dispatch, dispatch) : null);
         boolean isNew = isShadow ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
         if (isNew && maxWait != null) {
             dispatch.noteWait(charge, maxWait);

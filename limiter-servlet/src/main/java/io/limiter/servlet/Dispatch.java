@@ -165,7 +165,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     /** How long the request may wait if a charge is denied: the shortest wait of the rules that make it. */
     Duration maxWait(Charge charge) {
         return waits.stream()
-                .filter(wait -> charge.sharesQuotaWith(wait.charge))
+                .filter(wait -> wait.charge.isToSame(charge))
                 .map(Wait::longest)
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);

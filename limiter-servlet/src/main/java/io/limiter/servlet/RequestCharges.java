@@ -107,7 +107,7 @@ final class RequestCharges {
                 due.remove(charge);
                 long rest = charge.permits() - met(charge);
                 if (rest > 0) {
-                    due.add(new Charge(charge.policy(), charge.key(), rest));
+                    due.add(new Charge(charge.policy(), charge.key(), rest, null, charge.member()));
                 }
             }
         }
@@ -123,8 +123,7 @@ final class RequestCharges {
         List<Charge> due = new ArrayList<>();
         for (Charge charge : charges) {
             if (!has(charge)
-                    && met.stream()
-                            .noneMatch(one -> one instanceof Shadowed other && charge.sharesQuotaWith(other.charge))) {
+                    && met.stream().noneMatch(one -> one instanceof Shadowed other && charge.isToSame(other.charge))) {
                 met.add(new Shadowed(charge));
                 due.add(charge);
             }
@@ -136,7 +135,7 @@ final class RequestCharges {
     private long met(Charge charge) {
         long permits = 0;
         for (Object one : met) {
-            permits += one instanceof Charge other && other.sharesQuotaWith(charge) ? other.permits() : 0;
+            permits += one instanceof Charge other && other.isToSame(charge) ? other.permits() : 0;
         }
         return permits;
     }
@@ -144,7 +143,7 @@ final class RequestCharges {
     /** Whether a charge of that policy for that key was met. */
     private boolean has(Charge charge) {
         for (Object one : met) {
-            if (one instanceof Charge other && other.sharesQuotaWith(charge)) {
+            if (one instanceof Charge other && other.isToSame(charge)) {
                 return true;
             }
         }
@@ -174,7 +173,7 @@ final class RequestCharges {
     /** A rule's charge was given back, so that it is one that the request has not met. */
     private void forget(Object identity, Charge charge) {
         List<Object> before = met.subList(0, kept);
-        before.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.sharesQuotaWith(charge)));
+        before.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.isToSame(charge)));
         kept = before.size();
     }
 

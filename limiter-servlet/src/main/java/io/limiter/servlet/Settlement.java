@@ -105,7 +105,7 @@ final class Settlement implements AsyncListener {
         for (Decision decision : taken) {
             for (Charge charge : decision.charges()) {
                 List<Term> asked = terms.stream()
-                        .filter(term -> term.charge.sharesQuotaWith(charge))
+                        .filter(term -> term.charge.isToSame(charge))
                         .toList();
                 if (!asked.isEmpty() && asked.stream().noneMatch(term -> term.keeps(status))) {
                     back.add(charge);
@@ -116,7 +116,7 @@ final class Settlement implements AsyncListener {
             }
         }
         if (!back.isEmpty()) {
-            limiter.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(charge::sharesQuotaWith));
+            limiter.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> one.isToSame(charge)));
         }
         taken.clear();
     }

@@ -1,16 +1,20 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision.Source;
 import io.limiter.ManualTime;
 import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -70,6 +74,20 @@ class RecipesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"TOMCAT", "JETTY"})
+    void ban(Container container) {
+        start(container, "ban");
+        assertEquals(5, deliveries(24, "/login"));
+        assertFalse(site.send("POST", "/login", "").body().isEmpty(), "the twentieth denial");
+        site.time.advance(Duration.ofMinutes(14));
+        assertEquals(0, deliveries(5, "/login"), "blocked, although there is quota");
+        assertTrue(site.send("POST", "/login", "").body().contains("#abnormal-usage-detected"));
+        assertEquals(5, site.reached(5, "/login"), "another method is no login");
+        site.time.advance(Duration.ofMinutes(1));
+        assertEquals(5, deliveries(5, "/login"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
     void publicApi(Container container) {
         start(container, "public-api");
         assertEquals(10, site.reached(11, "/api/a", "X-Api-Key", "ann"));
@@ -82,6 +100,58 @@ class RecipesTest {
                 .map(i -> site.reached(1, "/api/a", "Test-Address", "192.0.2.2", "X-Api-Key", "invented" + i))
                 .sum();
         assertEquals(30, invented);
+    }
+
+    /** A sixth account is refused, while the five that are known still work. */
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void passwordSpraying(Container container) {
+        start(container, "password-spraying");
+        List<String> known = List.of("ann", "bob", "10", "1e1", "9007199254740993");
+        for (int round = 0; round < 2; round++) {
+            known.forEach(account -> assertEquals(200, login(account)));
+            for (String sixth : List.of("eve", "1E1", "10.0", "9007199254740992", "ANN")) {
+                assertEquals(429, login(sixth));
+            }
+        }
+        assertEquals(200, login("eve", "Test-Address", "192.0.2.9"));
+        site.time.advance(Duration.ofHours(1));
+        assertEquals(200, login("eve"));
+    }
+
+    private int login(String account, String... headers) {
+        return site.send("POST", "/login/" + account, "", headers).statusCode();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void sharedAccounts(Container container) {
+        start(container, "shared-accounts");
+        for (int round = 0; round < 2; round++) {
+            for (String address : List.of("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2")) {
+                assertEquals(200, site.status("/page", "Test-User", "ann", "Test-Address", address));
+            }
+            assertEquals(429, site.status("/page", "Test-User", "ann", "Test-Address", "192.0.2.3"));
+        }
+        assertEquals(200, site.status("/page", "Test-User", "bob", "Test-Address", "192.0.2.3"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void articles(Container container) {
+        start(container, "articles");
+        for (int round = 0; round < 2; round++) {
+            for (String id : List.of("1", "2", "3", "4")) {
+                assertEquals(200, site.status("/articles/" + id, "Test-User", "ann"));
+                int scored = site.send("POST", "/score/" + id, "", "Test-User", "ann")
+                        .statusCode();
+                assertEquals(round == 0 ? 200 : 429, scored);
+            }
+            assertEquals(429, site.status("/articles/5", "Test-User", "ann"));
+        }
+        site.time.advance(Duration.ofDays(1));
+        assertEquals(200, site.status("/articles/5", "Test-User", "ann"));
+        assertEquals(200, site.send("POST", "/score/1", "", "Test-User", "ann").statusCode());
     }
 
     @ParameterizedTest
@@ -135,6 +205,23 @@ class RecipesTest {
         assertEquals(5, site.reached(5, "/favicon.ico"));
         assertEquals(10, site.reached(12, "/page"));
         assertEquals(0, site.reached(1, "/static/../page"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void calendarDay(Container container) {
+        start(container, "calendar-day");
+        OffsetDateTime night = OffsetDateTime.parse("2026-10-25T00:00:30+02:00");
+        site.time.setMicros(night.toEpochSecond() * 1_000_000);
+        HttpHeaders first = site.get("/reports/a").headers();
+        assertEquals("\"reports\";q=20", first.firstValue("RateLimit-Policy").orElse(""));
+        // A day of 25 hours.
+        assertEquals("\"reports\";r=19;t=89970", first.firstValue("RateLimit").orElse(""));
+        assertEquals(19, site.reached(20, "/reports/b"));
+        site.time.advance(Duration.ofSeconds(89_969));
+        assertEquals(0, site.reached(1, "/reports/b"));
+        site.time.advance(Duration.ofSeconds(1));
+        assertEquals(20, site.reached(21, "/reports/b"));
     }
 
     @ParameterizedTest

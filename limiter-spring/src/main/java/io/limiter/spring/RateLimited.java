@@ -29,7 +29,7 @@ import java.lang.annotation.Target;
  * decided without blocking the caller; Reactor's types each time that somebody subscribes. All other methods wait for the
  * decision.
  *
- * <p>{@link #key}, {@link #permits}, {@link #plan} and {@link #condition} are expressions of the Spring Expression Language. They see the
+ * <p>{@link #key}, {@link #member}, {@link #permits}, {@link #plan} and {@link #condition} are expressions of the Spring Expression Language. They see the
  * parameters by their names ({@code #phone}; without names in the class file {@code #p0}), beans ({@code @plans}, in a
  * Spring context), and these words: {@code ip}, {@code user} and {@code principal} of the web request that the call belongs
  * to, and {@code global}. They can't name types, make objects or change anything. They are parsed and checked when the bean
@@ -49,6 +49,12 @@ public @interface RateLimited {
      * commas. When Redis can't answer, they are divided among the instances ({@code on-failure = local}).
      */
     String limits() default "";
+
+    /**
+     * After how many denials by {@link #limits} a key is blocked, and for how long: {@code 20/10m for 15m up to 24h}. Never unless
+     * given. A policy of the configuration has its own ({@code limiter.policies.<name>.block}).
+     */
+    String block() default "";
 
     /**
      * The name of the policy that {@link #limits} make, or before a dot of those of plans: how it is called in answers, in keys and in counters; 1 to 64 of
@@ -76,6 +82,12 @@ public @interface RateLimited {
      * those.
      */
     String key() default "";
+
+    /**
+     * The member that a call is for, such as {@code #user}, where the policy counts members ({@code 5/1d distinct}): an
+     * expression like {@link #key}. A part that is null or empty is the missing member, which counts as one.
+     */
+    String member() default "";
 
     /** What a call costs: a whole number, from 0. */
     String permits() default "1";

@@ -83,6 +83,7 @@ public interface Contender extends AutoCloseable {
             case "fixed", "bucket" -> limit(name.equals("fixed") ? "fixed" : "token-bucket", allowed);
             // The most permits that a log may have, in a period so short that nobody can use them up.
             case "list", "zset" -> (allowed ? "10000/100us" : "100/1d") + " sliding-" + name;
+            case "distinct" -> "100/1d distinct";
             case "two" -> allowed ? "1000000000/1s fixed, 1000000000000/1h fixed" : "100/1h fixed, 100/1d fixed";
             case "three" ->
                 allowed

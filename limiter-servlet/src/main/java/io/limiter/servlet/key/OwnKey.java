@@ -15,14 +15,21 @@ final class OwnKey {
     private static final Logger LOG = DiagnosticLog.of(OwnKey.class);
 
     private final String rule;
+    private final String property;
     private final KeyResolver<? super HttpServletRequest> resolver;
     private final Throttle failureLog = new Throttle(TimeSource.system(), 3_600_000_000L);
 
-    /** @throws IllegalArgumentException if the class can't be made */
+    /**
+     * The key or member that a class makes.
+     *
+     * @param property of the rule: key or member
+     * @throws IllegalArgumentException if the class can't be made
+     */
     @SuppressWarnings("unchecked") // what it resolves no class tells; a wrong one fails at the first request
-    OwnKey(String rule, String name, NamedClasses classes) {
+    OwnKey(String rule, String property, String name, NamedClasses classes) {
         this.rule = rule;
-        this.resolver = classes.get("limiter.rules." + rule + ".key", name, KeyResolver.class);
+        this.property = property;
+        this.resolver = classes.get("limiter.rules." + rule + "." + property, name, KeyResolver.class);
     }
 
     /** Null when the class fails, which is logged: no request is free because of a fault in it. */
@@ -37,10 +44,11 @@ final class OwnKey {
         }
         if (key == null && failureLog.tryPass()) {
             LOG.warn(
-                    "RL-317 rule '{}': {} gave no key, so the client's address stands in; let it give a key for every"
-                            + " request. Logged once an hour",
+                    "RL-317 rule '{}': {} gave no {}, so {}; let it give one for every request. Logged once an hour",
                     rule,
                     resolver.getClass().getName(),
+                    property,
+                    property.equals("key") ? "the client's address stands in" : "the request has the missing one",
                     failure);
         }
         return key;

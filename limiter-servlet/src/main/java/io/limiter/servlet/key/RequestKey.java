@@ -14,6 +14,7 @@ import java.security.Principal;
 import java.util.Arrays;
 import java.util.Enumeration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -29,10 +30,26 @@ import org.jspecify.annotations.Nullable;
 public final class RequestKey {
     private static final Pattern BEARER = Pattern.compile("(?i:Bearer) +([A-Za-z0-9._~+/-]++=*+)[ \\t]*");
 
-    private final Part[] parts;
+    private final Parts key;
+    private final Parts member;
     private final int ipv6PrefixBits;
     private final KeyHash hash;
-    private final @Nullable OwnKey resolver;
+
+    /**
+     * The parts of a key or member.
+     *
+     * @param resolver of a class, which makes all of it; else null
+     */
+    private record Parts(List<Part> parts, @Nullable OwnKey resolver) {
+        static Parts of(RuleDefinition rule, String property, List<KeyPart> parts, NamedClasses classes) {
+            List<Part> all = parts.stream().map(Part::of).toList();
+            return new Parts(
+                    all,
+                    all.size() == 1 && all.get(0).kind() == KeyPart.Kind.CLASS
+                            ? new OwnKey(rule.name(), property, all.get(0).name(), classes)
+                            : null);
+        }
+    }
 
     /**
      * One part of the key.
@@ -55,11 +72,9 @@ public final class RequestKey {
      */
     public RequestKey(RuleDefinition rule, KeyHash hash, NamedClasses classes) {
         this.hash = hash;
-        this.parts = rule.key().stream().map(Part::of).toArray(Part[]::new);
+        this.key = Parts.of(rule, "key", rule.key(), classes);
+        this.member = Parts.of(rule, "member", rule.charging().member(), classes);
         this.ipv6PrefixBits = rule.ipv6PrefixBits();
-        this.resolver = parts.length == 1 && parts[0].kind() == KeyPart.Kind.CLASS
-                ? new OwnKey(rule.name(), parts[0].name(), classes)
-                : null;
     }
 
     /**
@@ -68,19 +83,30 @@ public final class RequestKey {
      * @param client who the request comes from; asked only if the key needs it
      */
     public PartitionKey of(MatchableRequest request, Supplier<ClientAddress> client) {
-        PartitionKey own = resolver == null ? null : resolver.of(request.request());
+        return of(key, request, client, () -> client.get().text(ipv6PrefixBits));
+    }
+
+    /** The member that the request is for. An empty stand-in replaces a part that is missing, empty or ambiguous. */
+    public PartitionKey member(MatchableRequest request, Supplier<ClientAddress> client) {
+        // Not the client's address, or a client without a value would be a new member at each address.
+        return of(member, request, client, () -> "");
+    }
+
+    private PartitionKey of(
+            Parts all, MatchableRequest request, Supplier<ClientAddress> client, Supplier<String> standIn) {
+        PartitionKey own = all.resolver == null ? null : all.resolver.of(request.request());
         if (own != null) {
             return own;
         }
         PartitionKey.Builder key = PartitionKey.builder();
-        for (Part part : parts) {
+        for (Part part : all.parts) {
             if (part.kind() == KeyPart.Kind.IP) {
                 key.add(client.get().text(ipv6PrefixBits));
                 continue;
             }
             String text = text(part, request);
             if (text == null || text.isEmpty()) {
-                key.addStandIn(client.get().text(ipv6PrefixBits));
+                key.addStandIn(standIn.get());
             } else if (part.kind().isSecret()) {
                 key.addSecret(part.label(), text, hash);
             } else {
@@ -95,7 +121,7 @@ public final class RequestKey {
      * where it is missing.
      */
     public @Nullable String caller(MatchableRequest request, Supplier<ClientAddress> client) {
-        for (Part part : parts) {
+        for (Part part : key.parts) {
             if (part.kind() != KeyPart.Kind.IP) {
                 String text = text(part, request);
                 return text == null || text.isEmpty() ? null : text;

@@ -29,7 +29,7 @@ record LimitText(String before, String name, Limit limit, String policies, Strin
                     before,
                     name,
                     limit,
-                    before + item + "\";q=" + clamped(limit.capacity()) + (window > 0 ? ";w=" + window : ""),
+                    before + item + "\";q=" + clamped(limit.quota()) + (window > 0 ? ";w=" + window : ""),
                     item + "\";r=");
             KNOWN[place] = known;
         }

@@ -43,7 +43,7 @@ public final class LimitsInAnswer {
             uncounted.addAll(decision.charges());
             return;
         }
-        List<LimitOutcome> exact = decision.outcomes();
+        List<LimitOutcome> exact = shown(decision.outcomes());
         if (outcomes.isEmpty()
                 && !exact.isEmpty()
                 && exact.size() == exact.get(0).policy().limits().size()
@@ -55,6 +55,20 @@ public final class LimitsInAnswer {
             outcomes = new ArrayList<>(outcomes);
             exact.forEach(this::addClosest);
         }
+    }
+
+    /** Without blocks that allow: those are nothing that a client has. */
+    private static List<LimitOutcome> shown(List<LimitOutcome> outcomes) {
+        for (LimitOutcome one : outcomes) {
+            if (!isShown(one)) {
+                return outcomes.stream().filter(LimitsInAnswer::isShown).toList();
+            }
+        }
+        return outcomes;
+    }
+
+    private static boolean isShown(LimitOutcome outcome) {
+        return outcome.limit().algorithm().isQuota() || !outcome.allowed();
     }
 
     /** One policy can be charged for several keys, or by two filters. */

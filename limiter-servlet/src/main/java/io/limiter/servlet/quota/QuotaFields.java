@@ -144,7 +144,7 @@ public final class QuotaFields {
         if (binding == null || !answer.replaceClosest(binding)) {
             return;
         }
-        long limit = clamped(binding.limit().capacity());
+        long limit = clamped(binding.limit().quota());
         long remaining = clamped(binding.remaining());
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = seconds(resetMicros);
@@ -191,7 +191,7 @@ public final class QuotaFields {
             for (Limit limit : charge.policy().limits()) {
                 long window = clamped(limit.algorithm().windowSeconds(limit));
                 if (window > 0) {
-                    windowByQuota.merge(clamped(limit.capacity()), window, Math::max);
+                    windowByQuota.merge(clamped(limit.quota()), window, Math::max);
                 }
             }
         }

@@ -1,6 +1,7 @@
 package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
+import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
 import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.quota.FieldNumbers;
@@ -10,6 +11,7 @@ import java.time.Clock;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 
@@ -101,17 +103,25 @@ public class DenialAnswer {
 
     /** The body: a problem document (RFC 9457), {@code application/problem+json}, ASCII only. */
     public final String problem() {
-        boolean outage = isOutage();
+        String title = isOutage()
+                ? "Temporary Reduced Capacity"
+                : decision.blocked() ? "Abnormal Usage Detected" : "Quota Exceeded";
         // No name of a policy or limit has a character that JSON escapes.
         return "{\"type\":\"https://iana.org/assignments/http-problem-types#"
-                + (outage ? "temporary-reduced-capacity" : "quota-exceeded")
+                + title.toLowerCase(Locale.ROOT).replace(' ', '-')
                 + "\",\"title\":\""
-                + (outage ? "Temporary Reduced Capacity" : "Quota Exceeded")
+                + title
                 + "\",\"status\":" + status()
                 + ",\"detail\":\"" + detail()
                 + "\",\"violated-policies\":["
                 + (violated.isEmpty() ? "" : "\"" + String.join("\",\"", violated) + "\"")
-                + "]}";
+                + "]" + reason() + "}";
+    }
+
+    /** Of a stock, why nothing is sold; else the type says it. */
+    private String reason() {
+        DenialReason reason = decision.binding().map(LimitOutcome::reason).orElse(DenialReason.QUOTA);
+        return reason == DenialReason.QUOTA ? "" : ",\"reason\":\"" + reason.text() + "\"";
     }
 
     /** What happened, in plain words. */

@@ -14,6 +14,7 @@ import io.limiter.Policy;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.HttpSettings.Reset;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.servlet.FakeExchange;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -40,7 +41,8 @@ class StructuredFieldsTest {
     private static final BigDecimal MOST = new BigDecimal("999999999999999");
     private static final Clock CLOCK = Clock.fixed(Instant.ofEpochSecond(1_700_000_000), ZoneOffset.UTC);
 
-    private static final List<Algorithm> ALGORITHMS = List.of(Algorithm.values());
+    private static final List<Algorithm> ALGORITHMS =
+            AnyAlgorithm.limits().stream().filter(Algorithm::isShareable).toList();
 
     private final SplittableRandom random = new SplittableRandom(9_651);
 
@@ -236,8 +238,9 @@ class StructuredFieldsTest {
             for (int l = 0; l < count; l++) {
                 limits.add(limit("p" + p + "-" + "._-aZ9".charAt(random.nextInt(6)) + l));
             }
-            Charge charge = new Charge(
-                    new Policy("p" + p, limits, FailureMode.LOCAL), PartitionKey.of("client"), random.nextInt(1, 9));
+            Policy policy = new Policy("p" + p, limits, FailureMode.LOCAL);
+            Charge charge =
+                    new Charge(policy, PartitionKey.of("client"), policy.takesMembers() ? 1 : random.nextInt(1, 9));
             charges.add(charge);
             charge.policy().limits().forEach(limit -> outcomes.add(outcome(charge, limit, mayDeny)));
         }

@@ -14,7 +14,17 @@ abstract class PolicyProperties {
 
     public abstract void setLimits(List<String> limits);
 
-    /** What answers while Redis can't; {@code local} unless set. */
+    /** When its stock opens, such as {@code 2026-11-27T10:00:00+01:00}; at once unless set. */
+    public abstract String getOpens();
+
+    public abstract void setOpens(String opens);
+
+    /** When its stock closes; an {@code allotment} needs it. */
+    public abstract String getCloses();
+
+    public abstract void setCloses(String closes);
+
+    /** What answers while Redis can't; {@code local} unless set, {@code deny} for an {@code allotment}. */
     public abstract FailureMode getOnFailure();
 
     public abstract void setOnFailure(FailureMode onFailure);
@@ -23,4 +33,9 @@ abstract class PolicyProperties {
     public abstract Duration getDeadline();
 
     public abstract void setDeadline(Duration deadline);
+
+    /** After how many denials a key is blocked, and for how long: {@code 20/10m for 15m up to 24h}; never unless set. */
+    public abstract String getBlock();
+
+    public abstract void setBlock(String block);
 }

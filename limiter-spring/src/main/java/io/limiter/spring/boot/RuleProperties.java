@@ -99,6 +99,11 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setDefaultPlan(String defaultPlan);
 
+    /** The member that a request is for, such as {@code header:X-User}, where the policy counts members; in the words of a key. */
+    public abstract String getMember();
+
+    public abstract void setMember(String member);
+
     /** How long a request that the rule denies is held until its permits are due, such as {@code 500ms}, at most {@code 1m}; not at all unless set. */
     public abstract String getWait();
 

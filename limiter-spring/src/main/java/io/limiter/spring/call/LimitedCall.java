@@ -83,10 +83,10 @@ public final class LimitedCall {
     }
 
     Decision decide() {
-        if (enforced > 1) {
+        Charged only = charged.get(0);
+        if (enforced > 1 || only.member() != null) {
             return terms.limiter.tryAcquire(charges());
         }
-        Charged only = charged.get(0);
         return terms.limiter.tryAcquire(only.rule().policy(), only.key(), only.permits());
     }
 
@@ -98,7 +98,7 @@ public final class LimitedCall {
 
     private Duration maxWait(Charge charge) {
         return charged.stream()
-                .filter(one -> one.charge().sharesQuotaWith(charge))
+                .filter(one -> one.charge().isToSame(charge))
                 .map(one -> one.rule().rule().maxWait())
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
@@ -168,7 +168,7 @@ public final class LimitedCall {
         if (taken != null && !back.isEmpty()) {
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those
             // that were asked.
-            refund(taken, charge -> back.stream().anyMatch(one -> one.charge().sharesQuotaWith(charge)), waits);
+            refund(taken, charge -> back.stream().anyMatch(one -> one.charge().isToSame(charge)), waits);
         }
         for (int i = 0; i < counted.size(); i++) {
             if (charged.get(enforced + i).refundsOn(failure)) {

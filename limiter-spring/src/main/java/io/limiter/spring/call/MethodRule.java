@@ -1,5 +1,6 @@
 package io.limiter.spring.call;
 
+import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
@@ -36,6 +37,7 @@ public final class MethodRule {
     private final MethodScope scope;
     private final RateLimited annotation;
     private final MethodKey key;
+    private final @Nullable MethodKey member;
     private final long permits;
     private final @Nullable CallExpression permitsOf;
     private final @Nullable CallExpression condition;
@@ -54,6 +56,7 @@ public final class MethodRule {
         this.scope = scope;
         this.annotation = annotation;
         this.key = new MethodKey(scope, annotation.key());
+        this.member = annotation.member().isBlank() ? null : MethodKey.member(scope, annotation.member());
         String cost = annotation.permits();
         if (WHOLE.matcher(cost).matches()) {
             // As nearly always: the language need not even be loaded for it.
@@ -110,17 +113,69 @@ public final class MethodRule {
     /** The same under the policies of plans. */
     public UnderPolicy under(MethodPlans plans) {
         plans.policies().values().forEach(this::checkCost);
+        checkMember(plans.policies().values().stream().anyMatch(Policy::takesMembers));
+        plans.policies().values().stream()
+                .filter(policy -> policy.block() != null && shadow == null)
+                .forEach(this::checkBlock);
         return new UnderPolicy(this, plans, plans.defaultPlan());
+    }
+
+    private void checkMember(boolean counted) {
+        boolean varies = member != null && !member.isConstant();
+        if (counted ? !varies : member != null) {
+            throw counted
+                    ? AnnotationError.at(
+                            scope,
+                            "RL-164",
+                            "its policy counts members, and without one all calls have the same, so nearly nothing is"
+                                    + " limited; add member = \"#user\"")
+                    : AnnotationError.at(
+                            scope,
+                            "RL-163",
+                            "member = \"" + annotation.member()
+                                    + "\", and its policy counts no members; leave it out, or"
+                                    + " add a limit such as 5/1h distinct");
+        }
+        if (counted && !maxWait.isZero()) {
+            throw AnnotationError.at(
+                    scope, "RL-148", "its policy counts members, and no call can wait for that; leave maxWait out");
+        }
+    }
+
+    private void checkBlock(Policy policy) {
+        if (!maxWait.isZero()) {
+            throw AnnotationError.at(
+                    scope,
+                    "RL-177",
+                    "a call that waits is denied first, and denials by policy '" + policy.name()
+                            + "' block, so a caller that waits in good faith would be blocked; leave maxWait out, or the block");
+        }
+        if (key.canBeAnothers()) {
+            LOG.warn(
+                    "RL-175 {}: policy '{}' blocks keys that were denied too often, and anyone could block another caller, because"
+                            + " the key \"{}\" has neither the client's address nor the authenticated user; add ip to it:"
+                            + " key = \"{ip, #account}\", or remove the block",
+                    scope,
+                    policy.name(),
+                    annotation.key());
+        }
     }
 
     private void checkCost(Policy policy) {
         for (Limit limit : policy.limits()) {
-            if (permits > limit.burst() && limit.permits() > 0) {
+            if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
+                throw AnnotationError.at(
+                        scope,
+                        "RL-132",
+                        "permits = \"" + annotation.permits() + "\", and '" + limit + "' of policy '" + policy.name()
+                                + "' counts different members, of which a call has one; leave the cost out");
+            }
+            if (permits > limit.capacity() && limit.permits() > 0) {
                 throw AnnotationError.at(
                         scope,
                         "RL-132",
                         "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
-                                + limit + "' of policy '" + policy.name() + "' never has more than " + limit.burst()
+                                + limit + "' of policy '" + policy.name() + "' never has more than " + limit.capacity()
                                 + "; no call could ever pass; lower the cost or raise the limit");
             }
         }
@@ -199,6 +254,7 @@ public final class MethodRule {
         return new Charged(
                 plan == null ? present : present.of(planOf(plan, call)),
                 key.of(call),
+                member == null ? null : member.of(call),
                 permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
                 null);
     }
@@ -261,12 +317,13 @@ public final class MethodRule {
     record Charged(
             UnderPolicy rule,
             PartitionKey key,
+            @Nullable PartitionKey member,
             long permits,
             @Nullable Charged other) {
         /** The larger of this and another, instead of both. */
         Charged with(Charged same) {
             Charged larger = same.permits > permits ? same : this;
-            return new Charged(larger.rule, key, larger.permits, larger == this ? same : this);
+            return new Charged(larger.rule, key, member, larger.permits, larger == this ? same : this);
         }
 
         /** Whether all whose charge it is give it back. */
@@ -275,7 +332,12 @@ public final class MethodRule {
         }
 
         Charge charge() {
-            return new Charge(rule.policy(), key, permits);
+            return new Charge(
+                    rule.policy(),
+                    key,
+                    permits,
+                    null,
+                    member != null && rule.policy().takesMembers() ? member : null);
         }
     }
 }

@@ -62,7 +62,7 @@ public final class MethodRules {
     private static void add(Charged one, List<Charged> all) {
         for (int i = 0; i < all.size(); i++) {
             Charged known = all.get(i);
-            if (known.charge().sharesQuotaWith(one.charge())) {
+            if (known.charge().isToSame(one.charge())) {
                 if (known.rule().isShadow() == one.rule().isShadow()) {
                     all.set(i, known.with(one));
                 }
@@ -76,7 +76,12 @@ public final class MethodRules {
     Charged renewed(Charged earlier) {
         for (UnderPolicy now : rules) {
             if (now.rule() == earlier.rule().rule()) {
-                return new Charged(now.of(earlier.rule().plan()), earlier.key(), earlier.permits(), earlier.other());
+                return new Charged(
+                        now.of(earlier.rule().plan()),
+                        earlier.key(),
+                        earlier.member(),
+                        earlier.permits(),
+                        earlier.other());
             }
         }
         return earlier;

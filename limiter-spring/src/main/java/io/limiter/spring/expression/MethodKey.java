@@ -22,6 +22,7 @@ public final class MethodKey {
     private final @Nullable CallExpression expression;
 
     private final List<@Nullable String> words;
+    private final boolean isMember;
 
     /**
      * The key that the attribute says. The words {@code ip} and {@code global} alone, and no text, evaluate nothing.
@@ -29,6 +30,16 @@ public final class MethodKey {
      * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
      */
     public MethodKey(MethodScope scope, String text) {
+        this(scope, "key", text);
+    }
+
+    /** The member that the attribute says, in the same words; what is missing in it is missing. */
+    public static MethodKey member(MethodScope scope, String text) {
+        return new MethodKey(scope, "member", text);
+    }
+
+    private MethodKey(MethodScope scope, String attribute, String text) {
+        this.isMember = attribute.equals("member");
         String word = text.strip();
         if (word.isEmpty() && !scope.isInRequests()) {
             throw scope.noRequest("the key is the client's address");
@@ -36,7 +47,7 @@ public final class MethodKey {
         this.scope = scope;
         boolean global = word.equals("global");
         boolean client = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
-        this.expression = global || client ? null : CallExpression.parse(scope, "key", text);
+        this.expression = global || client ? null : CallExpression.parse(scope, attribute, text);
         this.words = expression == null ? List.of("ip") : expression.words();
         Object constant = expression == null ? null : expression.constant();
         if (expression == null || constant == null || constant.equals("")) {
@@ -44,6 +55,18 @@ public final class MethodKey {
         } else {
             this.only = of(constant, expression);
         }
+    }
+
+    /** Whether all calls have the same. */
+    public boolean isConstant() {
+        return only != null;
+    }
+
+    /** Whether a caller can name the key of another one: nothing in it is the client's address or the authenticated user. */
+    public boolean canBeAnothers() {
+        return only != null
+                || words.stream()
+                        .noneMatch(word -> isAddress(word) || kindOf(word).equals("user"));
     }
 
     /** How the keys of all calls look. */
@@ -113,7 +136,7 @@ public final class MethodKey {
      */
     private void add(String text, @Nullable String word, PartitionKey.Builder key) {
         if (text.isEmpty()) {
-            Caller caller = scope.caller();
+            Caller caller = isMember ? null : scope.caller();
             key.addStandIn(caller == null ? "" : caller.address());
         } else if (isAddress(word)) {
             key.add(text);

@@ -180,6 +180,9 @@ public final class LimitedMethods implements AutoCloseable {
         } else if (!named && !own && !plans) {
             wrong = "it has neither a policy nor limits; write @RateLimited(\"vote\") for limiter.policies.vote, or"
                     + " @RateLimited(limits = \"3/10s\")";
+        } else if (!own && !annotation.block().isEmpty()) {
+            wrong = "block = \"" + annotation.block() + "\" is for limits of its own; leave it out, or configure"
+                    + " limiter.policies.<name>.block";
         } else if (named && !annotation.name().isEmpty()) {
             wrong = "name = \"" + annotation.name() + "\" is for limits of its own, and the policy '"
                     + annotation.value() + "' has its name; leave the name out";

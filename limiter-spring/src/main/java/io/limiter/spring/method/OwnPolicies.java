@@ -1,6 +1,6 @@
 package io.limiter.spring.method;
 
-import io.limiter.FailureMode;
+import io.limiter.Limit;
 import io.limiter.Limiter;
 import io.limiter.Policy;
 import io.limiter.config.LimitText;
@@ -9,7 +9,9 @@ import io.limiter.spring.expression.AnnotationError;
 import io.limiter.spring.expression.MethodScope;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,7 +74,11 @@ final class OwnPolicies {
     static Policy announce(Limiter limiter, MethodScope scope, String name, RateLimited annotation) {
         Policy policy;
         try {
-            policy = new Policy(name, LimitText.parseAll(annotation.limits()), FailureMode.LOCAL);
+            List<Limit> limits = new ArrayList<>(LimitText.parseAll(annotation.limits()));
+            if (!annotation.block().isEmpty()) {
+                limits.add(LimitText.parseBlock(annotation.block()));
+            }
+            policy = Policy.of(name, limits.toArray(Limit[]::new));
         } catch (IllegalArgumentException wrong) {
             throw AnnotationError.at(
                     scope, "RL-122", "limits = \"" + annotation.limits() + "\": " + wrong.getMessage(), wrong);

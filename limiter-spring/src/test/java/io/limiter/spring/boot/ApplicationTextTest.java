@@ -44,7 +44,7 @@ class ApplicationTextTest {
                 limiter:
                   plans:
                     free: {limits: 10/1h}
-                    gold: {limits: [100/1h, 1000/1d]}
+                    gold: {limits: [100/1h, 1000/1d fixed aligned Europe/Rome]}
                   plan-lookup:
                     wait: 20ms
                   rules:
@@ -58,6 +58,9 @@ class ApplicationTextTest {
                 """);
         assertEquals(Set.of("api.free", "api.gold"), config.policies().keySet());
         assertEquals(Duration.ofMillis(20), config.plans().longestWait());
+        assertEquals(
+                "1000/1d fixed aligned Europe/Rome name api.gold-1d",
+                String.valueOf(config.policies().get("api.gold").limits().get(1)));
         Charging charging = config.rules().get(0).charging();
         assertEquals(RequestCost.ofHeader("X-Batch-Size", 5), charging.cost());
         assertEquals(Outcomes.countOn("401", "403", "5xx"), charging.outcomes());

@@ -168,6 +168,7 @@ class MonitoringTest {
                 List.of(
                         "limiter_backend_failures_total",
                         "limiter_backend_servers",
+                        "limiter_blocked_decisions_total",
                         "limiter_decisions_total",
                         "limiter_waiting_calls"),
                 ours);

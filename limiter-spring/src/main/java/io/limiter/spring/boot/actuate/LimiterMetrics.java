@@ -16,7 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The counters and the health of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, {@code
+ * The counters and the health of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, {@code limiter.blocked} by
+ * policy, {@code
  * limiter.backend.failures} by kind, {@code limiter.backend.servers} by state, and how many calls wait as {@code limiter.waiting}. Never
  * by client. Each policy has nine of the first, from 0 on; policies that
  * are known later get theirs when they decide for the first time. Thread-safe.
@@ -70,6 +71,7 @@ public final class LimiterMetrics implements MeterBinder {
     }
 
     private static void bind(String policy, Counters counters, MeterRegistry registry) {
+        blocked(policy, counters, registry);
         for (Decision.Source source : Decision.Source.values()) {
             // These two say in their name what came of it, and a denial that is remembered is one.
             if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
@@ -79,6 +81,14 @@ public final class LimiterMetrics implements MeterBinder {
                 decisions(policy, "denied", source, counters, all -> all.denied(policy, source), registry);
             }
         }
+    }
+
+    private static void blocked(String policy, Counters counters, MeterRegistry registry) {
+        FunctionCounter.builder("limiter.blocked", counters, all -> all.blocked(policy))
+                .tag("policy", policy)
+                .description("Calls that a policy denied because their key is blocked")
+                .baseUnit("decisions")
+                .register(registry);
     }
 
     private static void decisions(

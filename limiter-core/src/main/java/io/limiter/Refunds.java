@@ -1,0 +1,79 @@
+package io.limiter;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** What becomes of permits after a decision: they are given back where they were taken, or confirmed. Thread-safe. */
+final class Refunds {
+    private static final Logger LOG = DiagnosticLog.of(Refunds.class);
+
+    private final Backend backend;
+    private final @Nullable Backend fallback;
+    private final WaitQueues waiting;
+
+    /** @param waiting is told of the keys that have more quota */
+    Refunds(Backend backend, @Nullable Backend fallback, WaitQueues waiting) {
+        this.backend = backend;
+        this.fallback = fallback;
+        this.waiting = waiting;
+    }
+
+    /** Confirms the purchases of a decision; false where it made none. */
+    CompletableFuture<Boolean> confirm(Decision decision) {
+        List<LimitOutcome> bought = decision.outcomes().stream()
+                .filter(outcome -> outcome.limit().algorithm() == Algorithm.ALLOTMENT
+                        && outcome.charge().permits() > 0)
+                .toList();
+        return !decision.allowed() || bought.isEmpty()
+                ? CompletableFuture.completedFuture(false)
+                : backend.confirm(Decision.of(decision.source(), decision.charges(), bought))
+                        .toCompletableFuture();
+    }
+
+    /** Gives back what those charges took, of each decision once; whether anything was given. Never fails. */
+    CompletableFuture<Boolean> give(List<Decision> decisions, Predicate<? super Charge> which) {
+        Map<Decision.Source, List<LimitOutcome>> taken = new EnumMap<>(Decision.Source.class);
+        for (Decision decision : decisions) {
+            if (decision.allowed() && decision.claimRefund()) {
+                for (LimitOutcome outcome : decision.outcomes()) {
+                    if (which.test(outcome.charge())) {
+                        taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
+                                .add(outcome);
+                    }
+                }
+            }
+        }
+        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
+        for (Map.Entry<Decision.Source, List<LimitOutcome>> one : taken.entrySet()) {
+            any = any.thenCombine(give(one.getKey(), one.getValue()), Boolean::logicalOr);
+        }
+        return any;
+    }
+
+    private CompletableFuture<Boolean> give(Decision.Source source, List<LimitOutcome> taken) {
+        Backend giver = source == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
+        if (giver == null) {
+            return CompletableFuture.completedFuture(false);
+        }
+        List<Charge> charges =
+                taken.stream().map(LimitOutcome::charge).distinct().toList();
+        return giver.refund(Decision.of(source, charges, taken))
+                .toCompletableFuture()
+                .exceptionally(failure -> {
+                    LOG.debug("a refund was not given", failure);
+                    return false;
+                })
+                .thenApply(given -> {
+                    if (given) {
+                        charges.forEach(charge -> waiting.wake(charge.policy(), charge.key()));
+                    }
+                    return given;
+                });
+    }
+}

@@ -1,0 +1,65 @@
+package io.limiter.config;
+
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.Policy;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the entries below a key say about policies, besides their limits.
+ *
+ * @param mode what answers when Redis can't; null for what is usual for the limits
+ * @param deadline the longest that a decision waits; null for that of the backend
+ * @param block what blocks a key after many denials; null for nothing
+ */
+record PolicyEntries(
+        @Nullable FailureMode mode,
+        @Nullable Duration deadline,
+        @Nullable Limit block) {
+    static PolicyEntries read(Entries entries, String here) {
+        FailureMode mode = entries.choice(here + "on-failure", "mode", FailureMode.LOCAL);
+        return new PolicyEntries(
+                entries.get(here + "on-failure") == null ? null : mode,
+                entries.read(here + "deadline", text -> {
+                    Duration longest = LimitText.parseDuration(text);
+                    RedisSettings.checkWait(longest, 1);
+                    return longest;
+                }),
+                entries.read(here + "block", LimitText::parseBlock));
+    }
+
+    /** The policy of all entries below a key; null when it is wrong, which is noted. */
+    static @Nullable Policy policy(Entries entries, String name, String here) {
+        PolicyEntries read = read(entries, here);
+        Map<String, String> times = new HashMap<>();
+        for (String time : LimitText.TIMES) {
+            String written = entries.text(here + time);
+            if (written != null) {
+                times.put(time, written);
+            }
+        }
+        String limits = here + "limits";
+        if (entries.get(limits) == null) {
+            entries.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
+        }
+        return entries.read(limits, text -> read.policy(name, LimitText.parseAll(text, times)));
+    }
+
+    /** The policies of plans for a rule. */
+    Map<String, Policy> ofPlans(String rule, Map<String, List<Limit>> plans) {
+        Map<String, Policy> all = new LinkedHashMap<>();
+        plans.forEach((plan, limits) -> all.put(plan, policy(rule + "." + plan, limits)));
+        return all;
+    }
+
+    private Policy policy(String name, List<Limit> limits) {
+        List<Limit> all = LimitText.with(block, limits);
+        Policy usual = Policy.of(name, all.toArray(Limit[]::new));
+        return new Policy(name, all, mode == null ? usual.onFailure() : mode, deadline);
+    }
+}

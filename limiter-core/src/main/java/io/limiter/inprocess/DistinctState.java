@@ -1,0 +1,123 @@
+package io.limiter.inprocess;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The members of a window that starts with the first one and ends one period later. The twin of distinct.lua.
+ *
+ * <p>Where the table's {@link Capacity} is spent, new members are denied: too early, rather than forget one.
+ */
+final class DistinctState extends State {
+    /** What a member takes of the memory, in timestamps: a text of up to 128 characters, its time, and their map. */
+    static final int STAMPS_A_MEMBER = 30;
+
+    private final Capacity.@Nullable Share stamps;
+    /** When each member was added. */
+    private final Map<String, Long> members = new HashMap<>(4);
+
+    private long end;
+    private boolean lacksMemory;
+
+    /** A state that takes room for its members from a share; without one it is only looked at. Without a key several share it. */
+    DistinctState(@Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+        super(key);
+        this.stamps = stamps;
+    }
+
+    @Override
+    boolean lacksMemory() {
+        return lacksMemory;
+    }
+
+    @Override
+    long wanted(Charge charge, long now) {
+        return isKnown(charge, now) ? 0 : charge.permits();
+    }
+
+    @Override
+    boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
+        lacksMemory = false;
+        if (charge.permits() == 0) {
+            return true;
+        }
+        if (isKnown(charge, now)) {
+            return limit.terms() == null;
+        }
+        boolean fits = counted(now) + permits <= limit.permits();
+        lacksMemory = fits && take && stamps != null && !stamps.hasLeft(permits * STAMPS_A_MEMBER);
+        return fits && !lacksMemory;
+    }
+
+    private boolean isKnown(Charge charge, long now) {
+        return end > now && members.containsKey(id(charge));
+    }
+
+    private long counted(long now) {
+        return end > now ? members.size() : 0;
+    }
+
+    @Override
+    LimitOutcome answer(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        long counted = counted(now);
+        long until = counted > 0 ? end : 0;
+        long latest = now + limit.periodMicros();
+        long stamp = 0;
+        if (charge.permits() > 0 && (granted || (take && until > latest))) {
+            stamp = granted && !isKnown(charge, now) ? now : 0;
+            // A clock that stepped back, or a shorter period, cuts the window.
+            until = counted == 0 ? latest : Math.min(until, latest);
+            if (take && counted == 0) {
+                clear();
+            }
+            counted += stamp > 0 ? 1 : 0;
+            if (take && stamp > 0) {
+                members.put(id(charge), now);
+                change(1);
+            }
+            end = take ? until : end;
+        }
+        long wait = counted > 0 ? until - now : 0;
+        long retryAfter = allowed ? 0 : wait > 0 ? wait : limit.periodMicros();
+        long remaining = Math.max(0, limit.permits() - counted);
+        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, wait, wait, stamp);
+    }
+
+    @Override
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
+        if (stamp == 0 || end <= now || !members.remove(id(charge), stamp)) {
+            return false;
+        }
+        change(-1);
+        end = members.isEmpty() ? 0 : Math.min(end, now + limit.periodMicros());
+        return true;
+    }
+
+    @Override
+    void clear() {
+        change(-members.size());
+        members.clear();
+        end = 0;
+    }
+
+    private void change(int count) {
+        if (stamps != null) {
+            stamps.change((long) count * STAMPS_A_MEMBER);
+        }
+    }
+
+    @Override
+    long fullAtMicros() {
+        return end;
+    }
+
+    private String id(Charge charge) {
+        return owned(charge, charge.memberText());
+    }
+}

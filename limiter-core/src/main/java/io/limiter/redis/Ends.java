@@ -1,0 +1,37 @@
+package io.limiter.redis;
+
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/**
+ * Sends what ends a decision: its permits are given back, or its purchases confirmed.
+ *
+ * @param deadline within which Redis answers, unless a policy has one
+ */
+record Ends(RedisKeys keys, Connection connection, DenialCache denials, Duration deadline) {
+    /** Whether any state gave back. */
+    CompletableFuture<Boolean> refund(Decision decision) {
+        return send(decision, Call.BACK).reduce(done(false), (a, b) -> a.thenCombine(b, Boolean::logicalOr));
+    }
+
+    /** Whether all purchases are confirmed. */
+    CompletableFuture<Boolean> confirm(Decision decision) {
+        return send(decision, Call.KEEP).reduce(done(true), (a, b) -> a.thenCombine(b, Boolean::logicalAnd));
+    }
+
+    private Stream<CompletableFuture<Boolean>> send(Decision decision, String how) {
+        return Call.ends(keys, decision.outcomes(), how, !connection.isCluster()).stream()
+                .map(parts -> Call.now(parts, Call.deadline(decision.charges(), deadline), false))
+                .map(call -> denials.clearing(call, connection::send)
+                        .thenApply(outcomes -> how.equals(Call.BACK)
+                                ? outcomes.stream().anyMatch(LimitOutcome::allowed)
+                                : outcomes.stream().allMatch(LimitOutcome::allowed)));
+    }
+
+    private static CompletableFuture<Boolean> done(boolean value) {
+        return CompletableFuture.completedFuture(value);
+    }
+}

@@ -1,0 +1,82 @@
+package io.limiter.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.kit.Facts;
+import java.io.IOException;
+import java.io.StringReader;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A stock as text: what it says, and what is refused, because it would sell more than was meant. */
+class AllotmentTextTest {
+    private static final String CLOSES = "limiter.policies.sale.closes = 2026-11-27T22:00:00+01:00\n";
+    private static final Instant END = Instant.parse("2026-11-27T21:00:00Z");
+
+    private static LimiterConfig config(String lines) throws IOException {
+        return LimiterConfig.builder()
+                .text("sale.properties", new StringReader(lines))
+                .build();
+    }
+
+    @Test
+    void thePropertiesSayWhenItOpensAndCloses() throws IOException {
+        Policy sale = config("limiter.policies.sale.limits = 100 allotment each 2 hold 15m, 5/1m\n"
+                        + "limiter.policies.sale.opens = 2026-11-27T10:00:00+01:00[Europe/Rome]\n" + CLOSES)
+                .policies()
+                .get("sale");
+        Instant start = Instant.parse("2026-11-27T09:00:00Z");
+        Limit stock = Limit.allotment(100, 2, Duration.ofMinutes(15), start, END);
+        assertEquals(Policy.of("sale", stock, Limit.slidingList(5, Duration.ofMinutes(1))), sale);
+        assertEquals(FailureMode.DENY, sale.onFailure());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "100 allotment each 2 hold 15m closes 2026-11-27T21:00:00Z name x",
+        "1 allotment each 1 opens 2026-11-27T20:00:00Z closes 2026-11-27T21:00:00Z"
+    })
+    void aStockIsWrittenAsItIsRead(String text) {
+        assertEquals(text, LimitText.parse(text).toString());
+    }
+
+    @Test
+    void eachIsOneAndTheStateIsThatOfEveryHold() {
+        Limit unsaid = LimitText.parse("9 allotment closes 2026-11-27T21:00:00Z");
+        assertEquals(Limit.allotment(9, 1, Duration.ZERO, null, END), unsaid);
+        assertEquals(
+                unsaid.identity(),
+                Limit.allotment(9, 1, Duration.ofHours(1), null, END).identity());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "RL-171 | 9 allotment | ''",
+                "RL-171 | 9/1m | closes = 2026-11-27T21:00Z",
+                "RL-172 | 9 allotment | closes = 2026-11-27T21:00Z, opens = 2026-11-27T21:00Z",
+                "RL-173 | 9 allotment | closes = 2026-11-27T21:00",
+                "RL-174 | 9 allotment | closes = 2026-11-27T21:00Z, on-failure = local",
+                "RL-174 | 9 allotment | closes = 2026-11-27T21:00Z, on-failure = allow",
+                "RL-104 | 9/1d allotment | closes = 2026-11-27T21:00Z",
+                "RL-104 | 9/1d each 2 | ''",
+                "RL-104 | 9 allotment each 10 | closes = 2026-11-27T21:00Z",
+                "RL-104 | 10001 allotment | closes = 2026-11-27T21:00Z"
+            })
+    void whatCouldSellMoreIsRefused(String code, String limits, String others) {
+        StringBuilder text = new StringBuilder("limiter.policies.sale.limits = " + limits + "\n");
+        for (String other : others.isEmpty() ? new String[0] : others.split(", ")) {
+            text.append("limiter.policies.sale.").append(other).append('\n');
+        }
+        ConfigException refused = assertThrows(ConfigException.class, () -> config(text.toString()));
+        Facts.toldInOneLine(refused.getMessage(), code, "limiter.policies.sale.");
+    }
+}

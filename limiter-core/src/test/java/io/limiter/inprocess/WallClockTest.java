@@ -1,0 +1,99 @@
+package io.limiter.inprocess;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.time.ZoneId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Windows of the calendar by a monotonic clock, beside a wall clock that is corrected. Times in seconds. */
+class WallClockTest {
+    private static final long SECOND = 1_000_000;
+    private static final Policy HOURLY =
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1)).aligned(ZoneId.of("UTC")));
+
+    private long now = 50 * SECOND;
+    private long wall = 1_790_000_000 * SECOND / (3_600 * SECOND) * (3_600 * SECOND);
+
+    private final RateLimiter limiter = RateLimiter.on(InProcessBackend.builder()
+            .timeSource(new TimeSource() {
+                @Override
+                public long nowMicros() {
+                    return now;
+                }
+
+                @Override
+                public long unixMicros() {
+                    return wall;
+                }
+            })
+            .build());
+
+    @AfterEach
+    void close() {
+        limiter.close();
+    }
+
+    private void pass(long seconds) {
+        now += seconds * SECOND;
+        wall += seconds * SECOND;
+    }
+
+    private Decision take() {
+        return limiter.tryAcquire(HOURLY, PartitionKey.global(), 1);
+    }
+
+    private static long resetSeconds(Decision decision) {
+        return decision.outcomes().get(0).resetMicros() / SECOND;
+    }
+
+    @Test
+    void aWindowEndsByTheWallClock() {
+        pass(600);
+        assertEquals(3_000, resetSeconds(take()));
+        pass(3_000);
+        assertEquals(3_600, resetSeconds(take()));
+    }
+
+    /** The system's wall clock shows milliseconds, and a thread can be held up between the two clocks. */
+    @Test
+    void aClockThatTremblesEndsNoWindowTwice() {
+        pass(600);
+        assertEquals(3_000, resetSeconds(take()));
+        for (int i = 0; i < 100; i++) {
+            wall += i % 2 == 0 ? 90_000 : -90_000;
+            assertEquals(3_000 * SECOND, take().outcomes().get(0).resetMicros());
+        }
+    }
+
+    @Test
+    void aClockThatIsSetForwardCutsTheWindow() {
+        take();
+        wall += 3_000 * SECOND;
+        assertEquals(600, resetSeconds(take()));
+        pass(600);
+        assertTrue(take().allowed());
+    }
+
+    /** It is not extended; the window after it ends by the wall clock again. */
+    @Test
+    void aClockThatIsSetBackLengthensNoWindow() {
+        pass(3_000);
+        assertEquals(600, resetSeconds(take()));
+        wall -= 1_200 * SECOND;
+        assertEquals(600, resetSeconds(take()));
+        pass(600);
+        assertEquals(1_200, resetSeconds(take()));
+        pass(1_199);
+        assertFalse(take().allowed());
+    }
+}

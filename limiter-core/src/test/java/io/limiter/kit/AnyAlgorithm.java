@@ -1,0 +1,40 @@
+package io.limiter.kit;
+
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+
+/** Calls that mean the same to every algorithm, whatever it counts. */
+public final class AnyAlgorithm {
+    private static final AtomicLong MEMBERS = new AtomicLong();
+    /** Two JVMs have different members. */
+    private static final long JVM = ProcessHandle.current().pid();
+
+    private AnyAlgorithm() {}
+
+    /** So many permits; where members are counted, one permit for a member that nobody has had. */
+    public static Charge charge(Policy policy, PartitionKey key, long permits) {
+        return policy.takesMembers()
+                ? new Charge(
+                        policy,
+                        key,
+                        Math.min(permits, 1),
+                        null,
+                        PartitionKey.of("member " + JVM + " " + MEMBERS.incrementAndGet()))
+                : new Charge(policy, key, permits);
+    }
+
+    /** Those of which one limit makes a policy. */
+    public static List<Algorithm> limits() {
+        return Stream.of(Algorithm.values()).filter(Algorithm::isQuota).toList();
+    }
+
+    /** Those that count permits, not members. */
+    public static List<Algorithm> plain() {
+        return limits().stream().filter(one -> !one.takesMembers()).toList();
+    }
+}

@@ -1,0 +1,164 @@
+package io.limiter.kit;
+
+import io.limiter.AllotmentTerms;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What a stock means, from the rules alone: a list of purchases that is searched each time. */
+final class NaiveStock {
+    private static final long DAY = 86_400_000_000L;
+
+    private record Purchase(
+            String member, @Nullable String request, long permits, long stamp, boolean held, boolean confirmed) {
+        boolean counts(Limit limit, long now) {
+            return !held || stamp > now - limit.periodMicros();
+        }
+    }
+
+    private List<Purchase> purchases = new ArrayList<>();
+    /** Each purchase has a later one than that before it, whatever the clock does. */
+    private long newest;
+    /** When all is forgotten. */
+    private long ends;
+
+    NaiveStock copy() {
+        NaiveStock copy = new NaiveStock();
+        copy.purchases = new ArrayList<>(purchases);
+        copy.newest = newest;
+        copy.ends = ends;
+        return copy;
+    }
+
+    private List<Purchase> live(Limit limit, long now) {
+        return ends <= now
+                ? List.of()
+                : purchases.stream().filter(one -> one.counts(limit, now)).toList();
+    }
+
+    private static long sum(List<Purchase> some) {
+        return some.stream().mapToLong(Purchase::permits).sum();
+    }
+
+    private static String member(Charge charge) {
+        return String.valueOf(charge.member());
+    }
+
+    private @Nullable Purchase known(Charge charge, Limit limit, long now) {
+        return live(limit, now).stream()
+                .filter(one -> charge.permits() > 0
+                        && charge.requestId() != null
+                        && charge.requestId().equals(one.request)
+                        && one.member.equals(member(charge)))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private long nextStamp(Limit limit, long now) {
+        return live(limit, now).isEmpty() ? now : Math.max(now, newest + 1);
+    }
+
+    LimitOutcome look(Charge charge, Limit limit, long now) {
+        AllotmentTerms terms = AllotmentTerms.of(limit);
+        List<Purchase> live = live(limit, now);
+        long n = charge.permits();
+        long sold = sum(live);
+        long had = sum(
+                live.stream().filter(one -> one.member.equals(member(charge))).toList());
+        Purchase known = known(charge, limit, now);
+        int reason = 0;
+        if (n == 0 || known != null) {
+            reason = 0;
+        } else if (n > limit.burst()) {
+            reason = 5;
+        } else if (now >= terms.closesMicros()) {
+            reason = 4;
+        } else if (had + n > limit.burst()) {
+            reason = 2;
+        } else if (sold + n > limit.permits()) {
+            reason = 1;
+        } else if (now < terms.opensMicros()) {
+            reason = 3;
+        }
+        long stamp = reason != 0 ? reason : known != null ? known.stamp : nextStamp(limit, now);
+        long end = ends;
+        long next = 0;
+        long reset = 0;
+        if (sold > 0) {
+            // What is left at each end of a hold, in turn.
+            next = end;
+            reset = end;
+            List<Purchase> left = new ArrayList<>(live);
+            for (Purchase one : live) {
+                long at = one.stamp + limit.periodMicros();
+                if (one.held && at < end) {
+                    left.remove(one);
+                    if (next == end && sum(left) < limit.permits() && sum(left) < sold) {
+                        next = at;
+                    }
+                    if (left.isEmpty()) {
+                        reset = at;
+                    }
+                }
+            }
+            next -= now;
+            reset -= now;
+        }
+        long retry = reason == 0 ? 0 : reason == 3 ? terms.opensMicros() - now : -1;
+        return new LimitOutcome(
+                charge, limit, reason == 0, Math.max(0, limit.permits() - sold), retry, next, reset, stamp);
+    }
+
+    void settle(Limit limit, long now) {
+        purchases = new ArrayList<>(live(limit, now));
+        long end = AllotmentTerms.of(limit).closesMicros() + DAY;
+        ends = purchases.isEmpty() ? 0 : Math.max(ends, end);
+    }
+
+    void take(Charge charge, Limit limit, long stamp, long now) {
+        if (known(charge, limit, now) != null) {
+            return;
+        }
+        boolean held = limit.periodMicros() < Limit.MAX_PERIOD_MICROS;
+        purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, held, false));
+        newest = stamp;
+        settleEnd(limit);
+    }
+
+    private void settleEnd(Limit limit) {
+        ends = Math.max(ends, AllotmentTerms.of(limit).closesMicros() + DAY);
+    }
+
+    private @Nullable Purchase of(LimitOutcome outcome, long now) {
+        return live(outcome.limit(), now).stream()
+                .filter(one ->
+                        one.stamp == outcome.stampMicros() && Objects.equals(one.member, member(outcome.charge())))
+                .findFirst()
+                .orElse(null);
+    }
+
+    boolean refund(LimitOutcome outcome, long now) {
+        Purchase one = of(outcome, now);
+        if (one == null || one.confirmed) {
+            return false;
+        }
+        purchases.remove(one);
+        settle(outcome.limit(), now);
+        return true;
+    }
+
+    boolean confirm(LimitOutcome outcome, long now) {
+        Purchase one = of(outcome, now);
+        if (one == null) {
+            return false;
+        }
+        purchases.set(
+                purchases.indexOf(one), new Purchase(one.member, one.request, one.permits, one.stamp, false, true));
+        settle(outcome.limit(), now);
+        return true;
+    }
+}

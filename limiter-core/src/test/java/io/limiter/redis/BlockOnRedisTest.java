@@ -1,0 +1,288 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Decision.Source;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisMonitor;
+
+/** What a block costs Redis, and what becomes of denials that Redis does not see. */
+class BlockOnRedisTest {
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final Duration AGE = Duration.ofSeconds(1);
+    private static final Policy LOGIN = Policy.of(
+                    "login",
+                    Limit.fixedWindow(1, Duration.ofHours(1)),
+                    Limit.block(20, MINUTE.multipliedBy(10), MINUTE.multipliedBy(15), Duration.ofDays(1)))
+            .onFailure(FailureMode.DENY);
+
+    private final ManualTime time = new ManualTime();
+
+    private RateLimiter limiter(String prefix, Duration maxAge) {
+        return RateLimiter.on(Backends.connected(Backends.redis()
+                .address(RedisServers.single())
+                .prefix(prefix)
+                .timeSource(time)
+                .denialMaxAge(maxAge)));
+    }
+
+    private static Jedis redis() {
+        return new Jedis("127.0.0.1", RedisServers.singlePort());
+    }
+
+    private static long left(RateLimiter limiter) {
+        return limiter.peek(LOGIN, KEY).outcomes().get(1).remaining();
+    }
+
+    private static void deny(RateLimiter limiter, int times, Source source) {
+        for (int i = 0; i < times; i++) {
+            Decision denied = limiter.tryAcquire(LOGIN, KEY, 1);
+            assertFalse(denied.allowed());
+            assertEquals(source, denied.source());
+        }
+    }
+
+    @Test
+    void anAttackOfCachedDenialsLeadsToTheBlock() {
+        try (RateLimiter limiter = limiter("block-attack", AGE)) {
+            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
+            deny(limiter, 1, Source.REDIS);
+            deny(limiter, 10_000, Source.CACHED_DENIAL);
+            assertEquals(19, left(limiter), "Redis knows of one");
+            time.advance(AGE);
+            Decision next = limiter.tryAcquire(LOGIN, KEY, 1);
+            assertEquals(Source.REDIS, next.source());
+            assertTrue(next.blocked());
+            LimitOutcome block = next.outcomes().get(1);
+            assertEquals(MINUTE.multipliedBy(15).toNanos() / 1_000, block.retryAfterMicros(), "one block, not several");
+            // Denials by the block do not count, so at its end nothing is left of them.
+            deny(limiter, 10_000, Source.CACHED_DENIAL);
+            time.advance(MINUTE.multipliedBy(15));
+            assertFalse(limiter.tryAcquire(LOGIN, KEY, 1).blocked());
+            assertEquals(19, left(limiter));
+        }
+    }
+
+    @Test
+    void aLongMaxAgeDoesNotKeepDenialsFromBeingCounted() {
+        try (RateLimiter limiter = limiter("block-age", MINUTE)) {
+            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
+            deny(limiter, 1, Source.REDIS);
+            time.advance(Duration.ofMillis(999));
+            deny(limiter, 5, Source.CACHED_DENIAL);
+            time.advance(Duration.ofMillis(1));
+            deny(limiter, 1, Source.REDIS);
+            assertEquals(13, left(limiter));
+        }
+    }
+
+    @Test
+    void oldDenialsAndThoseBeforeAResetAreNotCounted() {
+        try (RateLimiter limiter = limiter("block-old", AGE)) {
+            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
+            deny(limiter, 1, Source.REDIS);
+            deny(limiter, 15, Source.CACHED_DENIAL);
+            time.advance(MINUTE.multipliedBy(10));
+            deny(limiter, 1, Source.REDIS);
+            assertEquals(19, left(limiter));
+            deny(limiter, 30, Source.CACHED_DENIAL);
+            limiter.reset(LOGIN, KEY);
+            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
+            deny(limiter, 1, Source.REDIS);
+            assertEquals(19, left(limiter));
+        }
+    }
+
+    @Test
+    void aRefundLosesNoDenial() {
+        try (RateLimiter limiter = limiter("block-refund", AGE)) {
+            Decision taken = limiter.tryAcquire(LOGIN, KEY, 1);
+            deny(limiter, 1, Source.REDIS);
+            deny(limiter, 10, Source.CACHED_DENIAL);
+            assertTrue(limiter.refund(taken));
+            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed(), "they are counted by a call that is allowed too");
+            assertEquals(9, left(limiter));
+        }
+    }
+
+    @Test
+    void instancesCountTogether() {
+        try (RateLimiter one = limiter("block-two", AGE);
+                RateLimiter two = limiter("block-two", AGE)) {
+            assertTrue(one.tryAcquire(LOGIN, KEY, 1).allowed());
+            deny(one, 1, Source.REDIS);
+            deny(two, 1, Source.REDIS);
+            deny(one, 9, Source.CACHED_DENIAL);
+            deny(two, 8, Source.CACHED_DENIAL);
+            time.advance(AGE);
+            assertFalse(one.tryAcquire(LOGIN, KEY, 1).blocked());
+            assertTrue(two.tryAcquire(LOGIN, KEY, 1).blocked(), "2 + 9 + 1 + 8 denials");
+        }
+    }
+
+    /** Each denial is counted once, whoever takes the numbers along. */
+    @Test
+    void threadsThatDenyAtOnceCountEachDenialOnce() throws Exception {
+        Policy policy = Policy.of(
+                        "many",
+                        Limit.fixedWindow(1, Duration.ofHours(1)),
+                        Limit.block(1_000_000, Duration.ofHours(1), MINUTE, MINUTE))
+                .onFailure(FailureMode.DENY);
+        int threads = 8;
+        int calls = 2_000;
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try (RateLimiter limiter = limiter("block-threads", AGE)) {
+            assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
+            assertFalse(limiter.tryAcquire(policy, KEY, 1).allowed());
+            CountDownLatch start = new CountDownLatch(1);
+            List<Future<?>> all = new ArrayList<>();
+            for (int t = 0; t < threads; t++) {
+                all.add(pool.submit(() -> {
+                    start.await();
+                    for (int i = 0; i < calls; i++) {
+                        assertFalse(limiter.tryAcquire(policy, KEY, 1).allowed());
+                        if (i % 100 == 0) {
+                            time.advance(AGE);
+                        }
+                    }
+                    return null;
+                }));
+            }
+            start.countDown();
+            for (Future<?> one : all) {
+                one.get(60, TimeUnit.SECONDS);
+            }
+            time.advance(AGE);
+            limiter.tryAcquire(policy, KEY, 1);
+            long counted =
+                    1_000_000 - limiter.peek(policy, KEY).outcomes().get(1).remaining();
+            assertEquals(threads * calls + 2, counted);
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    @Test
+    void onlyAKeyThatWasDeniedHasAStateAndItExpires() {
+        try (RateLimiter limiter = limiter("block-keys", Duration.ZERO);
+                Jedis redis = redis()) {
+            String state = "block-keys:{login:192.0.2.1}:block:block2";
+            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
+            assertFalse(redis.exists(state));
+            deny(limiter, 1, Source.REDIS);
+            assertEquals(600_000, redis.pttl(state), 5_000, "the window");
+            assertEquals(41, redis.strlen(state));
+            deny(limiter, 19, Source.REDIS);
+            assertEquals(
+                    Duration.ofMinutes(15).plusDays(1).toMillis(), redis.pttl(state), 5_000, "the longest after it");
+            limiter.reset(LOGIN, KEY);
+            assertFalse(redis.exists(state));
+        }
+    }
+
+    @Test
+    void aRequestIsOneCommand() throws Exception {
+        try (RateLimiter limiter = limiter("block-monitor", Duration.ZERO);
+                Jedis redis = redis();
+                Jedis monitor = redis()) {
+            List<String> seen = new ArrayList<>();
+            CountDownLatch begun = new CountDownLatch(1);
+            CountDownLatch ended = new CountDownLatch(1);
+            Thread reader = new Thread(() -> monitor.monitor(new JedisMonitor() {
+                @Override
+                public void onCommand(String command) {
+                    if (command.contains("block-monitor-begin")) {
+                        begun.countDown();
+                    } else if (command.contains("block-monitor-end")) {
+                        ended.countDown();
+                        client.disconnect();
+                    } else if (command.contains("block-monitor:") && !command.contains(" lua] ")) {
+                        seen.add(command);
+                    }
+                }
+            }));
+            reader.setDaemon(true);
+            reader.start();
+            while (!begun.await(20, TimeUnit.MILLISECONDS)) {
+                redis.get("block-monitor-begin");
+            }
+            for (int i = 0; i < 25; i++) {
+                limiter.tryAcquire(LOGIN, KEY, 1);
+            }
+            redis.get("block-monitor-end");
+            assertTrue(ended.await(30, TimeUnit.SECONDS));
+            assertEquals(25, seen.size(), () -> String.join("\n", seen));
+            assertTrue(seen.stream()
+                    .allMatch(line -> line.toLowerCase(java.util.Locale.ROOT).contains("\"evalsha\"")));
+            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).blocked());
+        }
+    }
+
+    /** As redis-cli runs it: {@code redis-cli --eval block.lua key , 1 3 60000000 3 '' '' '' '' for=...,to=...,denied=1}. */
+    @Test
+    void theScriptRunsAlone() {
+        try (Jedis redis = redis()) {
+            String key = "block-alone:{login:192.0.2.1}";
+            redis.del(key);
+            assertEquals(List.of(1L, 3L, 0L, 0L, 0L, 0L), eval(redis, key, "", "1", "0"));
+            assertFalse(redis.exists(key), "an allowed call changes nothing");
+            assertEquals(List.of(1L, 1L), eval(redis, key, "", "1", "2").subList(0, 2));
+            assertEquals(List.of(1L, 1L), eval(redis, key, "look", "1", "0").subList(0, 2));
+            List<Long> blocked = eval(redis, key, "", "1", "1");
+            assertEquals(List.of(0L, 0L, 30_000_000L, 30_000_000L, 150_000_000L, 0L), blocked);
+            assertEquals(0L, eval(redis, key, "", "1", "0").get(0));
+            assertEquals(1L, eval(redis, key, "", "0", "5").get(0), "who asks for nothing is told");
+            assertEquals(0L, eval(redis, key, "back:1", "1", "0").get(0));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // the scripts' reply is a list of integers
+    private static List<Long> eval(Jedis redis, String key, String mode, String permits, String denied) {
+        String options = "for=30000000,to=120000000,denied=" + denied;
+        return (List<Long>) redis.eval(
+                Script.alone(Algorithm.BLOCK).text(),
+                List.of(key),
+                List.of(permits, "3", "60000000", "3", "", "", mode, "", options));
+    }
+
+    @Test
+    void aChargeOfSeveralPoliciesCarriesTheDenialsOfEach() {
+        Policy other =
+                Policy.of("other", Limit.fixedWindow(100, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+        try (RateLimiter limiter = limiter("block-several", AGE)) {
+            List<Charge> both = List.of(new Charge(other, KEY, 1), new Charge(LOGIN, KEY, 1));
+            assertTrue(limiter.tryAcquire(both).allowed());
+            assertEquals(Source.REDIS, limiter.tryAcquire(both).source());
+            for (int i = 0; i < 10; i++) {
+                assertEquals(Source.CACHED_DENIAL, limiter.tryAcquire(both).source());
+            }
+            time.advance(AGE);
+            assertFalse(limiter.tryAcquire(both).blocked());
+            assertEquals(8, left(limiter));
+        }
+    }
+}

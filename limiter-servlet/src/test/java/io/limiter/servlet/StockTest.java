@@ -1,0 +1,74 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A stock over HTTP: a denial tells why, and a time to try again only while the stock is not open yet. */
+class StockTest {
+    private static final String RULES = """
+            limiter.rules.seats.path = /page
+            limiter.rules.seats.key = global
+            limiter.rules.seats.member = header:X-User
+            limiter.rules.seats.limits = 2 allotment each 1
+            limiter.rules.seats.opens = 2026-11-27T10:00:00+01:00
+            limiter.rules.seats.closes = 2026-11-27T11:00:00+01:00
+            """;
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @EnumSource
+    void aDenialTellsWhy(Container.Kind kind) throws Exception {
+        ManualTime time =
+                new ManualTime(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse("2026-11-27T08:59:30Z")));
+        RateLimiter limiter =
+                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+        try (limiter;
+                Container server = kind.make(directory)
+                        .filter("limiter", WebServer.limiter(limiter, RULES))
+                        .servlet("/page", (request, response) -> response.setStatus(200))
+                        .start()) {
+            HttpResponse<String> early = server.get("/page", "X-User", "ann");
+            assertEquals(429, early.statusCode());
+            assertEquals("30", early.headers().firstValue("Retry-After").orElseThrow());
+            assertTells(early, "not-open");
+            time.advance(Duration.ofSeconds(30));
+            HttpResponse<String> sold = server.get("/page", "X-User", "ann");
+            assertEquals(200, sold.statusCode());
+            assertEquals(
+                    "\"seats\";q=2",
+                    sold.headers().firstValue("RateLimit-Policy").orElseThrow());
+            assertDenied(server.get("/page", "X-User", "ann"), "already-had");
+            assertEquals(200, server.get("/page", "X-User", "bob").statusCode());
+            assertDenied(server.get("/page", "X-User", "eve"), "sold-out");
+            time.advance(Duration.ofHours(1));
+            assertDenied(server.get("/page", "X-User", "eve"), "closed");
+        }
+    }
+
+    private static void assertDenied(HttpResponse<String> answer, String reason) {
+        assertEquals(429, answer.statusCode());
+        assertFalse(answer.headers().firstValue("Retry-After").isPresent());
+        assertTells(answer, reason);
+    }
+
+    private static void assertTells(HttpResponse<String> answer, String reason) {
+        assertTrue(
+                answer.body().contains("\"violated-policies\":[\"seats\"],\"reason\":\"" + reason + "\""),
+                answer.body());
+    }
+}

@@ -1,0 +1,188 @@
+package io.limiter.spring;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.limiter.kit.Facts;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+/** {@link RateLimited#member}. */
+class MembersTest {
+    private static final String POLICIES = """
+            limiter.policies.spraying.limits = 2/1h distinct
+            limiter.policies.plain.limits = 5/1h
+            limiter.plans.free.limits = 1/1h distinct
+            limiter.plans.gold.limits = 3/1h
+            """;
+
+    static class Service {
+        @RateLimited(value = "spraying", key = "#address", member = "#user")
+        public void login(String address, @Nullable String user) {}
+
+        @RateLimited(limits = "2/1h distinct repeat deny", name = "reads", key = "global", member = "{#kind, #id}")
+        public void read(String kind, long id) {}
+
+        @RateLimited(limits = "2/1h distinct", name = "mono", key = "global", member = "#user")
+        public Mono<String> reactive(String user) {
+            return Mono.just(user);
+        }
+
+        @RateLimited(plan = "#plan", defaultPlan = "free", name = "plans", key = "#plan", member = "#user")
+        public void byPlan(String plan, String user) {}
+
+        @RateLimited(limits = "3/1h distinct", name = "two", key = "global", member = "#a")
+        @RateLimited(limits = "100/1h", name = "beside", key = "global")
+        public void several(String a) {}
+
+        @RateLimited(
+                limits = "1/1h distinct",
+                name = "failing",
+                key = "global",
+                member = "#user",
+                refundOn = IllegalStateException.class)
+        public void failing(String user, boolean fails) {
+            if (fails) {
+                throw new IllegalStateException(user);
+            }
+        }
+    }
+
+    private static void denied(Runnable call) {
+        assertThrows(RateLimitExceededException.class, call::run);
+    }
+
+    @Test
+    void differentMembersAreCounted() {
+        try (App app = App.of(POLICIES, Service.class)) {
+            Service service = app.bean(Service.class);
+            for (int round = 0; round < 2; round++) {
+                service.login("192.0.2.1", "9007199254740993");
+                service.login("192.0.2.1", null);
+                service.login("192.0.2.1", "");
+                denied(() -> service.login("192.0.2.1", "9007199254740992"));
+            }
+            service.login("192.0.2.2", "9007199254740992");
+            app.time.advance(Duration.ofHours(1));
+            service.login("192.0.2.1", "9007199254740992");
+        }
+    }
+
+    @Test
+    void repeatsAreDeniedWhereTheLimitSaysSo() {
+        try (App app = App.of(POLICIES, Service.class)) {
+            Service service = app.bean(Service.class);
+            service.read("article", 1);
+            denied(() -> service.read("article", 1));
+            service.read("page", 1);
+            denied(() -> service.read("page", 2));
+        }
+    }
+
+    @Test
+    void methodsThatDoNotBlockCountThemToo() {
+        try (App app = App.of(POLICIES, Service.class)) {
+            Service service = app.bean(Service.class);
+            for (String user : List.of("a", "b", "a")) {
+                assertEquals(user, service.reactive(user).block(Duration.ofSeconds(20)));
+            }
+            denied(() -> service.reactive("c").block(Duration.ofSeconds(20)));
+        }
+    }
+
+    @Test
+    void aPlanWithoutMembersIgnoresThem() {
+        try (App app = App.of(POLICIES, Service.class)) {
+            Service service = app.bean(Service.class);
+            service.byPlan("free", "a");
+            denied(() -> service.byPlan("free", "b"));
+            service.byPlan("free", "a");
+            for (String user : List.of("a", "a", "b")) {
+                service.byPlan("gold", user);
+            }
+            denied(() -> service.byPlan("gold", "a"));
+        }
+    }
+
+    @Test
+    void annotationsBesideItTakeTheirOwn() {
+        try (App app = App.of(POLICIES, Service.class)) {
+            Service service = app.bean(Service.class);
+            for (String user : List.of("a", "b", "c", "a")) {
+                service.several(user);
+            }
+            denied(() -> service.several("d"));
+        }
+    }
+
+    @Test
+    void onlyTheCallThatAddedAMemberGivesItBack() {
+        try (App app = App.of(POLICIES, Service.class)) {
+            Service service = app.bean(Service.class);
+            assertThrows(IllegalStateException.class, () -> service.failing("a", true));
+            service.failing("b", false);
+            assertThrows(IllegalStateException.class, () -> service.failing("b", true));
+            denied(() -> service.failing("a", false));
+            assertDoesNotThrow(() -> service.failing("b", false));
+        }
+    }
+
+    static class NothingCounted {
+        @RateLimited(value = "plain", member = "#user")
+        public void rl163(String user) {}
+    }
+
+    static class NoMember {
+        @RateLimited("spraying")
+        public void rl164() {}
+    }
+
+    static class OneForAll {
+        @RateLimited(value = "spraying", member = "global")
+        public void rl164() {}
+    }
+
+    static class Constant {
+        @RateLimited(value = "spraying", member = "'all'")
+        public void rl164() {}
+    }
+
+    static class Costly {
+        @RateLimited(value = "spraying", member = "#user", permits = "2")
+        public void rl132(String user) {}
+    }
+
+    static class CostlyAtTimes {
+        @RateLimited(value = "spraying", member = "#user", permits = "#cost")
+        public void rl132(String user, int cost) {}
+    }
+
+    static class Waits {
+        @RateLimited(value = "spraying", member = "#user", maxWait = "1s")
+        public Mono<String> rl148(String user) {
+            return Mono.just(user);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                NothingCounted.class,
+                NoMember.class,
+                OneForAll.class,
+                Constant.class,
+                Costly.class,
+                CostlyAtTimes.class,
+                Waits.class
+            })
+    void whatWouldLimitNothingFailsStartup(Class<?> service) {
+        String code = service.getDeclaredMethods()[0].getName().replace("rl", "RL-");
+        Facts.told(App.failure(POLICIES, service), code, service.getName());
+    }
+}
