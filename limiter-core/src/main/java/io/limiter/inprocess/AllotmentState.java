@@ -37,6 +37,7 @@ final class AllotmentState extends State {
     private final NavigableMap<Long, Purchase> holds = new TreeMap<>();
 
     private final Map<String, Long> had = new HashMap<>();
+    private final WallClock clock;
     private final Map<String, Long> stampOfRequest = new HashMap<>();
     private long sold;
     /** Of them on hold. */
@@ -51,8 +52,9 @@ final class AllotmentState extends State {
     private boolean lacksMemory;
 
     /** A stock that takes room for its purchases from a share; without one it is only looked at. Without a key several share it. */
-    AllotmentState(@Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+    AllotmentState(@Nullable PartitionKey key, WallClock clock, Capacity.@Nullable Share stamps) {
         super(key);
+        this.clock = clock;
         this.stamps = stamps;
     }
 
@@ -76,6 +78,7 @@ final class AllotmentState extends State {
     /** The number of the reason to deny the charge, 0 for none. */
     private long reason(Charge charge, Limit limit, long permits, long now) {
         AllotmentTerms terms = AllotmentTerms.of(limit);
+        long unixMicros = clock.unixMicros(now);
         long n = charge.permits();
         if (n == 0 || repeated(charge, limit, now) > 0) {
             return 0;
@@ -90,13 +93,13 @@ final class AllotmentState extends State {
                                 .sum();
         DenialReason reason = n > limit.burst()
                 ? DenialReason.QUANTITY
-                : now >= terms.closesMicros()
+                : unixMicros >= terms.closesMicros()
                         ? DenialReason.CLOSED
                         : has + n > limit.burst()
                                 ? DenialReason.ALREADY_HAD
                                 : sold(limit, now) + permits > limit.permits()
                                         ? DenialReason.SOLD_OUT
-                                        : now < terms.opensMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
+                                        : unixMicros < terms.opensMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
         return reason.ordinal();
     }
 
@@ -130,7 +133,9 @@ final class AllotmentState extends State {
             reset = (comesBack ? Math.min(end, (moreHeld ? stamp : live.lastKey()) + period) : end) - now;
         }
         boolean waits = reason == DenialReason.NOT_OPEN.ordinal();
-        long retryAfter = allowed ? 0 : waits ? AllotmentTerms.of(limit).opensMicros() - now : LimitOutcome.NEVER;
+        long retryAfter = allowed
+                ? 0
+                : waits ? AllotmentTerms.of(limit).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
         long remaining = Math.max(0, limit.permits() - soldThen);
         return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, allowed ? stamp : reason);
     }
@@ -159,7 +164,8 @@ final class AllotmentState extends State {
     }
 
     private long endThen(Limit limit, long now) {
-        long end = AllotmentTerms.of(limit).closesMicros() + AllotmentTerms.KEPT_MICROS;
+        long aheadMicros = clock.unixMicros(now) - now;
+        long end = AllotmentTerms.of(limit).closesMicros() + AllotmentTerms.KEPT_MICROS - aheadMicros;
         return sold(limit, now) == 0 ? end : Math.max(ends, end);
     }
 

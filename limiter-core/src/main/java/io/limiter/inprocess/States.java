@@ -13,7 +13,7 @@ final class States {
      * A state that took nothing.
      *
      * @param key whose it is; null for a state that keys share, or that belongs to nobody
-     * @param clock for windows of the calendar
+     * @param clock for what has a place on the calendar
      * @param stamps where a log takes room for its timestamps, or a state for its members; null for a state that is only looked at
      */
     static State of(Algorithm algorithm, @Nullable PartitionKey key, WallClock clock, Capacity.@Nullable Share stamps) {
@@ -23,7 +23,7 @@ final class States {
             case TOKEN_BUCKET -> new TokenBucketState(key);
             case DISTINCT -> new DistinctState(key, stamps);
             case BLOCK -> new BlockState(key);
-            case ALLOTMENT -> new AllotmentState(key, stamps);
+            case ALLOTMENT -> new AllotmentState(key, clock, stamps);
         };
     }
 

@@ -33,11 +33,17 @@ record SlotsDecision(
 
     /** Whether two are for one key, with different members: a script sees no state twice, so they are as in two slots. */
     static boolean haveOneKeyTwice(List<Charge> charges) {
-        return charges.stream()
-                        .map(charge -> List.of(charge.policy().name(), charge.key()))
-                        .distinct()
-                        .count()
-                < charges.size();
+        for (int i = 1; i < charges.size(); i++) {
+            Charge charge = charges.get(i);
+            for (int j = 0; j < i; j++) {
+                Charge other = charges.get(j);
+                if (charge.key().equals(other.key())
+                        && charge.policy().name().equals(other.policy().name())) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     CompletableFuture<Decision> decide(Mode mode) {

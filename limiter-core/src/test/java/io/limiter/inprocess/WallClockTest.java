@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
+import io.limiter.DenialReason;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -54,6 +56,27 @@ class WallClockTest {
 
     private static long resetSeconds(Decision decision) {
         return decision.outcomes().get(0).resetMicros() / SECOND;
+    }
+
+    @Test
+    void aStockOpensAndClosesByTheWallClock() {
+        Instant opens = Instant.ofEpochSecond(wall / SECOND + 100);
+        Policy sale = Policy.of("sale", Limit.allotment(5, 5, Duration.ZERO, opens, opens.plusSeconds(100)));
+        Decision early = limiter.tryAcquire(sale, PartitionKey.global(), 1);
+        assertEquals(100 * SECOND, early.outcomes().get(0).retryAfterMicros());
+        // It was slow by 40 s.
+        wall += 40 * SECOND;
+        pass(60);
+        Decision bought = limiter.tryAcquire(sale, PartitionKey.global(), 1);
+        assertTrue(bought.allowed());
+        assertEquals(86_500, resetSeconds(bought));
+        pass(100);
+        assertEquals(
+                DenialReason.CLOSED,
+                limiter.tryAcquire(sale, PartitionKey.global(), 1)
+                        .outcomes()
+                        .get(0)
+                        .reason());
     }
 
     @Test
