@@ -9,6 +9,7 @@ import io.limiter.Limiter;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
+import io.limiter.kit.Repeats;
 import io.limiter.servlet.WebServer.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,9 +32,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The configuration file of a filter that serves requests is changed, broken, emptied and removed. */
 class ReloadedRulesTest {
-    private static final int CHANGES = 40;
+    private static final int CHANGES = Repeats.of(40, 100);
+    /** So many, one bad file each. */
+    private static final int REFUSALS = 20;
+
     private static final int LOAD_THREADS = 3;
-    private static final int LIMIT = 1_200;
+    private static final int LIMIT = 30 * CHANGES;
 
     private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = %d/1h fixed\n";
 
@@ -83,8 +87,8 @@ class ReloadedRulesTest {
                     Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
                 }
                 limiter.reload();
-                if (change % 2 == 0) {
-                    refuse(limiter, file, change / 2);
+                if (change % (CHANGES / REFUSALS) == 0) {
+                    refuse(limiter, file, change / (CHANGES / REFUSALS));
                     Files.writeString(file, rules(change));
                 }
             }
@@ -99,7 +103,7 @@ class ReloadedRulesTest {
             }
             assertEquals(LIMIT, admitted.get(), "of all rules together");
             log.has("RL-159");
-            log.has("RL-161 rule 'extra39' is gone");
+            log.has("RL-161 rule 'extra" + (CHANGES - 1) + "' is gone");
         } finally {
             isOver.set(true);
             threads.shutdownNow();

@@ -32,7 +32,7 @@ class WaitingOnRedisTest {
     private static final int EACH = Repeats.of(20, 100);
     private static final int WAITING = KEYS * EACH;
     /** Long enough for all requests to arrive within it. */
-    private static final String WINDOW = Repeats.of(5, 15) + "s";
+    private static final String WINDOW = Repeats.of(8, 15) + "s";
     /** The first request of a key takes the whole window; those that wait get the next one. */
     private static final String RULES = """
             limiter.rules.search.path = /*
