@@ -17,7 +17,7 @@ final class Refunds {
     private final @Nullable Backend fallback;
     private final WaitQueues waiting;
 
-    /** @param waiting is told of the keys that have more quota */
+    /** @param waiting the calls that may go on when a key has more quota */
     Refunds(Backend backend, @Nullable Backend fallback, WaitQueues waiting) {
         this.backend = backend;
         this.fallback = fallback;
