@@ -168,6 +168,8 @@ public final class WebServer implements Container {
 
     @Override
     public WebServer start() {
+        // Makes the connector: otherwise the first caller of port() does, and a second one reads it before it is bound.
+        tomcat.getConnector();
         try {
             tomcat.start();
         } catch (LifecycleException e) {
