@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import java.math.BigInteger;
+import org.jspecify.annotations.Nullable;
 
 /** What a token bucket means, as {@link NaiveLimiter} does: from the rules alone, in unbounded numbers. */
 final class NaiveBucket {
@@ -14,6 +15,12 @@ final class NaiveBucket {
     private BigInteger parts = BigInteger.ONE;
     private BigInteger rate = BigInteger.ONE;
     private long fullAt;
+
+    /** The limit that was last asked about: a search asks a hundred times about one. */
+    private @Nullable Limit known;
+
+    private BigInteger knownParts = BigInteger.ONE;
+    private BigInteger knownRate = BigInteger.ONE;
 
     LimitOutcome look(Charge charge, Limit limit, long now) {
         long n = charge.permits();
@@ -110,28 +117,37 @@ final class NaiveBucket {
         return full(limit).subtract(stored(limit).min(full(limit)));
     }
 
-    private static BigInteger full(Limit limit) {
+    private BigInteger full(Limit limit) {
         return permits(limit, limit.burst());
     }
 
     /** Of how many parts a permit consists: the period over its common divisor with the permits. */
-    private static BigInteger parts(Limit limit) {
-        BigInteger period = BigInteger.valueOf(limit.periodMicros());
-        return period.divide(period.gcd(BigInteger.valueOf(limit.permits())));
+    private BigInteger parts(Limit limit) {
+        know(limit);
+        return knownParts;
     }
 
     /** How many parts a microsecond brings. */
-    private static BigInteger rate(Limit limit) {
-        return parts(limit)
-                .multiply(BigInteger.valueOf(limit.permits()))
-                .divide(BigInteger.valueOf(limit.periodMicros()));
+    private BigInteger rate(Limit limit) {
+        know(limit);
+        return knownRate;
     }
 
-    private static BigInteger permits(Limit limit, long n) {
+    private void know(Limit limit) {
+        if (!limit.equals(known)) {
+            BigInteger period = BigInteger.valueOf(limit.periodMicros());
+            BigInteger permits = BigInteger.valueOf(limit.permits());
+            knownParts = period.divide(period.gcd(permits));
+            knownRate = knownParts.multiply(permits).divide(period);
+            known = limit;
+        }
+    }
+
+    private BigInteger permits(Limit limit, long n) {
         return BigInteger.valueOf(n).multiply(parts(limit));
     }
 
-    private static BigInteger refill(Limit limit, long micros) {
+    private BigInteger refill(Limit limit, long micros) {
         return BigInteger.valueOf(micros).multiply(rate(limit));
     }
 

@@ -10,6 +10,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisSentinel;
@@ -25,8 +28,8 @@ public final class RedisServers {
     private static final int SLOTS = 16_384;
     private static final int MASTERS = 3;
     private static final Duration FORMED = Duration.ofSeconds(60);
-    /** A cluster's bus takes the port + 10 000. */
-    private static final int HIGHEST_CLUSTER_PORT = 55_535;
+    /** The ports given out, which no other call in this JVM gets. */
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private RedisServers() {}
 
@@ -139,12 +142,24 @@ public final class RedisServers {
         }
     }
 
-    /** A port that nobody listens on. */
+    /**
+     * A port that nobody listens on. It and the port + 10 000, the bus of a cluster, are below those that systems give to
+     * outgoing connections: of such a port another process could make use before the server binds it.
+     */
     public static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(10_000, 20_000);
+            if (isFree(port) && isFree(port + 10_000) && GIVEN.add(port)) {
+                return port;
+            }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port)) {
+            return socket.isBound();
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            return false;
         }
     }
 
@@ -286,9 +301,6 @@ public final class RedisServers {
 
     private static int startNode(int timeoutMillis) {
         int port = freePort();
-        while (port >= HIGHEST_CLUSTER_PORT) {
-            port = freePort();
-        }
         start(port, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout " + timeoutMillis);
         return port;
     }

@@ -4,7 +4,6 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,13 +67,6 @@ final class Nginx implements AutoCloseable {
     /** What it calls itself. */
     static String version() throws IOException {
         return run(Path.of("."), executable().toString(), "-v");
-    }
-
-    /** A port that is free now. */
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     @Override

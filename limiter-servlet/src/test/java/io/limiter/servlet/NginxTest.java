@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
+import io.limiter.kit.RedisServers;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.servlet.address.ClientAddressResolver;
 import java.io.IOException;
@@ -149,7 +150,7 @@ class NginxTest {
     @EnumSource(Setup.class)
     void theClientIsRightWhateverItForges(Setup setup) throws IOException {
         int tomcat = startTomcat(setup.config);
-        int port = Nginx.freePort();
+        int port = RedisServers.freePort();
         nginx = Nginx.start(directory, HOP + proxy("127.0.0.1:" + port, tomcat, PROXY, setup.directive));
 
         assertEquals(CLIENT, who(CLIENT, port, ""));
@@ -174,7 +175,7 @@ class NginxTest {
     void whoBreaksTheGrammarOfAHeaderThatIsAppendedToIsWithOthersWhoDo() throws IOException {
         Setup setup = Setup.APPENDED_FORWARDED;
         int tomcat = startTomcat(setup.config);
-        int port = Nginx.freePort();
+        int port = RedisServers.freePort();
         nginx = Nginx.start(directory, HOP + proxy("127.0.0.1:" + port, tomcat, PROXY, setup.directive));
 
         for (String forged : List.of("Forwarded: for=\"", "Forwarded: \"", "Forwarded: for=\"6.6.6.6\\")) {
@@ -188,8 +189,8 @@ class NginxTest {
         for (String trust : List.of("trusted-proxies = " + PROXY + ", " + OUTER_PROXY, "trusted-hops = 2")) {
             int tomcat = startTomcat(LIMIT + "limiter.client-ip." + trust);
             String directive = Setup.APPENDED_X_FORWARDED_FOR.directive;
-            int inner = Nginx.freePort();
-            int outer = Nginx.freePort();
+            int inner = RedisServers.freePort();
+            int outer = RedisServers.freePort();
             nginx = Nginx.start(
                     directory,
                     proxy("127.0.0.1:" + inner, tomcat, PROXY, directive)
@@ -208,7 +209,7 @@ class NginxTest {
         assertTrue(hasIpv6(), "this machine has no ::1, and this test needs it");
         for (Setup setup : List.of(Setup.APPENDED_X_FORWARDED_FOR, Setup.OWN_FORWARDED)) {
             int tomcat = startTomcat(setup.config + "\nlimiter.client-ip.ipv6-prefix = 128");
-            int port = Nginx.freePort();
+            int port = RedisServers.freePort();
             nginx = Nginx.start(directory, HOP + proxy("[::1]:" + port, tomcat, PROXY, setup.directive));
             for (String forged : FORGED) {
                 assertEquals("::1", who("::1", port, forged), forged);
