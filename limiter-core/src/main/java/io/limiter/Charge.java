@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many; 0 asks nothing: always allowed, it shows the state
  * @param requestId the call's own id, or null. A call asked again with its id within the period is admitted again and
  *     charged once, so that a retry after a time-out is safe. One id means one call: it must come again with the same
- *     permits. Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET} or
+ *     permits (an allotment denies other ones). Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET} or
  *     {@link Algorithm#ALLOTMENT}. It comes from the caller of this
  *     interface and must never be read from an untrusted request: who can repeat an id passes for free
  * @param member what the call does or is done with, for algorithms that count members

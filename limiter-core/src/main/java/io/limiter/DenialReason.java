@@ -14,7 +14,10 @@ public enum DenialReason {
     NOT_OPEN,
     /** Of an {@link Algorithm#ALLOTMENT}: it has closed. */
     CLOSED,
-    /** Of an {@link Algorithm#ALLOTMENT}: one call asks for more than a member may have. */
+    /**
+     * Of an {@link Algorithm#ALLOTMENT}: one call asks for more than a member may have, or comes again with its request id and
+     * another quantity.
+     */
     QUANTITY;
 
     /** The name in configuration and answers, such as {@code sold-out}. */

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name 1 to 64 of {@code A-Z a-z 0-9 . _ -}
  * @param limits at least one, each with a name that is unique here: its own, or by default the policy's name, or
- *     {@code <policy>-<period>} where there are several
+ *     {@code <policy>-<period>} where there are several, or {@code <policy>-<period>-<algorithm>} where several of them
+ *     have one period
  * @param onFailure what answers when the backend can't
  * @param deadline the longest that a decision waits for the backend, from 1 ms to 1 minute; null for the backend's own.
  *     Of several policies that one call is charged to, the shortest counts
@@ -132,7 +133,13 @@ public record Policy(
         for (Limit limit : limits) {
             Limit one = limit.name() != null
                     ? limit
-                    : limit.called(quotas == 1 ? policy : policy + "-" + limit.periodText());
+                    : limit.called(
+                            quotas == 1
+                                    ? policy
+                                    : policy + "-" + limit.periodText()
+                                            + (sharesPeriod(limit, limits)
+                                                    ? "-" + limit.algorithm().text()
+                                                    : ""));
             if (!names.add(one.givenName())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits called '" + one.name()
                         + "'; give one of them a name of its own ('" + limit + " name other')");
@@ -145,5 +152,12 @@ public record Policy(
             named.add(one);
         }
         return List.copyOf(named);
+    }
+
+    private static boolean sharesPeriod(Limit limit, List<Limit> limits) {
+        return limits.stream()
+                .anyMatch(other -> other != limit
+                        && other.name() == null
+                        && other.periodText().equals(limit.periodText()));
     }
 }

@@ -77,9 +77,23 @@ class ValuesTest {
         assertEquals(
                 List.of("vote-10s", "vote-1d"),
                 two.limits().stream().map(Limit::name).toList());
+        assertEquals(
+                List.of("a-1s-sliding-list", "a-1s-distinct", "a-1m"),
+                Policy.of(
+                                "a",
+                                Limit.slidingList(3, SECOND),
+                                Limit.distinct(9, SECOND),
+                                Limit.fixedWindow(9, Duration.ofMinutes(1)))
+                        .limits()
+                        .stream()
+                        .map(Limit::name)
+                        .toList());
+        refused(
+                "two limits called 'a-1s-fixed'",
+                () -> Policy.of("a", Limit.fixedWindow(3, SECOND), Limit.fixedWindow(9, SECOND)));
         refused(
                 "two limits called 'a-1s'",
-                () -> Policy.of("a", Limit.slidingList(3, SECOND), Limit.fixedWindow(9, SECOND)));
+                () -> Policy.of("a", Limit.slidingList(3, SECOND).named("a-1s"), Limit.fixedWindow(9, SECOND)));
         refused(
                 "two limits with one state",
                 () -> Policy.of("a", Limit.fixedWindow(3, SECOND).named("1000000"), Limit.fixedWindow(9, SECOND)));

@@ -1,6 +1,7 @@
 package io.limiter.benchmark;
 
 import io.limiter.BackendException;
+import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limiter;
 import io.limiter.PartitionKey;
@@ -13,8 +14,10 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.api.RedissonClient;
 
 /** Our limiter, as an application uses it, and our scripts: of the contenders, all that knows our classes by name. */
@@ -24,6 +27,13 @@ public final class Ours implements AutoCloseable {
     private final Limiter limiter;
     private final RateLimiter asked;
     private final Policy policy;
+    private final AtomicLong members = new AtomicLong();
+
+    /** A block after so many denials that nobody makes them, as a line for {@link #Ours(String, String...)}: its counts stay. */
+    public static final String BLOCK = "limiter.policies.bench.block = 1000/1d for 1d up to 1d";
+
+    /** A stock for each client, of which each member gets one. */
+    public static final String STOCK = "10000 allotment closes 2100-01-01T00:00:00Z";
 
     /** One policy of these limits, and these lines of configuration besides. */
     public Ours(String limits, String... lines) {
@@ -81,6 +91,20 @@ public final class Ours implements AutoCloseable {
     /** Takes one permit. */
     public Decision decide(PartitionKey key) {
         return asked.tryAcquire(policy, key, 1);
+    }
+
+    /** Takes one permit for a member that has asked for none before. */
+    public Decision decideForNewMember(PartitionKey key) {
+        return asked.tryAcquire(List.of(forNewMember(key)));
+    }
+
+    /** The same without blocking. */
+    public CompletionStage<Decision> decideForNewMemberAsync(PartitionKey key) {
+        return asked.tryAcquireAsync(List.of(forNewMember(key)));
+    }
+
+    private Charge forNewMember(PartitionKey key) {
+        return new Charge(policy, key, 1, null, PartitionKey.of("member-" + members.incrementAndGet()));
     }
 
     /** Takes one permit, without blocking. */

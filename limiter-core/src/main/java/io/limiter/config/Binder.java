@@ -307,6 +307,11 @@ final class Binder {
     /** What to write instead of an unknown key. */
     private static String instead(String key, Collection<String> otherKeys) {
         String whole = key.startsWith("limiter.") ? key : "limiter." + key;
+        int dot = whole.lastIndexOf('.');
+        String words = LimitText.withValue(whole.substring(dot + 1));
+        if (words != null && Group.hasOwner(whole)) {
+            return "; write '" + words + "' in the limit, after its algorithm: " + whole.substring(0, dot) + ".limits";
+        }
         String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
         List<String> known = new ArrayList<>(otherKeys);
         // Of a.exempt.users, the name is a.

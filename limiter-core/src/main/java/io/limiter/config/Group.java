@@ -60,6 +60,12 @@ enum Group {
         return Arrays.stream(values()).anyMatch(group -> group.name(key) != null);
     }
 
+    /** Whether a key is below the name of a policy, plan or rule, as known keys of them are. */
+    static boolean hasOwner(String key) {
+        return Arrays.stream(values())
+                .anyMatch(group -> key.startsWith(group.start) && key.indexOf('.', group.start.length()) > 0);
+    }
+
     /** The name in a key of this group; null in another key. */
     @Nullable
     String name(String key) {

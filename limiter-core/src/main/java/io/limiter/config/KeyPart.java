@@ -70,6 +70,11 @@ public record KeyPart(Kind kind, @Nullable String name) {
             return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
         }
 
+        /** Whether one client can be many: it writes another one each time, or begins another session. */
+        boolean canBeInvented() {
+            return this == SESSION || canBeAnothers();
+        }
+
         private boolean canBeNamed(String name) {
             return this == QUERY
                     ? name.matches("[^\\s\\p{Cntrl}]{1,64}")

@@ -66,6 +66,11 @@ public final class LimitText {
 
     private LimitText() {}
 
+    /** A word of limits with a value, such as {@code repeat deny}; null for another word. */
+    static @Nullable String withValue(String word) {
+        return VALUED.containsKey(word) ? word + " " + VALUED.get(word) : null;
+    }
+
     /**
      * The limits of a text such as {@code 3/10s sliding-list, 100/1h fixed name hourly}.
      *

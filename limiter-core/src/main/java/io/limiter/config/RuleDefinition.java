@@ -83,7 +83,7 @@ public record RuleDefinition(
         problems.on(here + "key", key).check(all -> checkKey(all, pathsOfKey));
         problems.on(here + "member", charging.member()).check(member -> {
             checkKey(member, pathsOfKey);
-            checkMember(charging, policies(policy, charging));
+            checkMember(charging, policies(policy, charging), parts);
         });
         problems.on(here + "cost", charging.cost())
                 .check(cost -> policies(policy, charging).forEach(one -> checkCost(cost, one)));
@@ -295,11 +295,15 @@ public record RuleDefinition(
         }
     }
 
-    private static void checkMember(Charging charging, Collection<Policy> policies) {
+    private static void checkMember(Charging charging, Collection<Policy> policies, List<KeyPart> key) {
         boolean counted = policies.stream().anyMatch(Policy::takesMembers);
         Problems.refuseIf(
                 !counted && !charging.member().isEmpty(),
                 "RL-163 none of its policies counts members; add a limit such as 5/1h distinct, or remove this line");
+        Problems.refuseIf(
+                counted && !charging.member().isEmpty() && key.containsAll(charging.member()),
+                "RL-164 the key has it too, so each key has one member and nearly nothing is limited; write another member,"
+                        + " or another key");
         Problems.refuseIf(
                 counted && !charging.maxWait().isZero(),
                 "RL-106 its policy counts members, and no request can wait for that; remove the wait");

@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import io.limiter.Algorithm;
 import io.limiter.config.RuleDefinition.Mode;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,9 @@ final class Uncounted {
                         + "; add ip to the key, or remove limiter.rules." + rule.name()
                         + ".block or that of its policy");
             }
+            if (rule.mode() == Mode.ENFORCED && hasStock(rule)) {
+                addStock(name, rule, all);
+            }
             if (!rule.scope().except().isEmpty()) {
                 all.add("RL-153 " + name + " does not count the paths "
                         + rule.scope().except());
@@ -40,6 +44,32 @@ final class Uncounted {
             addExempt(name + " does not count", rule.scope().exempt(), all);
         }
         return List.copyOf(all);
+    }
+
+    private static boolean hasStock(RuleDefinition rule) {
+        return rule.policies().stream()
+                .flatMap(policy -> policy.limits().stream())
+                .anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+    }
+
+    /** What a client can do about a stock: get one of its own, or be as many members as it likes. */
+    private static void addStock(String name, RuleDefinition rule, List<String> all) {
+        List<KeyPart> ofClients = rule.key().stream()
+                .filter(part -> part.kind() != KeyPart.Kind.PATH
+                        && part.kind() != KeyPart.Kind.QUERY
+                        && part.kind() != KeyPart.Kind.CLASS)
+                .toList();
+        if (!ofClients.isEmpty()) {
+            all.add("RL-178 " + name + " has a stock for each " + ofClients
+                    + ", not one for all clients; write limiter.rules." + rule.name()
+                    + ".key = global, or path:name for a stock of each such name");
+        }
+        if (rule.charging().member().stream().allMatch(part -> part.kind().canBeInvented())) {
+            all.add("RL-179 " + name + " lets clients choose their member "
+                    + rule.charging().member()
+                    + ", so one client can be many members of a stock; write limiter.rules." + rule.name()
+                    + ".member = user, or let a proxy overwrite what clients send");
+        }
     }
 
     private static void addExempt(String what, Callers callers, List<String> all) {

@@ -64,6 +64,11 @@ final class AllotmentState extends State {
     }
 
     @Override
+    long wanted(Charge charge, Limit limit, long now) {
+        return repeated(charge, limit, now) > 0 ? 0 : charge.permits();
+    }
+
+    @Override
     boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
         long reason = reason(charge, limit, permits, now);
         lacksMemory = take
@@ -91,7 +96,7 @@ final class AllotmentState extends State {
                                 .filter(one -> one.member.equals(member))
                                 .mapToLong(Purchase::permits)
                                 .sum();
-        DenialReason reason = n > limit.burst()
+        DenialReason reason = n > limit.burst() || ofRequest(charge, limit, now) != null
                 ? DenialReason.QUANTITY
                 : unixMicros >= terms.closesMicros()
                         ? DenialReason.CLOSED
@@ -109,8 +114,8 @@ final class AllotmentState extends State {
         long n = charge.permits();
         long reason = allowed ? 0 : Math.max(SOLD_OUT, reason(charge, limit, permits, now));
         long repeated = repeated(charge, limit, now);
-        long stamp = repeated > 0 ? repeated : nextStamp(limit, now);
         boolean buys = granted && n > 0 && repeated == 0;
+        long stamp = buys ? nextStamp(limit, now) : repeated;
         if (take && n > 0) {
             settle(limit, now);
             if (buys) {
@@ -195,13 +200,22 @@ final class AllotmentState extends State {
         return one == null || !one.member.equals(member(charge)) ? null : one;
     }
 
+    /** The purchase with the request id of the charge, which may be one of another quantity. */
+    private @Nullable Purchase ofRequest(Charge charge, Limit limit, long now) {
+        Long stamp = charge.permits() == 0 ? null : stampOfRequest.get(request(charge));
+        return stamp == null ? null : purchase(charge, limit, stamp, now);
+    }
+
     /** The stamp of the purchase that the charge repeats; 0 where it repeats none. */
     private long repeated(Charge charge, Limit limit, long now) {
-        Long stamp = charge.permits() == 0 ? null : stampOfRequest.get(request(charge));
-        return stamp == null || purchase(charge, limit, stamp, now) == null ? 0 : stamp;
+        Purchase one = ofRequest(charge, limit, now);
+        return one == null || one.permits != charge.permits() ? 0 : stampOfRequest.getOrDefault(request(charge), 0L);
     }
 
     private void add(Charge charge, Limit limit, long stamp, long now) {
+        if (isOver(now)) {
+            clear();
+        }
         if (stamps != null) {
             stamps.change(STAMPS_A_PURCHASE);
         }
@@ -222,10 +236,13 @@ final class AllotmentState extends State {
         keepAsLong(limit, now);
     }
 
-    /** Forgets what has run out, and keeps the rest as long as the present terms demand. */
+    /**
+     * Forgets what has run out, and keeps the rest as long as the present terms demand. A stock that is over is left as it
+     * is: it counts again if the clock steps back, whether somebody asked in the meantime or not.
+     */
     private void settle(Limit limit, long now) {
         if (isOver(now)) {
-            clear();
+            return;
         }
         List.copyOf(runOut(limit, now).keySet()).forEach(this::remove);
         keepAsLong(limit, now);

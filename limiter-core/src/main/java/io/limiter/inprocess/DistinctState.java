@@ -18,7 +18,7 @@ final class DistinctState extends State {
     static final int STAMPS_A_MEMBER = 30;
 
     private final Capacity.@Nullable Share stamps;
-    /** When each member was added. */
+    /** When each member was added; negative when it was used again since. */
     private final Map<String, Long> members = new HashMap<>(4);
 
     private long end;
@@ -36,7 +36,7 @@ final class DistinctState extends State {
     }
 
     @Override
-    long wanted(Charge charge, long now) {
+    long wanted(Charge charge, Limit limit, long now) {
         return isKnown(charge, now) ? 0 : charge.permits();
     }
 
@@ -70,7 +70,8 @@ final class DistinctState extends State {
         long latest = now + limit.periodMicros();
         long stamp = 0;
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
-            stamp = granted && !isKnown(charge, now) ? now : 0;
+            boolean isKnown = isKnown(charge, now);
+            stamp = granted && !isKnown ? now : 0;
             // A clock that stepped back, or a shorter period, cuts the window.
             until = counted == 0 ? latest : Math.min(until, latest);
             if (take && counted == 0) {
@@ -80,6 +81,10 @@ final class DistinctState extends State {
             if (take && stamp > 0) {
                 members.put(id(charge), now);
                 change(1);
+            }
+            if (take && granted && isKnown) {
+                // The refund of the call that added it must not make this one free.
+                members.computeIfPresent(id(charge), (member, added) -> -Math.abs(added));
             }
             end = take ? until : end;
         }

@@ -66,7 +66,7 @@ abstract class State {
     abstract boolean allows(Charge charge, Limit limit, long permits, long now, boolean take);
 
     /** How many permits a charge wants of this state. */
-    long wanted(Charge charge, long now) {
+    long wanted(Charge charge, Limit limit, long now) {
         return charge.permits();
     }
 

@@ -266,7 +266,8 @@ final class Transaction {
             Check check = checks.get(i);
             check.permits = check.isBlock() ? denials(i) : check.charge.permits();
             for (Check earlier : checks.subList(0, i)) {
-                check.permits += earlier.state == check.state ? earlier.state.wanted(earlier.charge, now) : 0;
+                check.permits +=
+                        earlier.state == check.state ? earlier.state.wanted(earlier.charge, earlier.limit, now) : 0;
             }
             check.allowed = check.state.allows(check.charge, check.limit, check.permits, now, take);
             granted &= check.allowed;

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,50 +53,52 @@ record SlotsDecision(
                 return decision(seen);
             }
             return mode == Mode.TAKE
-                    ? take(0, List.of())
+                    ? take(0, List.of(), seen.outcomes)
                     : askEach(0, Call.LOOK).thenCompose(this::decision);
         });
     }
 
     /** Takes the charges from the i-th on, after what was taken before them. */
-    private CompletableFuture<Decision> take(int i, List<LimitOutcome> taken) {
+    private CompletableFuture<Decision> take(int i, List<LimitOutcome> taken, List<LimitOutcome> seen) {
         if (i == charges.size()) {
             return CompletableFuture.completedFuture(decision(taken));
         }
         // Also what is granted when nobody waits any more must not be lost.
         return connection
-                .send(call(charges.get(i), Call.TAKE).ifLate(this::giveBackIfTaken))
+                .send(call(charges.get(i), Call.TAKE).ifLate(late -> giveBackIfTaken(taken.size(), late, seen)))
                 .handle((outcomes, failure) -> {
                     if (failure != null) {
-                        giveBack(taken);
+                        giveBack(taken, seen);
                         return CompletableFuture.<Decision>failedFuture(failure);
                     }
                     if (!outcomes.stream().allMatch(LimitOutcome::allowed)) {
-                        return deniedLate(i, taken, outcomes);
+                        return deniedLate(i, taken, outcomes, seen);
                     }
                     List<LimitOutcome> more = new ArrayList<>(taken);
                     more.addAll(outcomes);
-                    return take(i + 1, more);
+                    return take(i + 1, more, seen);
                 })
                 .thenCompose(decision -> decision);
     }
 
     /** The denial by the i-th charge, with the state of those before it as given back and of those after it as seen. */
-    private CompletableFuture<Decision> deniedLate(int i, List<LimitOutcome> taken, List<LimitOutcome> denied) {
-        CompletableFuture<Decision> decision = giveBack(taken).thenCombine(askEach(i + 1, Call.SEE), (back, after) -> {
-            List<LimitOutcome> outcomes = new ArrayList<>();
-            back.outcomes.forEach(outcome -> outcomes.add(asAllowed(outcome)));
-            outcomes.addAll(denied);
-            outcomes.addAll(after.outcomes);
-            return decision(outcomes);
-        });
+    private CompletableFuture<Decision> deniedLate(
+            int i, List<LimitOutcome> taken, List<LimitOutcome> denied, List<LimitOutcome> seen) {
+        CompletableFuture<Decision> decision = giveBack(taken, seen)
+                .thenCombine(askEach(i + 1, Call.SEE), (back, after) -> {
+                    List<LimitOutcome> outcomes = new ArrayList<>();
+                    back.outcomes.forEach(outcome -> outcomes.add(allowed(outcome, outcome.stampMicros())));
+                    outcomes.addAll(denied);
+                    outcomes.addAll(after.outcomes);
+                    return decision(outcomes);
+                });
         // What was taken may be given back after the deadline; nobody waits for that.
         connection.after(dueMicros - TIME.nowMicros(), () -> decision.complete(decision(denied)));
         return decision;
     }
 
     /** It allowed the charge; that the refund may have found nothing to give back changes nothing about that. */
-    private static LimitOutcome asAllowed(LimitOutcome outcome) {
+    private static LimitOutcome allowed(LimitOutcome outcome, long stampMicros) {
         return new LimitOutcome(
                 outcome.charge(),
                 outcome.limit(),
@@ -104,7 +107,7 @@ record SlotsDecision(
                 0,
                 outcome.nextMicros(),
                 outcome.resetMicros(),
-                outcome.stampMicros());
+                stampMicros);
     }
 
     /** What came of several calls: the outcomes of those that were answered, and why another was not. */
@@ -126,15 +129,26 @@ record SlotsDecision(
         return all(charges.subList(from, charges.size()).stream().map(charge -> connection.send(call(charge, mode))));
     }
 
-    private void giveBackIfTaken(List<LimitOutcome> late) {
+    private void giveBackIfTaken(int before, List<LimitOutcome> late, List<LimitOutcome> seen) {
         if (late.stream().allMatch(LimitOutcome::allowed)) {
-            giveBack(late);
+            giveBack(late, seen.subList(before, seen.size()));
         }
     }
 
-    /** Waits for itself, as long as anybody does. */
-    private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken) {
-        return all(Call.refunds(keys, taken, false).stream()
+    /**
+     * Waits for itself, as long as anybody does. What an earlier call with the same request id took, which was seen before, is not
+     * this call's to give back: its refund has the stamp 0.
+     */
+    private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken, List<LimitOutcome> seen) {
+        List<LimitOutcome> own = IntStream.range(0, taken.size())
+                .mapToObj(i -> {
+                    long stamp = taken.get(i).stampMicros();
+                    boolean repeated = taken.get(i).charge().requestId() != null
+                            && stamp == seen.get(i).stampMicros();
+                    return allowed(taken.get(i), repeated ? 0 : stamp);
+                })
+                .toList();
+        return all(Call.refunds(keys, own, false).stream()
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
 

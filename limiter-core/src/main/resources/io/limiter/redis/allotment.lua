@@ -8,10 +8,10 @@
 -- ARGV     1 permits  2 the stock  3 how long a hold lasts in us (0: no hold)  4 the most that one member may have
 --          5 now_us ('' = server TIME)  6 the member ('' = the missing one)  7 '' = take, 'look' = answer as take would, write nothing,
 --          'back:<stamp_us>' = return a purchase that was not confirmed
---          8 request id ('' = none): asked again it gets the answer of the first time
+--          8 request id ('' = none): asked again it gets the answer of the first time, and is denied with another quantity
 --          9 'opens=<us>,closes=<us>' in Unix time, and ',keep' with a 'back' to confirm instead. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, until it opens, else -1), next_us, reset_us, stamp_us: of the
---          purchase; of a denial the reason: 1 sold out, 2 already had, 3 not open yet, 4 closed, 5 quantity}; of a
+--          purchase, 0 for none; of a denial the reason: 1 sold out, 2 already had, 3 not open yet, 4 closed, 5 quantity}; of a
 --          return allowed = something was given back, of a confirmation = it is confirmed
 -- EXPIRES  a day after it closes; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/AllotmentState.java
@@ -57,7 +57,7 @@ local function has_run_out(one, now, period) return one.kind == HELD and one.sta
 local function look(key, now, n, _, period, burst, id, request, options)
   local opens = tonumber(string.match(options, 'opens=(%d+)') or 0)
   local closes = tonumber(string.match(options, 'closes=(%d+)') or 2 * FOREVER - DAY)
-  local s = {sold = 0, held = 0, first = 0, last = 0, newest = 0, ends = 0, opens = opens, closes = closes, had = 0, due = {}}
+  local s = {sold = 0, held = 0, first = 0, last = 0, newest = 0, ends = 0, opens = opens, closes = closes, had = 0, due = {}, stamp = 0}
   local raw = redis.call('HGET', key, '')
   if raw then
     local sold, held, first, last, newest, ends = struct.unpack('<dddddd', raw)
@@ -75,17 +75,18 @@ local function look(key, now, n, _, period, burst, id, request, options)
       if s.sold == 0 then s.newest, s.ends = 0, 0 end
     end
   end
-  s.stamp = math.max(now, s.newest + 1)
   if n > 0 and s.stored and request ~= '' then
     local stamp = tonumber(redis.call('HGET', key, request_field(id, request)) or '')
     local one = stamp and fetch(key, stamp)
-    if one and not has_run_out(one, now, period) then s.stamp, s.repeated = stamp, true end
+    if one and not has_run_out(one, now, period) then
+      if one.n == n then s.stamp, s.repeated = stamp, true else s.differs = true end
+    end
   end
   return s
 end
 
 local function reason(now, n, limit, burst, s)
-  if n > burst then return QUANTITY end
+  if n > burst or s.differs then return QUANTITY end
   if now >= s.closes then return CLOSED end
   if s.had + n > burst then return ALREADY_HAD end
   if s.sold + n > limit then return SOLD_OUT end
@@ -101,10 +102,11 @@ local function charge(now, n, limit, period, burst, s)
     after.renewed = after.ends > s.ends
     return after
   end
-  after.sold, after.newest = s.sold + n, s.stamp
+  after.stamp = math.max(now, s.newest + 1)
+  after.sold, after.newest = s.sold + n, after.stamp
   if period < FOREVER then
-    after.held, after.last, after.before = s.held + n, s.stamp, s.last
-    if s.first == 0 then after.first = s.stamp end
+    after.held, after.last, after.before = s.held + n, after.stamp, s.last
+    if s.first == 0 then after.first = after.stamp end
   end
   return after
 end
@@ -199,8 +201,8 @@ local function answer(key, now, n, limit, period, burst, allowed, s)
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
--- finds; each algorithm has its own names for them.
+-- [call] The same lines in every algorithm file: one call, read from KEYS and ARGV. The up to six values a to f are the state, as look
+-- returns it; each algorithm has its own names for them.
 local number = tonumber
 local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991

@@ -1,20 +1,23 @@
--- batch: decides a list of requests, each a list of charges on limits: all limits of a request are looked at first, then
--- all are charged, or none. Assembled when its class loads: before these lines stand a local given (whether there is a time in
--- ARGV) and a function algorithm, which makes the functions of the algorithm of a name. They are the parts of the algorithm
--- files between their [algorithm] marks.
+-- batch: decides a list of requests. A request is a list of charges on limits: the script looks at all limits of a request
+-- first, then charges all of them, or none. It is put together when its class loads: lines above these define the local given
+-- (whether ARGV has a time) and the function algorithm, which returns the functions of an algorithm by its name. They are the
+-- parts of the algorithm files between their [algorithm] marks.
 --
 -- KEYS     the limits' states, request by request
--- ARGV     1 now_us ('' = server TIME), 2 number of forms, then each form: the number of its limits, and for each limit 5
---          values: algorithm (as in Algorithm.text()), then permits, limit, period_us and burst as in the algorithm files.
---          A number below 0 says that each limit has 9 values: also ARGV 6 to 9 of the algorithm files. The mode of a form's first limit
---          is that of the form; there are three more: 'see' says whether it is allowed, with the numbers of a call that
---          takes nothing, 'ask' the same as the beginning of a take, and 'reset' forgets the states. A refund
---          ('back:<stamp_us>') stands for itself at each limit. A block counts a denial by any of the limits that stand right
---          before it, as many as its options say ('of=<n>'). Then for each request 2 values: its form (1 is the first), and how many times it is asked; or
---          none, where all are of one form and asked once
+-- ARGV     1 now_us ('' = server TIME)
+--          2 number of forms, then the forms. A form is the number of its limits, then 5 values for each limit: algorithm (as
+--          in Algorithm.text()), permits, limit, period_us and burst as in the algorithm files. If the number is negative,
+--          each limit has 9 values: also ARGV 6 to 9 of the algorithm files.
+--          The mode of a form is that of its first limit. Three modes exist only here: 'see' returns whether the request is
+--          allowed, with the numbers of a call that takes nothing; 'ask' does the same as the first step of a take; 'reset'
+--          deletes the states. In a refund ('back:<stamp_us>') each limit is refunded by itself.
+--          A block comes after the limits of its policy, and its options say how many they are ('of=<n>'); it counts a denial
+--          when one of these denies.
+--          Then 2 values for each request: its form (1 is the first), and how many times it is asked. They are left out where
+--          there is one form and each request is asked once
 -- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
---          until it was denied, because each later time is the same; or {text} with the error that kept this request,
---          and no other, from a decision. For one request that is asked once: its integers, or the error
+--          until it was denied, because each later time is the same. If an error kept a request from a decision: {text} with
+--          that error, for this request only. For one request that is asked once: its integers, or the error
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local now = number(ARGV[1])
@@ -33,8 +36,9 @@ local function functions_of(name)
   return functions
 end
 
--- Looks at one limit, then at those after it, and charges it when all allow. Its values stand from at on, those of
--- the last end at last; denied is where those of the last one before it that denies stand, 0 for none. Returns whether all allow.
+-- Looks at one limit, then at those after it, and charges it when all allow. Its values in ARGV begin at at; those of the last
+-- limit end at last. denied: where the values of the nearest limit before it that denies begin, 0 for none. Returns whether all
+-- allow.
 local function decide(at, last, width, mode, key, reply, base, denied)
   local functions = functions_of(ARGV[at])
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]

@@ -2,13 +2,14 @@
 -- member that is known is allowed again and costs nothing.
 --
 -- KEYS[1]  the state: a sorted set. The score of ' ' is the window's end in us; each other entry is a member, scored with the
---          time in us at which it was added. The missing member is ''
+--          time in us at which it was added, negative when it was used again since. The missing member is ''
 -- ARGV     1 permits (any above 0 is one member)  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 member ('' = the missing one; never ' ')  7 '' = take, 'look' = answer as take would, write nothing (so
 --          where it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
 --          8 request id (unused here: '')  9 'repeat=deny' = a known member is denied, '' = allowed. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed), next_us, reset_us, stamp_us (the time at which this call added
---          the member, 0 when it did not)}; of a refund allowed = the member was removed
+--          the member, 0 when it did not)}; of a refund allowed = the member was removed, which one that was
+--          used again is not
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/DistinctState.java
 --
@@ -39,6 +40,9 @@ local function write(key, now, _, _, _, _, member, count, ends, added, stored, s
   if stored == 0 then redis.call('DEL', key) end
   if stamp > 0 then
     redis.call('ZADD', key, text, ' ', string.format('%.0f', stamp), member)
+  elseif added and added > 0 then
+    -- Used again: the refund of the call that added it must not make the others free.
+    redis.call('ZADD', key, text, ' ', string.format('%.0f', -added), member)
   elseif ends ~= stored then
     redis.call('ZADD', key, text, ' ')
   end
@@ -49,7 +53,7 @@ end
 
 local function settle(key, now, _, _, period, _, member, count, ends, added, stored, stamp)
   if ends <= now + period then return count, ends, added, stored, stamp end
-  return write(key, now, 0, 0, 0, 0, member, count, now + period, added, stored, 0)
+  return write(key, now, 0, 0, 0, 0, member, count, now + period, false, stored, 0)
 end
 
 local function back(key, now, _, _, period, _, member, stamp, count, ends, added, stored)
@@ -68,8 +72,8 @@ local function answer(_, now, _, limit, _, _, _, count, ends, _, _, stamp)
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
--- finds; each algorithm has its own names for them.
+-- [call] The same lines in every algorithm file: one call, read from KEYS and ARGV. The up to six values a to f are the state, as look
+-- returns it; each algorithm has its own names for them.
 local number = tonumber
 local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991

@@ -8,7 +8,7 @@
 --          'turns=<us>,<us>' = windows turn at calendar time, and these are the next two turns by the caller's clock. Of them
 --          the first that is later than now counts; period_us is then how long a window can last. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us,
---          stamp_us (the window's end, 0 when none stands)}; of a refund allowed = something was given back
+--          stamp_us (the window's end, 0 without a window)}; of a refund allowed = something was given back
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/FixedWindowState.java
 --
@@ -74,8 +74,8 @@ local function answer(_, now, n, limit, _, _, _, count, ends)
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
--- finds; each algorithm has its own names for them.
+-- [call] The same lines in every algorithm file: one call, read from KEYS and ARGV. The up to six values a to f are the state, as look
+-- returns it; each algorithm has its own names for them.
 local number = tonumber
 local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991

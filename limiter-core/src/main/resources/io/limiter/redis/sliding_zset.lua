@@ -139,8 +139,8 @@ local function answer(key, now, n, limit, period, _, allowed, len, first, logged
 end
 -- [/algorithm]
 
--- [call] The same lines in every algorithm file: one call from KEYS and ARGV. What stands for a state is the up to six values a to f that look
--- finds; each algorithm has its own names for them.
+-- [call] The same lines in every algorithm file: one call, read from KEYS and ARGV. The up to six values a to f are the state, as look
+-- returns it; each algorithm has its own names for them.
 local number = tonumber
 local key, n, limit, period, burst = KEYS[1], number(ARGV[1]), number(ARGV[2]), number(ARGV[3]), number(ARGV[4])
 local max = 9007199254740991

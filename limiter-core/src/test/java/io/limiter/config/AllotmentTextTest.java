@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -78,5 +79,46 @@ class AllotmentTextTest {
         }
         ConfigException refused = assertThrows(ConfigException.class, () -> config(text.toString()));
         Facts.toldInOneLine(refused.getMessage(), code, "limiter.policies.sale.");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ip | header:X-User | RL-178, RL-179",
+                "user | query:u | RL-178, RL-179",
+                "global | session | RL-179",
+                "header:X-Key + path:event | user | RL-178",
+                "path:event | user | ''",
+                "global | ip + header:X-User | ''"
+            })
+    void whatClientsCanDoAboutAStockIsReported(String key, String member, String codes) throws IOException {
+        String rule = "limiter.rules.seats.path = /seats/{event}\nlimiter.rules.seats.key = " + key
+                + "\nlimiter.rules.seats.member = " + member + "\nlimiter.rules.seats.limits = 100 allotment each 2\n"
+                + CLOSES.replace("policies.sale", "rules.seats");
+        assertEquals(
+                codes,
+                config(rule).uncounted().stream()
+                        .map(one -> one.substring(0, 6))
+                        .collect(Collectors.joining(", ")));
+        assertEquals(
+                "RL-155",
+                config(rule + "limiter.rules.seats.shadow = true\n")
+                        .uncounted()
+                        .get(0)
+                        .substring(0, 6));
+    }
+
+    /** Each key would have one member, and never too many. */
+    @ParameterizedTest
+    @CsvSource({"header:X-User, header:X-User", "ip + user, user", "ip, ip"})
+    void aMemberThatTheKeyHasTooIsRefused(String key, String member) {
+        String message = String.valueOf(assertThrows(
+                        ConfigException.class,
+                        () -> config("limiter.rules.a.path = /a\nlimiter.rules.a.key = " + key
+                                + "\nlimiter.rules.a.member = " + member
+                                + "\nlimiter.rules.a.limits = 5/1d distinct\n"))
+                .getMessage());
+        assertEquals(1, message.split("RL-164 ", -1).length - 1, message);
     }
 }

@@ -139,6 +139,95 @@ class AllotmentContractTest {
         }
     }
 
+    /** Else a client that buys one, and asks for two with the same id, would be told that it has two. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void anIdWithAnotherQuantityIsNoRetry(TestedBackend tested) {
+        Policy sale = sale(10, 3, Duration.ZERO);
+        time.advance(Duration.ofSeconds(60));
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(limiter.tryAcquire(List.of(order(sale, "ann", 1, "a"))).allowed());
+            assertEquals(DenialReason.QUANTITY, reason(limiter, order(sale, "ann", 2, "a")));
+            assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "ann", 1, "a")), "a retry");
+            assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "bob", 2, "a")), "the id of another member");
+            assertEquals(7, limiter.peek(sale, KEY).remaining());
+        }
+    }
+
+    /** A charge of the list is a retry: it wants nothing, and what denies the list does not return what was bought before. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void aRetryAmongOthersKeepsItsPurchase(TestedBackend tested) {
+        Policy sale = sale(3, 1, Duration.ofMinutes(15));
+        time.advance(Duration.ofSeconds(60));
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            Charge ann = order(sale, "ann", 1, "a");
+            Decision first = limiter.tryAcquire(List.of(ann));
+            Decision both = limiter.tryAcquire(List.of(ann, order(sale, "bob", 1, "b")));
+            assertTrue(both.allowed(), "only one of two wants something");
+            assertEquals(1, limiter.peek(sale, KEY).remaining());
+            Decision late = limiter.tryAcquire(
+                    List.of(ann, order(sale, "cid", 1, "c"), order(sale, "dan", 1, "d"), order(sale, "bob", 1, "b")));
+            assertFalse(late.allowed(), "one is left for two");
+            assertEquals(1, limiter.peek(sale, KEY).remaining(), "what the list took is given back, and nothing else");
+            assertTrue(limiter.tryAcquire(List.of(order(sale, "eve", 1, "e"))).allowed());
+            assertEquals(DenialReason.SOLD_OUT, reason(limiter, order(sale, "cid", 1, "c")));
+            assertTrue(limiter.confirm(first), "it is still there");
+            assertTrue(limiter.tryAcquire(List.of(ann)).allowed(), "sold out, and asked again");
+        }
+    }
+
+    /** Limits hold together: another one may deny a retry for a while, with its own reason, and changes no purchase. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void aRetryThatAnotherLimitDeniesIsAnsweredTheSameLater(TestedBackend tested) {
+        Limit stock = sale(2, 1, Duration.ZERO).limits().get(0);
+        Policy sale = Policy.of("sale", Limit.slidingZset(1, Duration.ofMinutes(10)), stock.named("stock"));
+        time.advance(Duration.ofSeconds(60));
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            Charge ann = order(sale, "ann", 1, "a");
+            assertTrue(limiter.tryAcquire(List.of(ann)).allowed());
+            assertTrue(limiter.tryAcquire(List.of(ann)).allowed(), "both limits know the id");
+            time.advance(Duration.ofMinutes(10));
+            assertTrue(limiter.tryAcquire(List.of(order(sale, "bob", 1, "b"))).allowed(), "sold out");
+            for (int i = 0; i < 2; i++) {
+                Decision denied = limiter.tryAcquire(List.of(ann));
+                assertEquals(DenialReason.QUOTA, denied.binding().orElseThrow().reason());
+                assertEquals(Duration.ofMinutes(10), denied.retryAfter().orElseThrow());
+                assertTrue(denied.outcomes().get(1).allowed(), "by the stock it is allowed");
+                assertEquals(0, denied.outcomes().get(1).remaining());
+            }
+            time.advance(Duration.ofMinutes(10));
+            assertTrue(limiter.tryAcquire(List.of(ann)).allowed());
+            assertEquals(
+                    DenialReason.SOLD_OUT,
+                    limiter.tryAcquire(List.of(order(sale, "eve", 1, "e")))
+                            .outcomes()
+                            .get(1)
+                            .reason());
+        }
+    }
+
+    /** A stock counts until a day after it closes by the present clock, whoever asked at a later time. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void aStockThatIsOverCountsAgainWhenTheClockStepsBack(TestedBackend tested) {
+        Policy sale = sale(1, 1, Duration.ZERO);
+        time.advance(Duration.ofSeconds(60));
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(limiter.tryAcquire(List.of(order(sale, "ann", 1, "a"))).allowed());
+            time.advance(Duration.ofHours(25));
+            assertEquals(DenialReason.CLOSED, reason(limiter, order(sale, "ann", 1, "a")), "it is forgotten");
+            time.setMicros(micros(START.plusSeconds(90)));
+            assertEquals(DenialReason.SOLD_OUT, reason(limiter, order(sale, "bob", 1, "b")));
+            assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "ann", 1, "a")), "and remembered");
+        }
+    }
+
     @Test
     void nobodyWaitsAndNoFailureModeSells() {
         Policy sale = sale(1, 1, Duration.ZERO);

@@ -33,7 +33,9 @@ record Call(
         /** Many calls on one key, more than its limit. */
         NARROW,
         /** A call on a key that was used up and denied, and reset since, by this instance or long enough ago by the other. */
-        AGAIN
+        AGAIN,
+        /** Many calls on one key that too many denials block. */
+        BLOCKED
     }
 
     /** Whether it was denied from memory although its key was reset. */

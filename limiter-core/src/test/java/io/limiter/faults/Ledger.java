@@ -3,9 +3,11 @@ package io.limiter.faults;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What the callers were told, by key, to be compared with what Redis holds of each key. */
 final class Ledger {
@@ -29,9 +31,16 @@ final class Ledger {
 
         long leastUsed = -1;
 
+        /** The members of each of these sums; one that comes again costs nothing. */
+        private final Set<List<Object>> members = new HashSet<>();
+
         private Account(Call.Kind kind, Charge charge) {
             this.kind = kind;
             this.charge = charge;
+        }
+
+        private long permits(String sum, Charge one) {
+            return one.member() == null || members.add(List.of(sum, one.member())) ? one.permits() : 0;
         }
 
         /** How many more permits Redis holds than all calls together that it can have counted. */
@@ -61,8 +70,10 @@ final class Ledger {
     /** Of these calls, with a fault that was over then. */
     Ledger(List<Call> calls, long endNanos) {
         this.endNanos = endNanos;
-        // Of what was reset, Redis holds nothing to compare.
-        calls.stream().filter(call -> call.kind() != Call.Kind.AGAIN).forEach(this::enter);
+        // Of what was reset, Redis holds nothing to compare; see Blocks of the others.
+        calls.stream()
+                .filter(call -> call.kind() != Call.Kind.AGAIN && call.kind() != Call.Kind.BLOCKED)
+                .forEach(this::enter);
     }
 
     static String name(Charge charge) {
@@ -97,19 +108,19 @@ final class Ledger {
         for (Charge charge : call.charges()) {
             Account account = accounts.computeIfAbsent(name(charge), name -> new Account(call.kind(), charge));
             if (!call.isByRedis()) {
-                account.unknown += charge.permits();
+                account.unknown += account.permits("unknown", charge);
             } else if (!call.isAllowed()) {
                 account.denied++;
             } else {
-                account.byRedis += charge.permits();
+                account.byRedis += account.permits("by Redis", charge);
                 if (call.startNanos() >= endNanos) {
-                    account.byRedisAfterwards += charge.permits();
+                    account.byRedisAfterwards += account.permits("afterwards", charge);
                 }
             }
             if (call.isAllowed()
                     && call.decision() != null
                     && call.decision().source() == Decision.Source.LOCAL_FALLBACK) {
-                account.byShare += charge.permits();
+                account.byShare += account.permits("by share", charge);
             }
         }
     }

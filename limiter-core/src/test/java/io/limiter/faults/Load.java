@@ -5,7 +5,10 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.kit.AnyAlgorithm;
+import java.time.LocalTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -20,9 +23,22 @@ final class Load {
     /** What all instances together may admit of a narrow key by their shares. */
     static final int NARROW_SHARES = INSTANCES * (NARROW_LIMIT / INSTANCES);
 
-    private static final List<String> ALGORITHMS =
-            List.of("fixed", "sliding-list", "sliding-zset", "token-bucket", "distinct");
-    private static final int ONCE_POLICIES = ALGORITHMS.size() + 1;
+    /** So many denials block a key. */
+    static final int DENIALS = 5;
+
+    /** Where no month begins during the test. */
+    private static final String ZONE = LocalTime.now(ZoneOffset.UTC).getHour() < 20 ? "UTC" : "Asia/Tokyo";
+
+    private static final List<String> LIMITS = List.of(
+            "365d fixed",
+            "365d sliding-list",
+            "365d sliding-zset",
+            "365d token-bucket",
+            "365d distinct",
+            "1month fixed aligned " + ZONE);
+    private static final int ONCE_POLICIES = LIMITS.size() + 1;
+    /** Of a narrow key, each of which asks several times; half of them get in. */
+    private static final int MEMBERS = 2 * NARROW_LIMIT;
     /** Without the bucket, which gives back while the test runs. */
     private static final int HOT_POLICIES = 3;
 
@@ -57,15 +73,17 @@ final class Load {
     /** The policies, as properties text. Nothing of their limits comes back while the suite runs, so each permit is seen. */
     static String policies(FailureMode mode) {
         StringBuilder text = new StringBuilder();
-        for (int i = 0; i < ALGORITHMS.size(); i++) {
-            policy(text, "once-" + i, "9/365d " + ALGORITHMS.get(i), mode);
-            policy(text, "narrow-" + i, NARROW_LIMIT + "/365d " + ALGORITHMS.get(i), mode);
+        for (int i = 0; i < LIMITS.size(); i++) {
+            policy(text, "once-" + i, "9/" + LIMITS.get(i), mode);
+            policy(text, "narrow-" + i, NARROW_LIMIT + "/" + LIMITS.get(i), mode);
         }
-        policy(text, "once-" + ALGORITHMS.size(), "9/365d fixed, 9/300d sliding-list", mode);
+        policy(text, "once-" + LIMITS.size(), "9/365d fixed, 9/300d sliding-list", mode);
         policy(text, "again", "1/365d fixed", mode);
         for (int i = 0; i < HOT_POLICIES; i++) {
-            policy(text, "hot-" + i, "10000/365d " + ALGORITHMS.get(i), mode);
+            policy(text, "hot-" + i, "10000/" + LIMITS.get(i), mode);
         }
+        policy(text, "blocked", "1/20ms fixed", mode);
+        text.append("limiter.policies.blocked.block = ").append(DENIALS).append("/1h for 1h up to 1h\n");
         return text.toString();
     }
 
@@ -114,7 +132,8 @@ final class Load {
 
     private Call ask(Limiter limiter, int caller, int i) {
         Call.Kind kind = switch (i % 8) {
-            case 0, 1, 2, 3 -> Call.Kind.ONCE;
+            case 0, 1, 2 -> Call.Kind.ONCE;
+            case 3 -> Call.Kind.BLOCKED;
             case 4 -> Call.Kind.PAIR;
             case 5, 6 -> Call.Kind.HOT;
             default -> Call.Kind.NARROW;
@@ -143,9 +162,17 @@ final class Load {
                         charge(limiter, "once-" + caller % ONCE_POLICIES, own, 1),
                         charge(limiter, "once-" + (caller + 1) % ONCE_POLICIES, own, 2));
             case HOT -> List.of(charge(limiter, "hot-" + hot % HOT_POLICIES, "slice" + hot, 1 + i % 2));
-            case NARROW -> List.of(charge(limiter, "narrow-" + narrow % ALGORITHMS.size(), "slice" + narrow, 1));
+            case NARROW -> List.of(narrow(limiter, (int) (narrow % LIMITS.size()), "slice" + narrow, caller * 7 + i));
+            case BLOCKED -> List.of(charge(limiter, "blocked", "slice" + narrow, 1));
             case AGAIN -> throw new IllegalArgumentException("these have been asked for before");
         };
+    }
+
+    private static Charge narrow(Limiter limiter, int limit, String client, int member) {
+        Policy policy = limiter.policy("narrow-" + limit);
+        return policy.takesMembers()
+                ? new Charge(policy, PartitionKey.of(client), 1, null, PartitionKey.of("m" + member % MEMBERS))
+                : new Charge(policy, PartitionKey.of(client), 1);
     }
 
     static Charge charge(Limiter limiter, String policy, String client, long permits) {

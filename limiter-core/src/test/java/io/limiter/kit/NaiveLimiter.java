@@ -70,7 +70,9 @@ public final class NaiveLimiter {
         if (!charges) {
             return settled;
         }
-        take(kept, charge, limit, settled.stampMicros(), now);
+        long stamp =
+                limit.algorithm() == Algorithm.ALLOTMENT ? kept.stock.stamp(charge, limit, now) : settled.stampMicros();
+        take(kept, charge, limit, stamp, now);
         LimitOutcome after = look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         if (mode == Mode.LOOK) {
             states.put(name(charge, limit), copy);
@@ -86,7 +88,7 @@ public final class NaiveLimiter {
                 switch (limit.algorithm()) {
                     case FIXED_WINDOW -> after.stampMicros();
                     case DISTINCT -> isKnown(copy, charge, now) ? 0 : now;
-                    default -> settled.stampMicros();
+                    default -> stamp;
                 });
     }
 
@@ -282,9 +284,9 @@ public final class NaiveLimiter {
                     kept.log = new ArrayList<>();
                     kept.end = now + limit.periodMicros();
                 }
-                if (!isKnown(kept, charge, now)) {
-                    kept.log.add(new Entry(now, member(charge)));
-                }
+                // One that is used again is no longer that of the first call, whose refund finds none.
+                boolean known = kept.log.removeIf(entry -> isOf(charge, entry));
+                kept.log.add(new Entry(known ? -1 : now, member(charge)));
             }
             case TOKEN_BUCKET -> kept.bucket.take(limit, n, now);
             case BLOCK -> {

@@ -49,6 +49,11 @@ final class NaiveStock {
     }
 
     private @Nullable Purchase known(Charge charge, Limit limit, long now) {
+        Purchase one = ofRequest(charge, limit, now);
+        return one != null && one.permits == charge.permits() ? one : null;
+    }
+
+    private @Nullable Purchase ofRequest(Charge charge, Limit limit, long now) {
         return live(limit, now).stream()
                 .filter(one -> charge.permits() > 0
                         && charge.requestId() != null
@@ -58,7 +63,12 @@ final class NaiveStock {
                 .orElse(null);
     }
 
-    private long nextStamp(Limit limit, long now) {
+    /** The stamp of what the charge takes, or took before. */
+    long stamp(Charge charge, Limit limit, long now) {
+        Purchase known = known(charge, limit, now);
+        if (known != null) {
+            return known.stamp;
+        }
         return live(limit, now).isEmpty() ? now : Math.max(now, newest + 1);
     }
 
@@ -73,7 +83,7 @@ final class NaiveStock {
         int reason = 0;
         if (n == 0 || known != null) {
             reason = 0;
-        } else if (n > limit.burst()) {
+        } else if (n > limit.burst() || ofRequest(charge, limit, now) != null) {
             reason = 5;
         } else if (now >= terms.closesMicros()) {
             reason = 4;
@@ -84,7 +94,7 @@ final class NaiveStock {
         } else if (now < terms.opensMicros()) {
             reason = 3;
         }
-        long stamp = reason != 0 ? reason : known != null ? known.stamp : nextStamp(limit, now);
+        long stamp = reason != 0 ? reason : known != null ? known.stamp : 0;
         long end = ends;
         long next = 0;
         long reset = 0;
@@ -113,7 +123,11 @@ final class NaiveStock {
                 charge, limit, reason == 0, Math.max(0, limit.permits() - sold), retry, next, reset, stamp);
     }
 
+    /** A stock that is over stays what it was, and counts again if the clock steps back. */
     void settle(Limit limit, long now) {
+        if (ends <= now) {
+            return;
+        }
         purchases = new ArrayList<>(live(limit, now));
         long end = AllotmentTerms.of(limit).closesMicros() + DAY;
         ends = purchases.isEmpty() ? 0 : Math.max(ends, end);
@@ -122,6 +136,10 @@ final class NaiveStock {
     void take(Charge charge, Limit limit, long stamp, long now) {
         if (known(charge, limit, now) != null) {
             return;
+        }
+        if (ends <= now) {
+            purchases = new ArrayList<>();
+            ends = 0;
         }
         boolean held = limit.periodMicros() < Limit.MAX_PERIOD_MICROS;
         purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, held, false));

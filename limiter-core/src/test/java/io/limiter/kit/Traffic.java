@@ -155,8 +155,7 @@ public final class Traffic {
             for (int v = 0; v < 4; v++) {
                 List<Limit> limits = new ArrayList<>();
                 for (int j = 0; j <= i % 3; j++) {
-                    // What a stock that is over kept may come back with a clock that steps back by a day.
-                    List<Limit> of = limits(ALGORITHMS.get(random.nextInt(ALGORITHMS.size() - (blocks ? 1 : 0))));
+                    List<Limit> of = limits(ALGORITHMS.get(random.nextInt(ALGORITHMS.size())));
                     limits.add(of.get(random.nextInt(of.size())).named("l" + j));
                 }
                 if (blocks && random.nextInt(10) > 0) {
@@ -221,10 +220,17 @@ public final class Traffic {
         boolean keepsIds =
                 policy.limits().stream().allMatch(limit -> limit.algorithm().takesRequestIds());
         if (keepsIds && random.nextInt(3) == 0) {
-            // Few ids, so that they come again soon and late; each always with the same permits.
+            // Few ids, so that they come again soon and late; each with the same permits, other than by a slip that a
+            // stock finds.
             int call = random.nextInt(IDS);
+            boolean slips = policy.limits().stream().noneMatch(limit -> limit.algorithm() == Algorithm.SLIDING_ZSET)
+                    && random.nextInt(8) == 0;
             return new Charge(
-                    policy, key, 1 + call % 3, call % 2 == 0 ? call + " call" : "call:" + call + "{x}", member);
+                    policy,
+                    key,
+                    1 + (slips ? random.nextInt(3) : call % 3),
+                    call % 2 == 0 ? call + " call" : "call:" + call + "{x}",
+                    member);
         }
         if (policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.DISTINCT)) {
             return new Charge(policy, key, random.nextInt(10) == 0 ? 0 : 1, null, member);

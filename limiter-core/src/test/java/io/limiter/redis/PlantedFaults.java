@@ -200,6 +200,11 @@ final class PlantedFaults {
                 distinct, "a repeat that renews its member", "added, stored, 0 end", "added, stored, now end"));
         faults.add(new Fault(
                 distinct,
+                "a member that was used again is removed",
+                "elseif added and added > 0 then",
+                "elseif false then"));
+        faults.add(new Fault(
+                distinct,
                 "a member of the last window is known",
                 "if stored == 0 then redis.call('DEL', key) end",
                 ""));

@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
 import io.limiter.config.RuleDefinition;
@@ -165,18 +166,23 @@ final class Explainer {
                 charge.policy().name(),
                 plan,
                 charge.key().canonical(),
+                charge.policy().takesMembers() ? charge.memberText() : null,
                 charge.permits(),
                 looked.allowed(),
                 text(looked.source()),
                 duration(looked.retryAfterMicros()),
-                looked.outcomes().stream()
-                        .map(one -> new LimitReport(
-                                one.limit().toString(),
-                                one.allowed(),
-                                one.remaining(),
-                                duration(one.retryAfterMicros()),
-                                duration(one.resetMicros())))
-                        .toList());
+                looked.outcomes().stream().map(Explainer::limit).toList());
+    }
+
+    static LimitReport limit(LimitOutcome outcome) {
+        DenialReason reason = outcome.reason();
+        return new LimitReport(
+                outcome.limit().toString(),
+                outcome.allowed(),
+                reason == null ? null : reason.text(),
+                outcome.remaining(),
+                duration(outcome.retryAfterMicros()),
+                duration(outcome.resetMicros()));
     }
 
     private static @Nullable String plan(RuleDefinition rule, Policy policy) {
@@ -193,10 +199,18 @@ final class Explainer {
     /** Why a decision denies. */
     private static String reason(Decision denial) {
         LimitOutcome binding = denial.binding().orElse(null);
-        return binding == null
-                ? "Redis does not answer, and a policy denies then"
-                : "policy '" + binding.policy().name() + "' denies the key "
-                        + binding.charge().key().canonical() + " by its limit " + binding.limit();
+        if (binding == null) {
+            return "Redis does not answer, and a policy denies then";
+        }
+        Charge charge = binding.charge();
+        DenialReason why = binding.reason();
+        return "policy '" + charge.policy().name() + "' denies the key "
+                + charge.key().canonical()
+                + (charge.policy().takesMembers()
+                        ? charge.member() == null ? ", without a member," : " with the member " + charge.memberText()
+                        : "")
+                + " by its limit " + binding.limit()
+                + (why == null || why == DenialReason.QUOTA ? "" : ": " + why.text());
     }
 
     private static String text(Enum<?> value) {

@@ -54,6 +54,8 @@ public record Explanation(
      *
      * @param plan of the caller; null where the rule has no plans
      * @param key as the log and the endpoint have it
+     * @param member which the policy counts, encoded like the key; empty for the missing member, null where the policy counts
+     *     none
      * @param allowed whether this charge alone would be allowed
      * @param source where the answer comes from: {@code redis}, {@code in-process}, {@code cached-denial} ...
      * @param limits empty where nobody could count
@@ -62,6 +64,7 @@ public record Explanation(
             String policy,
             @Nullable String plan,
             String key,
+            @Nullable String member,
             long permits,
             boolean allowed,
             String source,
@@ -73,7 +76,9 @@ public record Explanation(
      *
      * @param limit as configuration text
      * @param remaining permits that would be left after it, or are left where it would be denied
+     * @param reason why it denies, such as {@code quota} or {@code sold-out}; null where it allows
      * @param reset until all is back
      */
-    public record LimitReport(String limit, boolean allowed, long remaining, String retryAfter, String reset) {}
+    public record LimitReport(
+            String limit, boolean allowed, @Nullable String reason, long remaining, String retryAfter, String reset) {}
 }

@@ -265,12 +265,7 @@ class ExplainAgreesTest {
         for (LimitOutcome outcome : decision.outcomes()) {
             answers.computeIfAbsent(
                             outcome.policy().name() + " " + outcome.charge().key(), key -> new ArrayList<>())
-                    .add(new LimitReport(
-                            outcome.limit().toString(),
-                            outcome.allowed(),
-                            outcome.remaining(),
-                            Explainer.duration(outcome.retryAfterMicros()),
-                            Explainer.duration(outcome.resetMicros())));
+                    .add(Explainer.limit(outcome));
         }
         expected.forEach((key, charge) -> {
             // A charge that alone would be allowed takes nothing where another one denies, so its limits tell other

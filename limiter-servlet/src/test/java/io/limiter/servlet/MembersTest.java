@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -220,8 +221,19 @@ class MembersTest {
                 for (Map.Entry<String, Integer> user : Map.of("a", 0, "b", 429).entrySet()) {
                     RequestSample sample =
                             RequestSample.of("GET", "/page", "127.0.0.1").withHeaders("X-User: " + user.getKey());
-                    assertEquals(user.getValue(), filter.explain(sample).status());
+                    Explanation explained = filter.explain(sample);
+                    assertEquals(user.getValue(), explained.status());
+                    String member = Objects.requireNonNull(
+                            explained.rules().get(0).charge().member());
+                    assertTrue(member.startsWith("header.x-user=~"), member);
+                    assertEquals(
+                            explained.status() == 429,
+                            explained.reason().contains(" with the member " + member + " "),
+                            explained.reason());
                 }
+                Explanation missing = filter.explain(RequestSample.of("GET", "/page", "127.0.0.1"));
+                assertEquals("", missing.rules().get(0).charge().member());
+                assertTrue(missing.reason().contains(", without a member, "), missing.reason());
                 assertEquals(200, status(server, "X-User", "a"));
                 assertEquals(429, status(server, "X-User", "b"));
             }

@@ -37,9 +37,10 @@ class StockTest {
                 new ManualTime(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse("2026-11-27T08:59:30Z")));
         RateLimiter limiter =
                 RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+        RateLimitFilter filter = WebServer.limiter(limiter, RULES);
         try (limiter;
                 Container server = kind.make(directory)
-                        .filter("limiter", WebServer.limiter(limiter, RULES))
+                        .filter("limiter", filter)
                         .servlet("/page", (request, response) -> response.setStatus(200))
                         .start()) {
             HttpResponse<String> early = server.get("/page", "X-User", "ann");
@@ -55,9 +56,21 @@ class StockTest {
             assertDenied(server.get("/page", "X-User", "ann"), "already-had");
             assertEquals(200, server.get("/page", "X-User", "bob").statusCode());
             assertDenied(server.get("/page", "X-User", "eve"), "sold-out");
+            assertExplained(filter, "ann", "already-had");
+            assertExplained(filter, "eve", "sold-out");
             time.advance(Duration.ofHours(1));
+            assertExplained(filter, "eve", "closed");
             assertDenied(server.get("/page", "X-User", "eve"), "closed");
         }
+    }
+
+    private static void assertExplained(RateLimitFilter filter, String user, String reason) {
+        Explanation explained =
+                filter.explain(RequestSample.of("GET", "/page", "127.0.0.1").withHeaders("X-User: " + user));
+        assertEquals(429, explained.status());
+        assertEquals("never", explained.retryAfter());
+        assertTrue(explained.reason().endsWith(": " + reason), explained.reason());
+        assertEquals(reason, explained.rules().get(0).charge().limits().get(0).reason());
     }
 
     private static void assertDenied(HttpResponse<String> answer, String reason) {

@@ -153,6 +153,11 @@ class MembersTest {
         public void rl164() {}
     }
 
+    static class SameAsTheKey {
+        @RateLimited(value = "spraying", key = "#user", member = "#user")
+        public void rl164(String user) {}
+    }
+
     static class Costly {
         @RateLimited(value = "spraying", member = "#user", permits = "2")
         public void rl132(String user) {}
@@ -177,6 +182,7 @@ class MembersTest {
                 NoMember.class,
                 OneForAll.class,
                 Constant.class,
+                SameAsTheKey.class,
                 Costly.class,
                 CostlyAtTimes.class,
                 Waits.class

@@ -12,6 +12,9 @@ public interface Contender extends AutoCloseable {
     /** How many keys there are. */
     int KEYS = 100_000;
 
+    /** Each call is for a new member. */
+    String MEMBERS = "10000/1d distinct";
+
     /** Decides for a key, and gives the answer to the sink. */
     void decide(int key, Blackhole sink);
 
@@ -29,15 +32,20 @@ public interface Contender extends AutoCloseable {
     static Contender of(String name, boolean allowed, boolean manyKeys) {
         String limits = limits(name, allowed);
         if (limits != null) {
-            return ours(limits);
+            return ours(limits, name.equals("block") ? Ours.BLOCK : "");
         }
         Contender bare = Bare.of(name, allowed, manyKeys);
         return bare != null ? bare : Peers.of(name, allowed, manyKeys);
     }
 
     /** Our limiter with these limits. */
-    static Contender ours(String limits) {
-        Ours limiter = new Ours(limits, "limiter.in-process.max-entries = 2000000");
+    static Contender ours(String limits, String... lines) {
+        Ours limiter = new Ours(
+                limits,
+                "limiter.in-process.max-entries = 2000000",
+                "limiter.in-process.max-stamps = 1000000000",
+                String.join("\n", lines));
+        boolean isOfMembers = limits.equals(MEMBERS) || limits.equals(Ours.STOCK);
         return new ByName() {
             @Override
             public void decide(int key, Blackhole sink) {
@@ -46,7 +54,8 @@ public interface Contender extends AutoCloseable {
 
             @Override
             public void decide(String name, Blackhole sink) {
-                sink.consume(limiter.decide(PartitionKey.of(name)));
+                PartitionKey key = PartitionKey.of(name);
+                sink.consume(isOfMembers ? limiter.decideForNewMember(key) : limiter.decide(key));
             }
 
             @Override
@@ -84,6 +93,11 @@ public interface Contender extends AutoCloseable {
             // The most permits that a log may have, in a period so short that nobody can use them up.
             case "list", "zset" -> (allowed ? "10000/100us" : "100/1d") + " sliding-" + name;
             case "distinct" -> "100/1d distinct";
+            case "aligned" -> "100/1month fixed aligned UTC";
+            // Weighed only.
+            case "members" -> MEMBERS;
+            case "stock" -> Ours.STOCK;
+            case "block" -> "0/1d fixed";
             case "two" -> allowed ? "1000000000/1s fixed, 1000000000000/1h fixed" : "100/1h fixed, 100/1d fixed";
             case "three" ->
                 allowed

@@ -21,7 +21,7 @@ import org.openjdk.jmh.infra.Blackhole;
 public final class JvmMemory {
     private static final String[] DEFAULTS = {
         "contenders",
-                "fixed,bucket,list,zset,distinct,two,bucket4j-caffeine,bucket4j,resilience4j,guava,cas-window,cas-bucket,cas-gcra",
+                "fixed,bucket,list,zset,aligned,members,stock,block,two,bucket4j-caffeine,bucket4j,resilience4j,guava,cas-window,cas-bucket,cas-gcra",
         "clients", "1000000",
         "calls", "1",
         "rounds", "3"

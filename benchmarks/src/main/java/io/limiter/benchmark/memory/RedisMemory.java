@@ -12,7 +12,7 @@ import java.util.concurrent.Semaphore;
 public final class RedisMemory {
     private static final String[] DEFAULTS = {
         "contenders",
-        "limiter-fixed,limiter-bucket,limiter-list,limiter-zset,limiter-two,gcra,bucket4j-lettuce,rrl,increx",
+        "limiter-fixed,limiter-bucket,limiter-list,limiter-zset,limiter-aligned,limiter-members,limiter-stock,limiter-block,limiter-two,gcra,bucket4j-lettuce,rrl,increx",
         "clients",
         "100000",
         "calls",

@@ -12,23 +12,38 @@ import org.redisson.config.Config;
 /** Our limiter as configured by properties, on a client of its own or on one that the application has. */
 final class OurContender implements Contender {
     private final Ours limiter;
+    /** Whether each call is for a new member. */
+    private final boolean isOfMembers;
+
     private final Runnable afterClose;
 
-    private OurContender(Ours limiter, Runnable afterClose) {
+    private OurContender(Ours limiter, boolean isOfMembers, Runnable afterClose) {
         this.limiter = limiter;
+        this.isOfMembers = isOfMembers;
         this.afterClose = afterClose;
     }
 
     static Contender ofOwnClient(String what, Task task) {
-        return new OurContender(new Ours(limits(what, task), Ours.onRedis(task.address(), task.deadline())), () -> {});
+        String[] redis = Ours.onRedis(task.address(), task.deadline());
+        return what.equals("block")
+                ? withLine(what, task, Ours.BLOCK)
+                : new OurContender(new Ours(limits(what, task), redis), isOfMembers(what), () -> {});
+    }
+
+    private static Contender withLine(String what, Task task, String line) {
+        String[] redis = Ours.onRedis(task.address(), task.deadline());
+        String[] lines = Arrays.copyOf(redis, redis.length + 1);
+        lines[redis.length] = line;
+        return new OurContender(new Ours(limits(what, task), lines), isOfMembers(what), () -> {});
+    }
+
+    private static boolean isOfMembers(String what) {
+        return what.equals("members") || what.equals("stock");
     }
 
     /** The same, and each denial is asked of Redis. */
     static Contender withoutMemory(String what, Task task) {
-        String[] redis = Ours.onRedis(task.address(), task.deadline());
-        String[] lines = Arrays.copyOf(redis, redis.length + 1);
-        lines[redis.length] = "limiter.redis.denial-cache.max-age = 0ms";
-        return new OurContender(new Ours(limits(what, task), lines), () -> {});
+        return withLine(what, task, "limiter.redis.denial-cache.max-age = 0ms");
     }
 
     static Contender ofClientOfTheApplication(String what, Task task) {
@@ -41,13 +56,17 @@ final class OurContender implements Contender {
 
     private static Contender ofClient(Config config, String what, Task task) {
         RedissonClient client = Redisson.create(config);
-        return new OurContender(new Ours(limits(what, task), client, task.deadline()), client::shutdown);
+        return new OurContender(new Ours(limits(what, task), client, task.deadline()), false, client::shutdown);
     }
 
     private static String limits(String what, Task task) {
         return switch (what) {
             case "fixed" -> limit(task) + "fixed";
             case "bucket" -> limit(task) + "token-bucket";
+            case "aligned" -> "100/1month fixed aligned UTC";
+            case "members" -> "10000/1d distinct";
+            case "stock" -> Ours.STOCK;
+            case "block" -> "0/1d fixed";
             case "list", "zset" -> limit(task) + "sliding-" + what;
             case "two" -> limit(task) + "fixed, " + limit(task.second()) + "fixed";
             default -> throw new IllegalArgumentException("no contender is called limiter-" + what);
@@ -60,12 +79,15 @@ final class OurContender implements Contender {
 
     @Override
     public int ask(int key) {
-        return flags(limiter.decide(PartitionKey.of("client-" + key)));
+        PartitionKey client = PartitionKey.of("client-" + key);
+        return flags(isOfMembers ? limiter.decideForNewMember(client) : limiter.decide(client));
     }
 
     @Override
     public CompletionStage<Integer> askAsync(int key) {
-        return limiter.decideAsync(PartitionKey.of("client-" + key)).thenApply(OurContender::flags);
+        PartitionKey client = PartitionKey.of("client-" + key);
+        return (isOfMembers ? limiter.decideForNewMemberAsync(client) : limiter.decideAsync(client))
+                .thenApply(OurContender::flags);
     }
 
     @Override

@@ -117,18 +117,23 @@ public final class MethodRule {
         plans.policies().values().stream()
                 .filter(policy -> policy.block() != null && shadow == null)
                 .forEach(this::checkBlock);
+        if (shadow == null && !key.canBeAnothers()) {
+            StockOfCallers.warn(scope, plans);
+        }
         return new UnderPolicy(this, plans, plans.defaultPlan());
     }
 
     private void checkMember(boolean counted) {
-        boolean varies = member != null && !member.isConstant();
+        boolean varies = member != null
+                && !member.isConstant()
+                && !annotation.member().strip().equals(annotation.key().strip());
         if (counted ? !varies : member != null) {
             throw counted
                     ? AnnotationError.at(
                             scope,
                             "RL-164",
-                            "its policy counts members, and without one all calls have the same, so nearly nothing is"
-                                    + " limited; add member = \"#user\"")
+                            "its policy counts members, and all calls of one key have the same, so nearly nothing is"
+                                    + " limited; add member = \"#user\", other than the key")
                     : AnnotationError.at(
                             scope,
                             "RL-163",

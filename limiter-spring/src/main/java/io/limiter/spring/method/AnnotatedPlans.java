@@ -1,6 +1,6 @@
 package io.limiter.spring.method;
 
-import io.limiter.FailureMode;
+import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.spring.call.MethodPlans;
@@ -31,7 +31,7 @@ final class AnnotatedPlans {
                                 + " \"...\"");
             }
             try {
-                policies.put(plan, new Policy(of, limits, FailureMode.LOCAL));
+                policies.put(plan, Policy.of(of, limits.toArray(Limit[]::new)));
             } catch (IllegalArgumentException unfit) {
                 throw AnnotationError.at(
                         scope, "RL-127", unfit.getMessage() + "; give the annotation a short name = \"...\"", unfit);

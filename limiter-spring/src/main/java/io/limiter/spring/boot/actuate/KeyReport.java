@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param policy the policy's name
  * @param key the key that was looked at, as it stands in the names of states in Redis
  * @param parts the same in plain text, to see that it is the right one
+ * @param member whose call was asked about, where the policy counts members; empty for the missing one, null where it counts none
  * @param source who said it: {@code redis} or {@code in-process}; {@code local-fallback} where Redis did not answer and these are
  *     the numbers of this instance's share; {@code failed-open} or {@code failed-closed} where there are none
  * @param allowed whether a call for one permit would pass now
@@ -21,6 +22,7 @@ public record KeyReport(
         String policy,
         String key,
         List<String> parts,
+        @Nullable String member,
         String source,
         boolean allowed,
         String retryAfter,
@@ -33,11 +35,19 @@ public record KeyReport(
      * @param name the limit's name in its policy
      * @param limit the limit, in the grammar of the configuration
      * @param remaining permits that are left
+     * @param reason why a call for one permit would be denied, such as {@code quota} or {@code sold-out}; null where it would not
      * @param retryAfter until a call for one permit would pass this limit; {@code never} where none can
      * @param next until there is more than now; {@code PT0S} when there is all
      * @param reset until all is back
      */
-    public record LimitState(String name, String limit, long remaining, String retryAfter, String next, String reset) {}
+    public record LimitState(
+            String name,
+            String limit,
+            long remaining,
+            @Nullable String reason,
+            String retryAfter,
+            String next,
+            String reset) {}
 
     /**
      * A key that has its whole quota again.

@@ -4,6 +4,7 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.DenialReason;
 import io.limiter.KeyHash;
 import io.limiter.LimitOutcome;
 import io.limiter.Limiter;
@@ -69,11 +70,13 @@ public class RateLimitsEndpoint {
     }
 
     /**
-     * {@code GET /actuator/ratelimits/{policy}?key=...}: what a key has used of a policy. It takes nothing, and waits for Redis no longer
+     * {@code GET /actuator/ratelimits/{policy}?key=...}: what a key has used of a policy; with {@code &member=...} where it counts
+     * members, what that one is answered. It takes nothing, and waits for Redis no longer
      * than a call does. {@code GET /actuator/ratelimits/denied}: the keys that this instance denied most; without a key, so that a policy
      * may have that name.
      *
      * @param key a client's address, or a key as it stands in the names of states in Redis; secrets in it may be in clear
+     * @param member as an explanation shows it; the missing one where it is left out
      * @param most how many denied keys at most; 20 where it is left out
      */
     // A key may be left out, and is asked for then: of the two marks for that Spring Boot 3 reads the first, and 4 the
@@ -82,6 +85,7 @@ public class RateLimitsEndpoint {
     public WebEndpointResponse<Object> peek(
             @Selector String policy,
             @org.springframework.lang.Nullable @Nullable String key,
+            @org.springframework.lang.Nullable @Nullable String member,
             @org.springframework.lang.Nullable @Nullable Integer most) {
         if (key == null && policy.equals(DENIED)) {
             int shown = most == null ? KEYS_SHOWN : Math.max(0, most);
@@ -89,21 +93,23 @@ public class RateLimitsEndpoint {
                     DeniedReport.of(limiter.rateLimiter().denials(), shown));
         }
         return answer(policy, key, (known, whose) -> {
+            PartitionKey asked = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
             PartitionKey before = whose.previous();
-            KeyReport previous = before == null ? null : look(known, before, null);
-            KeyReport report = look(known, whose.present(), previous);
+            KeyReport previous = before == null ? null : look(known, before, asked, null);
+            KeyReport report = look(known, whose.present(), asked, previous);
             return new WebEndpointResponse<>(report, report.limits().isEmpty() ? 503 : 200);
         });
     }
 
-    private KeyReport look(Policy policy, PartitionKey key, @Nullable KeyReport previous) {
+    private KeyReport look(
+            Policy policy, PartitionKey key, @Nullable PartitionKey member, @Nullable KeyReport previous) {
         RateLimiter rateLimiter = limiter.rateLimiter();
         // Two looks at once: what is there, and what a call would be told.
         CompletableFuture<Decision> state =
                 rateLimiter.peekAsync(List.of(new Charge(policy, key, 0))).toCompletableFuture();
-        CompletableFuture<Decision> call =
-                rateLimiter.peekAsync(List.of(new Charge(policy, key, 1))).toCompletableFuture();
-        return report(policy, key, state.join(), call.join(), previous);
+        Charge one = new Charge(policy, key, 1, null, member);
+        CompletableFuture<Decision> call = rateLimiter.peekAsync(List.of(one)).toCompletableFuture();
+        return report(one, state.join(), call.join(), previous);
     }
 
     /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: gives a key its whole quota of a policy again. */
@@ -242,19 +248,23 @@ public class RateLimitsEndpoint {
         return new Whose(new KeyText(policy.name(), bits).read(key), null);
     }
 
-    private KeyReport report(
-            Policy policy, PartitionKey key, Decision state, Decision call, @Nullable KeyReport previous) {
+    private KeyReport report(Charge one, Decision state, Decision call, @Nullable KeyReport previous) {
+        Policy policy = one.policy();
+        PartitionKey key = one.key();
         List<KeyReport.LimitState> limits = new ArrayList<>();
         // A backend may have gone between the two looks; then there are no numbers that belong together.
         boolean whole = state.source() == call.source()
                 && state.outcomes().size() == call.outcomes().size();
         for (int i = 0; whole && i < state.outcomes().size(); i++) {
             LimitOutcome now = state.outcomes().get(i);
+            LimitOutcome then = call.outcomes().get(i);
+            DenialReason reason = then.reason();
             limits.add(new KeyReport.LimitState(
                     Objects.requireNonNull(now.limit().name()),
                     now.limit().toString(),
                     now.remaining(),
-                    duration(call.outcomes().get(i).retryAfterMicros()),
+                    reason == null ? null : reason.text(),
+                    duration(then.retryAfterMicros()),
                     duration(now.nextMicros()),
                     duration(now.resetMicros())));
         }
@@ -262,6 +272,7 @@ public class RateLimitsEndpoint {
                 policy.name(),
                 key.canonical(),
                 KeyText.parts(key),
+                policy.takesMembers() ? one.memberText() : null,
                 RateLimitsReport.text(call.source()),
                 call.allowed(),
                 duration(call.retryAfterMicros()),

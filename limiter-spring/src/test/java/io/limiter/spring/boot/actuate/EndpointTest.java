@@ -201,15 +201,15 @@ class EndpointTest {
             assertEquals("in-process", read(seen, "$.source"));
             assertEquals(true, read(seen, "$.allowed"));
             assertEquals("PT0S", read(seen, "$.retryAfter"));
-            assertEquals(
-                    Map.of(
-                            "name", "vote-10s",
-                            "limit", "3/10s sliding-list name vote-10s",
-                            "remaining", 1,
-                            "retryAfter", "PT0S",
-                            "next", "PT8S",
-                            "reset", "PT9S"),
-                    read(seen, "$.limits[0]"));
+            Map<String, Object> state = new HashMap<>(Map.of(
+                    "name", "vote-10s",
+                    "limit", "3/10s sliding-list name vote-10s",
+                    "remaining", 1,
+                    "retryAfter", "PT0S",
+                    "next", "PT8S",
+                    "reset", "PT9S"));
+            state.put("reason", null);
+            assertEquals(state, read(seen, "$.limits[0]"));
             assertEquals(98, (Integer) read(seen, "$.limits[1].remaining"));
         }
         assertEquals(before, limiter.rateLimiter().counters().toString());
@@ -220,6 +220,7 @@ class EndpointTest {
         assertEquals("PT8S", read(full, "$.retryAfter"));
         assertEquals(0, (Integer) read(full, "$.limits[0].remaining"));
         assertEquals("PT8S", read(full, "$.limits[0].retryAfter"));
+        assertEquals("quota", read(full, "$.limits[0].reason"));
         assertEquals(97, (Integer) read(full, "$.limits[1].remaining"));
         assertEquals("never", read(site.key("GET", "nobody", "*"), "$.retryAfter"));
     }

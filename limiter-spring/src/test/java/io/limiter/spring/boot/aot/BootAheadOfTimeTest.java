@@ -143,7 +143,7 @@ class BootAheadOfTimeTest {
         assertEquals(
                 List.of("vote", "Votes.once"),
                 List.copyOf(endpoint.ratelimits().policies().keySet()));
-        assertFalse(((KeyReport) endpoint.peek("vote", "key=alice", null).getBody()).allowed());
+        assertFalse(((KeyReport) endpoint.peek("vote", "key=alice", null, null).getBody()).allowed());
         context.getBean(LimiterMetrics.class).bindTo(context.getBean(MeterRegistry.class));
         assertEquals(
                 2,

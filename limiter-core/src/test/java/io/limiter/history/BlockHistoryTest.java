@@ -1,0 +1,171 @@
+package io.limiter.history;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.history.BlockHistory.Seen;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import io.limiter.redis.RedisBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Two instances on one Redis that block keys: what their callers see has an explanation. */
+class BlockHistoryTest {
+    private static final AtomicInteger RUNS = new AtomicInteger();
+    private static final Duration MAX_AGE = Duration.ofMillis(300);
+    private static final int THREADS = 8;
+    private static final int KEYS = 4;
+    /** Of the last key the block is lifted now and then. */
+    private static final int LIFTED_ONE_OF = 200;
+
+    private static final int DENIALS = 12;
+    private static final int MOST_RUNS = 20;
+
+    /** What an instance does wrong. */
+    enum Fault {
+        NONE,
+        BLOCKS_AFTER_HALF,
+        NEVER_BLOCKS,
+        ADMITS_WHILE_BLOCKED
+    }
+
+    private static Policy policy(int denials) {
+        return Policy.of(
+                        "p",
+                        Limit.fixedWindow(3, Duration.ofMillis(10)),
+                        Limit.block(denials, Duration.ofMillis(100), Duration.ofMillis(60), Duration.ofMillis(200)))
+                .onFailure(FailureMode.DENY);
+    }
+
+    private static RateLimiter instance(String prefix, Duration maxAge) {
+        return RateLimiter.on(Backends.connected(RedisBackend.builder()
+                .prefix(prefix)
+                .address(RedisServers.single())
+                .deadline(Duration.ofSeconds(10))
+                .denialMaxAge(maxAge)));
+    }
+
+    /** The calls of each key. */
+    private static List<List<Seen>> run(Duration maxAge, Duration lasts, Fault fault) throws Exception {
+        String prefix = "block-history-" + RUNS.incrementAndGet();
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try (RateLimiter one = instance(prefix, maxAge);
+                RateLimiter two = instance(prefix, maxAge)) {
+            long end = System.nanoTime() + lasts.toNanos();
+            List<Callable<List<Seen>>> callers = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                int caller = i;
+                RateLimiter own = i < KEYS ? one : two;
+                // The other one would block all the same.
+                Fault ofMine = i < KEYS && fault != Fault.NEVER_BLOCKS ? Fault.NONE : fault;
+                callers.add(() -> call(own, ofMine, caller % KEYS, end));
+            }
+            List<Future<List<Seen>>> seen = threads.invokeAll(callers);
+            List<List<Seen>> ofKeys = new ArrayList<>();
+            for (int key = 0; key < KEYS; key++) {
+                List<Seen> all = new ArrayList<>(seen.get(key).get());
+                all.addAll(seen.get(key + KEYS).get());
+                ofKeys.add(all);
+            }
+            return ofKeys;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static List<Seen> call(RateLimiter limiter, Fault fault, int key, long endNanos) {
+        Policy policy = policy(
+                fault == Fault.BLOCKS_AFTER_HALF ? DENIALS / 2 : fault == Fault.NEVER_BLOCKS ? 1_000_000 : DENIALS);
+        PartitionKey client = PartitionKey.of("client" + key);
+        List<Seen> seen = new ArrayList<>();
+        for (int i = 1; System.nanoTime() < endNanos; i++) {
+            LockSupport.parkNanos(100_000);
+            long start = System.nanoTime();
+            if (key == KEYS - 1 && i % LIFTED_ONE_OF == 0) {
+                limiter.reset(policy, client);
+                seen.add(new Seen(start, System.nanoTime(), false, false, false, false, 0));
+                continue;
+            }
+            Decision decision = limiter.tryAcquire(policy, client, 1);
+            long end = System.nanoTime();
+            if (!decision.source().isExact()) {
+                continue;
+            }
+            boolean admits = fault == Fault.ADMITS_WHILE_BLOCKED && decision.blocked() && i % 20 == 0;
+            seen.add(new Seen(
+                    start,
+                    end,
+                    admits || decision.allowed(),
+                    !admits && !decision.allowed(),
+                    !admits && decision.blocked(),
+                    decision.source() == Decision.Source.CACHED_DENIAL,
+                    decision.outcomes().stream()
+                            .filter(LimitOutcome::blocked)
+                            .mapToLong(one -> one.retryAfterMicros() * 1_000)
+                            .max()
+                            .orElse(0)));
+        }
+        return seen;
+    }
+
+    private static List<String> judged(List<List<Seen>> ofKeys) {
+        Limit block = policy(DENIALS).limits().get(1);
+        return ofKeys.stream()
+                .flatMap(calls -> new BlockHistory(block, calls).faults().stream())
+                .toList();
+    }
+
+    private static void check(Duration maxAge, Duration lasts) throws Exception {
+        List<List<Seen>> ofKeys = run(maxAge, lasts, Fault.NONE);
+        assertEquals(List.of(), judged(ofKeys));
+        for (List<Seen> calls : ofKeys) {
+            assertTrue(calls.stream().anyMatch(Seen::isBlockedByRedis), "nobody was blocked");
+            assertTrue(calls.stream().anyMatch(Seen::allowed), "nobody was admitted");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 300})
+    void whatBlockedCallersSeeHasAnExplanation(int maxAgeMillis) throws Exception {
+        check(Duration.ofMillis(maxAgeMillis), Duration.ofSeconds(1));
+    }
+
+    @Tag("soak")
+    @ParameterizedTest
+    @ValueSource(ints = {0, 300})
+    void whatBlockedCallersSeeForLongerHasAnExplanation(int maxAgeMillis) throws Exception {
+        check(Duration.ofMillis(maxAgeMillis), Duration.ofSeconds(4));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void aFaultIsFound(Fault fault) throws Exception {
+        for (int i = 0; i < MOST_RUNS; i++) {
+            // Without a memory, so that each denial is counted at once.
+            if (!judged(run(Duration.ZERO, Duration.ofMillis(400), fault)).isEmpty()) {
+                return;
+            }
+        }
+        fail("nothing found");
+    }
+}
