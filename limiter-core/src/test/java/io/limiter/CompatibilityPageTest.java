@@ -1,0 +1,89 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** docs/compatibility.md names the versions and the API that the build has. */
+class CompatibilityPageTest {
+    private static final List<String> VERSIONS = List.of(
+            "redisson",
+            "tomcat10",
+            "tomcat11",
+            "jetty",
+            "aspectj",
+            "spring6",
+            "spring7",
+            "boot3",
+            "boot40",
+            "boot41",
+            "slf4j",
+            "kotlin");
+    private static final Pattern PUBLIC_TYPE =
+            Pattern.compile("(?m)^public (abstract |final |sealed |non-sealed )*(@?interface|class|enum|record) ");
+
+    private final String page = Files.readString(Path.of("../docs/compatibility.md"));
+    private final String pom = Files.readString(Path.of("../pom.xml"));
+
+    CompatibilityPageTest() throws IOException {}
+
+    @Test
+    void theVersionsAreThoseOfTheBuild() {
+        for (String name : VERSIONS) {
+            Matcher version = Pattern.compile("<" + name + "\\.version>(.*)<").matcher(pom);
+            assertTrue(version.find(), name);
+            assertTrue(
+                    Pattern.compile("(?<![\\w.])" + Pattern.quote(version.group(1)) + "(?![\\w.])")
+                            .matcher(page)
+                            .find(),
+                    name + " " + version.group(1));
+        }
+    }
+
+    @Test
+    void eachPackageIsApiOrLeftOutOfTheComparison() throws IOException {
+        TreeSet<String> packages = new TreeSet<>();
+        for (String module : List.of("core", "servlet", "spring")) {
+            Path sources = Path.of("../limiter-" + module + "/src/main/java");
+            try (Stream<Path> files = Files.walk(sources)) {
+                for (Path file :
+                        files.filter(one -> one.toString().endsWith(".java")).toList()) {
+                    if (PUBLIC_TYPE.matcher(Files.readString(file)).find()) {
+                        packages.add(sources.relativize(file.getParent())
+                                .toString()
+                                .replace('\\', '/')
+                                .replace('/', '.'));
+                    }
+                }
+            }
+        }
+        TreeSet<String> named = Pattern.compile("<exclude>(io\\.limiter[\\w.]*)</exclude>")
+                .matcher(pom)
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        Matcher api = Pattern.compile("(?s)API are the packages (.*?)\n\n").matcher(page);
+        assertTrue(api.find());
+        Pattern.compile("`(io\\.limiter)?(\\.[\\w.]+)?`")
+                .matcher(api.group(1).replaceFirst("Public types of other.*", ""))
+                .results()
+                .map(CompatibilityPageTest::packageName)
+                .forEach(named::add);
+        assertEquals(packages, named);
+    }
+
+    private static String packageName(MatchResult found) {
+        return "io.limiter" + (found.group(2) == null ? "" : found.group(2));
+    }
+}
