@@ -25,6 +25,8 @@ function start(card) {
     const answers = await Promise.all(Array.from({ length: calls }, call));
     buttons.forEach((button) => { button.disabled = false; });
     tell(answers);
+    // On a small screen the result of a rush may be below what was pressed.
+    find('.status').scrollIntoView({ block: 'nearest' });
   }
 
   async function call() {

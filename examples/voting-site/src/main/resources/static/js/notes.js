@@ -8,7 +8,7 @@ export class Notes {
     this.arrivals = [];
     this.last = 0;
     this.lanes = [];
-    this.limits = { permits: 10, periodMillis: 5000, burst: 10 };
+    this.limits = { permits: 3, periodMillis: 10000, burst: 3 };
     this.running = false;
     this.offset = null;
     this.instance = '';

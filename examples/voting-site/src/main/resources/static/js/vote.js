@@ -114,6 +114,16 @@ function tell(kind, text) {
   // Said again where it is the same text, so that a screen reader hears the second denial too.
   find('told-text').textContent = '';
   find('told-text').textContent = text;
+  bringIntoView();
+}
+
+/** On a small screen the answer may be below what was pressed. */
+function bringIntoView() {
+  const { top, bottom } = find('told').getBoundingClientRect();
+  if (top < 0 || bottom > window.innerHeight) {
+    const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+    find('told').scrollIntoView({ block: 'nearest', behavior: calm ? 'auto' : 'smooth' });
+  }
 }
 
 function countDown() {

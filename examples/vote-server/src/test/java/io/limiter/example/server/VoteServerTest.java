@@ -5,10 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.example.server.Caller.Answer;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,9 +99,37 @@ class VoteServerTest {
 
     @Test
     void whatHasNoRuleIsFree() {
-        for (String path : List.of("/", "/index.html", "/page.css", "/page.js")) {
+        for (String path : List.of("/", "/index.html", "/page.css", "/page.js", "/docs/rules.md")) {
             assertEquals(
                     100, Caller.with(200, Caller.burst(100, "GET", path, port)).size(), path);
+        }
+    }
+
+    /** The page of the front shows three lines of the file, and links to pages that are there. */
+    @Test
+    void thePageSaysWhatIsConfiguredAndLinksToTheDocs() throws Exception {
+        String page = Caller.call("GET", "/", port).body();
+        String properties = Files.readString(Path.of("../vote-webapp/src/main/webapp/WEB-INF/limiter.properties"));
+        List<String> lines = Pattern.compile("(?m)limiter\\.\\S+ = [^<\n]+")
+                .matcher(page)
+                .results()
+                .map(MatchResult::group)
+                .toList();
+        assertEquals(3, lines.size());
+        lines.forEach(line -> assertTrue(properties.contains(line + "\n"), line));
+
+        List<String> links = Pattern.compile("href=\"(docs/[^\"]+)\"")
+                .matcher(page)
+                .results()
+                .map(link -> "/" + link.group(1))
+                .toList();
+        assertTrue(links.size() > 2, page);
+        for (String link : links) {
+            HttpResponse<String> answer = Caller.call("GET", link, port);
+            assertEquals(200, answer.statusCode(), link);
+            assertEquals(
+                    "text/plain;charset=utf-8",
+                    answer.headers().firstValue("Content-Type").orElse("").toLowerCase(Locale.ROOT));
         }
     }
 

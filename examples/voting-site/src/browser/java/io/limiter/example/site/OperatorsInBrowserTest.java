@@ -3,6 +3,7 @@ package io.limiter.example.site;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.example.browser.OpenPage;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;

@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.springframework.core.env.Environment;
 
 /** The page needs nothing but this server, and says so to the browser. */
 class PageTest {
@@ -85,6 +87,33 @@ class PageTest {
             assertTrue(browser.get(site.port(), "/api/nothing")
                     .header("Content-Security-Policy")
                     .startsWith("default-src"));
+        }
+    }
+
+    /** The lines that the front page shows are those in force, and its links lead to pages. */
+    @Test
+    void theFrontPageSaysWhatIsConfiguredAndLinksToTheDocs() throws Exception {
+        String page = Files.readString(STATIC.resolve("index.html"));
+        try (Site site = Site.startWithStillTime()) {
+            Matcher line = Pattern.compile("(limiter\\.policies\\.vote\\.limits): (.+)")
+                    .matcher(page);
+            assertTrue(line.find(), page);
+            assertEquals(line.group(2), site.bean(Environment.class).getProperty(line.group(1)));
+            String controller = Files.readString(Path.of("src/main/java/io/limiter/example/site/VoteController.java"));
+            assertTrue(page.contains("@PostMapping(\"/votes\")\n@RateLimited(\"vote\")"), page);
+            assertTrue(controller.contains("@PostMapping(\"/votes\")\n    @RateLimited(\"vote\")"), controller);
+
+            List<String> links = Pattern.compile("href=\"(docs/[^\"]+)\"")
+                    .matcher(page)
+                    .results()
+                    .map(link -> "/" + link.group(1))
+                    .toList();
+            assertTrue(links.size() > 2, page);
+            for (String link : links) {
+                Answer answer = new Browser().get(site.port(), link);
+                assertEquals(200, answer.status(), link);
+                assertTrue(answer.header("Content-Type").startsWith("text/plain"), link);
+            }
         }
     }
 }

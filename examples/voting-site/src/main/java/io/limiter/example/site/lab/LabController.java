@@ -1,5 +1,6 @@
 package io.limiter.example.site.lab;
 
+import io.limiter.Limiter;
 import io.limiter.example.site.ExpectedBody;
 import io.limiter.example.site.Instance;
 import io.limiter.spring.RateLimited;
@@ -33,11 +34,13 @@ public class LabController {
     private final Laboratory laboratory;
     private final Visitors visitors;
     private final Instance instance;
+    private final Limiter limiter;
 
-    LabController(Laboratory laboratory, Visitors visitors, Instance instance) {
+    LabController(Laboratory laboratory, Visitors visitors, Instance instance, Limiter limiter) {
         this.laboratory = laboratory;
         this.visitors = visitors;
         this.instance = instance;
+        this.limiter = limiter;
     }
 
     /** What has happened after the call of that number. */
@@ -99,6 +102,8 @@ public class LabController {
 
     private Visitor visitor(HttpServletRequest request, HttpServletResponse response) {
         String id = LabCookies.visitor(request).orElseGet(() -> LabCookies.newVisitor(request, response));
-        return visitors.visitor(id, LabCookies.limits(request));
+        LabLimits limits = LabCookies.limits(request)
+                .orElseGet(() -> LabLimits.like(limiter.policy("vote").limits().get(0)));
+        return visitors.visitor(id, limits);
     }
 }

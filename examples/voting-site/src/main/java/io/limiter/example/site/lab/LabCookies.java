@@ -39,8 +39,8 @@ final class LabCookies {
         return text;
     }
 
-    static LabLimits limits(HttpServletRequest request) {
-        return LabLimits.parse(value(request, LIMITS)).orElse(LabLimits.DEFAULT);
+    static Optional<LabLimits> limits(HttpServletRequest request) {
+        return LabLimits.parse(value(request, LIMITS));
     }
 
     static void setLimits(HttpServletRequest request, HttpServletResponse response, LabLimits limits) {

@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 record LabLimits(long permits, long periodMillis, long burst) {
-    /** What a visitor finds. */
-    static final LabLimits DEFAULT = new LabLimits(10, 5_000, 10);
-
     /** The order of the lanes. */
     static final List<Algorithm> LANES =
             List.of(Algorithm.FIXED_WINDOW, Algorithm.SLIDING_LIST, Algorithm.SLIDING_ZSET, Algorithm.TOKEN_BUCKET);
@@ -28,6 +25,14 @@ record LabLimits(long permits, long periodMillis, long burst) {
     private static final long SHORTEST_PERIOD_MILLIS = 500;
     private static final long LONGEST_PERIOD_MILLIS = 60_000;
     private static final Pattern TEXT = Pattern.compile("(\\d{1,6})-(\\d{1,6})-(\\d{1,6})");
+
+    /** What a visitor finds: the limit of the vote, as far as the laboratory can keep it, so that both count alike. */
+    static LabLimits like(Limit vote) {
+        long permits = Math.max(1, Math.min(vote.permits(), Limit.MAX_LOG_PERMITS));
+        long periodMillis = vote.periodMicros() / 1_000;
+        return new LabLimits(
+                permits, Math.max(SHORTEST_PERIOD_MILLIS, Math.min(periodMillis, LONGEST_PERIOD_MILLIS)), permits);
+    }
 
     /**
      * Limits from a request.

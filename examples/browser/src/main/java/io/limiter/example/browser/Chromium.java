@@ -1,4 +1,4 @@
-package io.limiter.example.site;
+package io.limiter.example.browser;
 
 import java.io.File;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.limiter.example.site;
+package io.limiter.example.browser;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -20,8 +20,8 @@ import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.logging.LogType;
 
-/** The page in a browser of a certain size. */
-final class OpenPage implements AutoCloseable {
+/** The page in a browser of a certain size. Screenshots go to {@code target/screenshots}. */
+public final class OpenPage implements AutoCloseable {
     private static final Path SCREENSHOTS = Path.of("target", "screenshots");
     private static final Pattern URL = Pattern.compile("\"url\":\"((?:https?|wss?|ftp)://[^\"]*)\"");
 
@@ -42,70 +42,79 @@ final class OpenPage implements AutoCloseable {
     private final ChromeDriver driver;
     private final String home;
 
-    OpenPage(Path profile, String home, int width, int height) throws IOException {
+    /** Opens the page; the profile is an empty folder. */
+    public OpenPage(Path profile, String home, int width, int height) throws IOException {
         this.driver = Chromium.start(profile);
         this.home = home;
         resize(width, height);
         driver.get(home);
     }
 
-    void resize(int width, int height) {
+    /** Another size; below 500 pixels it is a phone. */
+    public void resize(int width, int height) {
         boolean phone = width < 500;
         driver.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", height, "deviceScaleFactor", phone ? 2 : 1, "mobile", phone));
     }
 
-    void media(String feature, String value) {
+    /** A preference of the visitor, such as {@code prefers-color-scheme} and {@code dark}. */
+    public void media(String feature, String value) {
         driver.executeCdpCommand(
                 "Emulation.setEmulatedMedia", Map.of("features", List.of(Map.of("name", feature, "value", value))));
     }
 
-    WebElement find(String selector) {
+    /** The first element of a selector. */
+    public WebElement find(String selector) {
         return driver.findElement(By.cssSelector(selector));
     }
 
-    List<WebElement> findAll(String selector) {
+    /** All elements of a selector. */
+    public List<WebElement> findAll(String selector) {
         return driver.findElements(By.cssSelector(selector));
     }
 
     /** Presses what can be pressed: it is there, and not covered by anything. */
-    void press(String selector) {
+    public void press(String selector) {
         WebElement element = find(selector);
         script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", element);
         element.click();
     }
 
-    String text(String selector) {
+    /** What is written in the first element of a selector. */
+    public String text(String selector) {
         return String.valueOf(script("return document.querySelector(arguments[0]).textContent", selector))
                 .strip();
     }
 
-    void await(String what, BooleanSupplier condition) {
+    /** Waits for at most a minute. */
+    public void await(String what, BooleanSupplier condition) {
         Await.until(Duration.ofSeconds(60), what, condition);
     }
 
-    String script(String text, Object... arguments) {
+    /** Runs a script; returns what it returns, as text. */
+    public String script(String text, Object... arguments) {
         return String.valueOf(driver.executeScript(text, arguments));
     }
 
-    long number(String text, Object... arguments) {
+    /** Runs a script that returns a whole number. */
+    public long number(String text, Object... arguments) {
         return Long.parseLong(script(text, arguments));
     }
 
-    /** Pixels of a lane's plot that have the colour, {@code --denied} say. */
-    long pixels(String algorithm, String colour) {
-        return number(PIXELS, find("[data-algorithm='" + algorithm + "'] canvas"), colour);
+    /** Pixels of a canvas that have the colour of a custom property, {@code --denied} say. */
+    public long pixels(String canvas, String colour) {
+        return number(PIXELS, find(canvas), colour);
     }
 
-    /** The first number of a text of a lane. */
-    long number(String algorithm, String part) {
-        Matcher digits = Pattern.compile("\\d+").matcher(text("[data-algorithm='" + algorithm + "'] " + part));
+    /** The first whole number of a text; -1 where there is none. */
+    public long figure(String selector) {
+        Matcher digits = Pattern.compile("\\d+").matcher(text(selector));
         return digits.find() ? Long.parseLong(digits.group()) : -1;
     }
 
     /** Nothing is wider than the page, here and a bit narrower, and what is pressed is high enough for a finger. */
-    void everythingFits(int width, int height) {
+    public void everythingFits(int width, int height) {
         for (int narrow : List.of(width, width == 390 ? 360 : 1024)) {
             resize(narrow, height);
             assertEquals(narrow, number("return document.documentElement.scrollWidth"), "no sideways scrolling");
@@ -120,12 +129,12 @@ final class OpenPage implements AutoCloseable {
     }
 
     /** All of the page, in one picture. */
-    void screenshot(String name) throws IOException {
+    public void screenshot(String name) throws IOException {
         screenshot(name, "html");
     }
 
     /** A part of the page with a margin around it. */
-    void screenshot(String name, String selector) throws IOException {
+    public void screenshot(String name, String selector) throws IOException {
         driver.executeScript("scrollTo(0, 0)");
         Object clip = driver.executeScript("""
                 const margin = arguments[0] === 'html' ? 0 : 16;
@@ -144,18 +153,17 @@ final class OpenPage implements AutoCloseable {
      *
      * @param expected parts of other lines that are right
      */
-    List<String> complaints(String... expected) {
+    public List<String> complaints(String... expected) {
         return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .map(Object::toString)
-                .filter(line -> !line.contains(
-                        "/api/votes - Failed to load resource: the server responded with a status of 429"))
+                .filter(line -> !line.contains(" - Failed to load resource: the server responded with a status of 429"))
                 .filter(line -> !line.contains("Canvas2D: Multiple readback operations"))
                 .filter(line -> Arrays.stream(expected).noneMatch(line::contains))
                 .toList();
     }
 
     /** Every address that the page has asked for, elsewhere than here. */
-    List<String> foreignAddresses() {
+    public List<String> foreignAddresses() {
         return driver.manage().logs().get(LogType.PERFORMANCE).getAll().stream()
                 .map(entry -> entry.getMessage())
                 .filter(message -> message.contains("Network.requestWillBeSent"))
@@ -166,7 +174,8 @@ final class OpenPage implements AutoCloseable {
                 .toList();
     }
 
-    ChromeDriver driver() {
+    /** The browser. */
+    public ChromeDriver driver() {
         return driver;
     }
 

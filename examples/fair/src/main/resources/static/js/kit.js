@@ -1,0 +1,131 @@
+const NAME = 'fair-visitor';
+
+async function call(method, path, body) {
+  const options = { method, cache: 'no-store', headers: {} };
+  if (body !== undefined) {
+    options.headers['Content-Type'] = 'application/json';
+    options.body = JSON.stringify(body);
+  }
+  const response = await fetch(path.replace(/^\//, ''), options).catch(() => { throw new Error('The server does not answer.'); });
+  const text = await response.text();
+  const answer = text === '' ? null : JSON.parse(text);
+  if (!response.ok) {
+    const problem = new Error((answer && (answer.detail || answer.title)) || `The server answered ${response.status}.`);
+    problem.status = response.status;
+    problem.retryAfter = Number(response.headers.get('Retry-After')) || 0;
+    if (problem.status === 429) { problem.message = `This page is limited too. Go on in ${problem.retryAfter} s.`; }
+    throw problem;
+  }
+  return answer;
+}
+
+/** A call without a panel. */
+export const post = (path, body = {}) => call('POST', path, body);
+
+/** The visitor's name, made up where there is none. */
+export function visitor() {
+  return localStorage.getItem(NAME) || setVisitor('');
+}
+
+/** Sets it; returns what it is now. */
+export function setVisitor(wanted) {
+  const name = wanted.trim() || `guest-${Math.random().toString(36).slice(2, 6)}`;
+  localStorage.setItem(NAME, name);
+  return name;
+}
+
+function box(kind, ...content) {
+  const element = document.createElement('div');
+  element.className = kind;
+  element.append(...content);
+  return element;
+}
+
+/** What a panel works with. */
+export function kitFor(panel, said, draw) {
+  const timers = [];
+  let closed = false;
+  const say = (text, kind = 'good') => {
+    said.dataset.kind = kind;
+    // Said again where it is the same text, so that a screen reader hears it again.
+    said.textContent = '';
+    said.textContent = text;
+    const { top, bottom } = said.getBoundingClientRect();
+    if (text && (top < 0 || bottom > innerHeight)) { said.scrollIntoView({ block: 'nearest' }); }
+  };
+  const button = (label, onClick, kind = '') => {
+    const element = document.createElement('button');
+    element.type = 'button';
+    element.className = kind;
+    element.textContent = label;
+    element.addEventListener('click', async () => {
+      element.disabled = true;
+      try {
+        await onClick();
+      } catch (problem) {
+        say(problem.message, 'bad');
+      } finally {
+        element.disabled = false;
+        kit.refresh();
+      }
+    });
+    return element;
+  };
+  const kit = {
+    get: (path) => call('GET', path),
+    post,
+    refresh: async () => {
+      try {
+        const picture = await call('GET', `/api/redis/${panel.id}`);
+        if (!closed) { draw(picture); }
+      } catch (problem) {
+        // It is asked for again in a moment; what was drawn stays.
+      }
+    },
+    row: (...elements) => box('row', ...elements),
+    field: (label, value, attributes = {}) => {
+      const element = document.createElement('label');
+      const input = document.createElement('input');
+      Object.assign(input, attributes, { value });
+      element.className = 'field';
+      element.append(label, input);
+      element.input = input;
+      return element;
+    },
+    numbers: (values) => box('numbers', ...Object.entries(values).map(([name, value]) => {
+      const figure = document.createElement('b');
+      figure.textContent = value;
+      return box('number', figure, name);
+    })),
+    table: (rows, columns) => {
+      const table = document.createElement('table');
+      const head = table.createTHead().insertRow();
+      const headings = Array.isArray(columns) ? Object.fromEntries(columns.map((name) => [name, name])) : columns || {};
+      for (const heading of Object.values(headings)) {
+        const cell = document.createElement('th');
+        cell.scope = 'col';
+        cell.textContent = heading;
+        head.append(cell);
+      }
+      const body = table.createTBody();
+      for (const row of rows) {
+        const line = body.insertRow();
+        for (const name of Object.keys(headings)) { line.insertCell().textContent = row[name] ?? ''; }
+      }
+      return box('scrolls', table);
+    },
+    every: (millis, fn) => {
+      timers.push(setInterval(() => { if (!document.hidden) { Promise.resolve(fn()).catch(() => {}); } }, millis));
+    },
+    close: () => {
+      closed = true;
+      timers.forEach(clearInterval);
+    },
+    /** (label, onClick, 'quiet' for one that matters less). */
+    button,
+    breaks: (label, onClick) => button(label, onClick, 'breaks'),
+    say,
+    get visitor() { return visitor(); },
+  };
+  return kit;
+}

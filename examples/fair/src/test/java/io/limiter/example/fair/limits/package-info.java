@@ -1,0 +1,5 @@
+/** Four limiters. */
+@NullMarked
+package io.limiter.example.fair.limits;
+
+import org.jspecify.annotations.NullMarked;

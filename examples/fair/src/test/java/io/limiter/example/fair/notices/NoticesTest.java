@@ -1,0 +1,160 @@
+package io.limiter.example.fair.notices;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.example.fair.TestRedis;
+import io.limiter.example.fair.notices.Notice.Kind;
+import io.limiter.kit.Repeats;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RedissonClient;
+
+/** Who gets which notice, in which order, and how often: once. */
+class NoticesTest {
+    private static final Instant NOON = Instant.parse("2026-11-23T12:00:00Z");
+
+    private RedissonClient redisson;
+    private Notices notices;
+
+    @BeforeEach
+    void empty() {
+        redisson = TestRedis.cleared("notices");
+        notices = at(NOON);
+    }
+
+    @Test
+    void personalNoticesAreDeliveredFirstAndEachKindInTheOrderOfPublishing() {
+        for (int i = 1; i <= 11; i++) {
+            notices.publish(null, "global " + i, "");
+        }
+        notices.publish("ada", "personal 12", "");
+        notices.publish("ada", "personal 13", "");
+
+        List<String> delivered = new ArrayList<>();
+        notices.deliverNext().ifPresent(first -> assertEquals(1, first.pushed()));
+        for (var next = notices.deliverNext(); next.isPresent(); next = notices.deliverNext()) {
+            delivered.add(next.get().notice().title());
+        }
+        List<String> expected = new ArrayList<>(List.of("personal 13"));
+        IntStream.rangeClosed(1, 11).forEach(i -> expected.add("global " + i));
+        assertEquals(expected, delivered);
+    }
+
+    @Test
+    void aGlobalNoticeIsPushedToTheActiveAndPulledByTheOthers() {
+        notices.arrive("active");
+        notices.arrive("gone");
+        Notices later = at(NOON.plus(Notices.ACTIVE).minusSeconds(1));
+        later.arrive("active");
+        Notices end = at(NOON.plus(Notices.ACTIVE).plusSeconds(1));
+        end.publish(null, "open", "The poll is open.");
+
+        assertEquals(1, end.deliverNext().orElseThrow().pushed());
+        assertEquals(List.of("open"), titles(end, "active"));
+        assertEquals(List.of(), titles(end, "gone"));
+        assertEquals(1, end.arrive("gone"));
+        assertEquals(List.of("open"), titles(end, "gone"));
+        assertEquals(0, end.arrive("gone"));
+        assertEquals(0, end.arrive("active"));
+        assertEquals(List.of("open"), titles(end, "active"));
+        assertTrue(redisson.getBucket("fair:notices:inbox:gone").remainTimeToLive() > 0);
+    }
+
+    @Test
+    void anInboxHasPersonalNoticesFirstAndThenTheNewest() {
+        notices.arrive("ada");
+        notices.publish("ada", "for you 1", "");
+        notices.publish(null, "all 2", "");
+        notices.publish(null, "all 3", "");
+        notices.publish("ada", "for you 4", "");
+        notices.publish("ben", "not for you", "");
+        while (notices.deliverNext().isPresent()) {}
+
+        assertEquals(List.of("for you 4", "for you 1", "all 3", "all 2"), titles(notices, "ada"));
+        assertEquals(
+                List.of("for you 4", "for you 1"),
+                notices.inbox("ada", 2).stream().map(Notice::title).toList());
+    }
+
+    @Test
+    void aDeliveryThatBeginsAgainChangesNothing() {
+        notices.arrive("ada");
+        notices.arrive("ben");
+        long id = notices.publish(null, "open", "");
+        // A worker dies after it reached one of the two: the notice is still in the queue.
+        new Inboxes(redisson, "fair:notices:").push(List.of("ada"), id, Kind.GLOBAL);
+
+        assertEquals(2, notices.deliverNext().orElseThrow().pushed());
+        assertEquals(List.of("open"), titles(notices, "ada"));
+        assertEquals(List.of("open"), titles(notices, "ben"));
+        assertTrue(notices.deliverNext().isEmpty());
+    }
+
+    @Test
+    void votersWhoArriveDuringADeliveryMissNothing() {
+        for (int turn = 0; turn < Repeats.of(3, 60); turn++) {
+            TestRedis.cleared("notices");
+            List<String> voters = IntStream.range(0, 30).mapToObj(i -> "v" + i).toList();
+            List<String> expected = new ArrayList<>();
+            for (int i = 9; i >= 0; i--) {
+                notices.publish(null, "notice " + (9 - i), "");
+                expected.add("notice " + i);
+            }
+            Notices other = at(NOON);
+            voters.parallelStream().forEach(voter -> {
+                notices.arrive(voter);
+                other.deliverNext();
+            });
+            while (notices.deliverNext().isPresent()) {}
+
+            for (String voter : voters) {
+                assertEquals(expected, titles(other, voter), voter);
+            }
+        }
+    }
+
+    @Test
+    void theWaysToWriteAndToReadGiveTheSame() {
+        Inboxes inboxes = new Inboxes(redisson, "fair:notices:");
+        for (int i = 1; i <= 20; i++) {
+            long id = notices.publish(i % 3 == 0 ? "ada" : null, "title " + i, "text " + i);
+            Kind kind = i % 3 == 0 ? Kind.PERSONAL : Kind.GLOBAL;
+            inboxes.push(List.of("ada", "ben"), id, kind);
+            inboxes.pushOneByOne(List.of("cleo"), id, kind);
+        }
+        // One of them expires: its id is left in the inboxes.
+        redisson.getMap("fair:notices:notice:20").delete();
+        List<Notice> read = inboxes.read("ada", 100);
+
+        assertEquals(19, read.size());
+        assertEquals(new Notice(18, Kind.PERSONAL, "title 18", "text 18"), read.get(0));
+        assertEquals(new Notice(19, Kind.GLOBAL, "title 19", "text 19"), read.get(6));
+        assertEquals(19, new HashSet<>(read).size());
+        assertEquals(read, inboxes.readPipelined("ada", 100));
+        assertEquals(read, inboxes.readOneByOne("ada", 100));
+        assertEquals(read, inboxes.read("ben", 100));
+        assertEquals(read, inboxes.read("cleo", 100));
+        assertEquals(read.subList(0, 4), inboxes.read("ada", 4));
+        assertEquals(read.subList(0, 4), inboxes.readPipelined("ada", 4));
+        assertEquals(List.of(), inboxes.read("nobody", 4));
+        assertEquals(List.of(), inboxes.readPipelined("nobody", 4));
+        inboxes.delete(List.of("ada"));
+        assertEquals(List.of(), inboxes.readOneByOne("ada", 4));
+    }
+
+    private static List<String> titles(Notices notices, String voter) {
+        return notices.inbox(voter, 100).stream().map(Notice::title).toList();
+    }
+
+    private Notices at(Instant instant) {
+        return new Notices(redisson, Clock.fixed(instant, ZoneOffset.UTC));
+    }
+}

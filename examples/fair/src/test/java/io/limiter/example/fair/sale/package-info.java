@@ -1,0 +1,5 @@
+/** The sale of tickets. */
+@NullMarked
+package io.limiter.example.fair.sale;
+
+import org.jspecify.annotations.NullMarked;
