@@ -63,23 +63,23 @@ function start(card) {
       show('The server does not answer.');
       return;
     }
-    const said = [...codes].sort().map(([status, times]) => (times > 1 ? `${times} × ${status}` : `${status}`)).join(', ');
+    const summary = [...codes].sort().map(([status, times]) => (times > 1 ? `${times} × ${status}` : `${status}`)).join(', ');
     const wait = Math.max(...answers.map(({ retryAfter }) => retryAfter));
     if (wait > 0) {
-      countDown(said, Date.now() + wait * 1000);
+      countDown(summary, Date.now() + wait * 1000);
     } else {
-      show(`${said}.`);
+      show(`${summary}.`);
     }
   }
 
-  function countDown(said, end) {
+  function countDown(summary, end) {
     const step = () => {
       const left = Math.ceil((end - Date.now()) / 1000);
       if (left > 0) {
-        show(`${said}. Retry-After: ${left} s`);
+        show(`${summary}. Retry-After: ${left} s`);
         timer = setTimeout(step, 200);
       } else {
-        show(`${said}. Go again now.`);
+        show(`${summary}. Go again now.`);
       }
     };
     clearTimeout(timer);

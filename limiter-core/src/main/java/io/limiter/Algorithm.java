@@ -5,9 +5,10 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * How a {@link Limit} is kept: what one algorithm demands of a limit, and what can be said of it without its state. Each
- * has one meaning, written twice: as a Lua script that Redis runs (found by its name) and as a state class of this JVM.
- * {@code docs/algorithms.md} shows each of them as a timeline.
+ * How a {@link Limit} is counted: what one algorithm requires of a limit, and its properties that do not depend on
+ * state. Each algorithm is implemented twice: as a Lua script that Redis runs (found by its name) and as a state class
+ * of this JVM.
+ * {@code docs/algorithms} shows each of them as a timeline.
  */
 public enum Algorithm {
     /**
@@ -29,12 +30,12 @@ public enum Algorithm {
     SLIDING_LIST("sliding-list", true, false),
 
     /**
-     * The same exact log, kept as a sorted set with one member a permit: larger, but a call asked again with its request
+     * The same exact log, kept as a sorted set with one member a permit: larger, but a call repeated with its request
      * id is charged once.
      */
     SLIDING_ZSET("sliding-zset", true, true),
 
-    /** Permits refill continuously, up to a burst. Two numbers of state whatever the limit is. */
+    /** Permits refill continuously, up to a burst. The state is two numbers, whatever the limit is. */
     TOKEN_BUCKET("token-bucket", false, false) {
         @Override
         public boolean hasBurst() {
@@ -74,7 +75,7 @@ public enum Algorithm {
             return limit.with(share, period, Math.min(burst, MAX_EXACT / parts));
         }
 
-        /** The time in which all of it flows in, so that quota by window is its lasting rate. */
+        /** The time in which an empty bucket refills, so that quota by window is its long-term rate. */
         @Override
         public long windowSeconds(Limit limit) {
             if (limit.permits() == 0) {
@@ -110,8 +111,9 @@ public enum Algorithm {
     },
 
     /**
-     * No quota, but what follows when the other limits of its policy deny a key again and again: so many denials within the period
-     * block the key, for longer each time ({@link BlockTerms}). Allowed calls change nothing. A policy has at most one.
+     * Not a quota: blocks a key that the other limits of its policy deny repeatedly. When the number of denials within
+     * the period reaches the permits, the key is blocked, for longer each time ({@link BlockTerms}). Allowed calls
+     * change nothing. A policy has at most one.
      */
     BLOCK("block", false, true) {
         @Override
@@ -139,7 +141,7 @@ public enum Algorithm {
             }
         }
 
-        /** A share of the limit denies as often as the whole one to the same caller. */
+        /** Not divided: a share of the limits denies the same caller as often as the whole ones. */
         @Override
         Limit share(Limit limit, long instances) {
             return limit;
@@ -147,10 +149,10 @@ public enum Algorithm {
     },
 
     /**
-     * A stock that {@linkplain Charge#member() members} draw from: so many in all, at most so many each (the burst), between
-     * two times ({@link AllotmentTerms}; without them always). Nothing comes back by itself, other than holds that were not
-     * confirmed within the period; a period of {@link Limit#MAX_PERIOD_MICROS} is no hold. At most
-     * {@value Limit#MAX_LOG_PERMITS} permits. A call asked again with its request id gets the same answer.
+     * A stock that {@linkplain Charge#member() members} draw from: a number in all, at most the burst for each member,
+     * between two times ({@link AllotmentTerms}; without them always). Nothing refills, except that holds end if they
+     * are not confirmed within the period; a period of {@link Limit#MAX_PERIOD_MICROS} is no hold. At most
+     * {@value Limit#MAX_LOG_PERMITS} permits. A call repeated with its request id gets the same answer.
      */
     ALLOTMENT("allotment", false, true) {
         @Override
@@ -193,7 +195,7 @@ public enum Algorithm {
             throw new IllegalStateException("instances can't sell parts of one stock: " + limit);
         }
 
-        /** Nothing comes back within any time. */
+        /** Nothing refills. */
         @Override
         public long windowSeconds(Limit limit) {
             return 0;
@@ -223,12 +225,12 @@ public enum Algorithm {
         return false;
     }
 
-    /** Whether a call that comes again with its request id is charged once. */
+    /** Whether a call that is repeated with its request id is charged once. */
     public boolean takesRequestIds() {
         return requestIds;
     }
 
-    /** Whether it grants permits. A {@link #BLOCK} does not: while it lets calls pass, it is nothing that clients can use up. */
+    /** Whether it grants permits. A {@link #BLOCK} does not: clients can't use it up. */
     public boolean isQuota() {
         return true;
     }
@@ -238,7 +240,7 @@ public enum Algorithm {
         return false;
     }
 
-    /** Whether equal plain charges of one key can be decided in one step: so many of them granted, in order of arrival. */
+    /** Whether equal plain charges of one key can be decided in one step: the first ones are granted, in order of arrival. */
     public boolean isCombinable() {
         return true;
     }
@@ -250,25 +252,25 @@ public enum Algorithm {
 
     /**
      * Whether a denial proves that each later call of the same or a higher cost is denied too until its {@code retryAfter}
-     * has passed, other than a call that comes again with its request id.
+     * has passed, except a call that is repeated with its request id.
      */
     public boolean isDenialLasting() {
         return true;
     }
 
-    /** Whether instances can each decide by a part of a limit, or guess, while they can't ask: {@link FailureMode}. */
+    /** Whether instances can each decide by a share of a limit while Redis is unreachable: {@link FailureMode}. */
     public boolean isShareable() {
         return true;
     }
 
-    /** What identifies the state of a limit that nobody named. */
+    /** What identifies the state of a limit without a name. */
     String identity(long periodMicros) {
         return Long.toString(periodMicros);
     }
 
     /**
-     * The window of a limit in the words of the response fields: whole seconds in which all of its quota comes back; 0 where
-     * no number of whole seconds would be true.
+     * The window of a limit for the response fields: whole seconds in which all of its quota is available again; 0 if
+     * no whole number of seconds is correct.
      */
     public long windowSeconds(Limit limit) {
         // Rounded down it would promise too much (and 0 is no window), rounded up too little.
@@ -288,7 +290,7 @@ public enum Algorithm {
         }
     }
 
-    /** A limit of at least 1 permit divided among so many instances, for {@link FailureMode#LOCAL}; at least 1 permit. */
+    /** A limit of at least 1 permit divided among this number of instances, for {@link FailureMode#LOCAL}; at least 1 permit. */
     Limit share(Limit limit, long instances) {
         long share = Math.max(1, limit.permits() / instances);
         return limit.with(share, limit.periodMicros(), share);
@@ -307,7 +309,7 @@ public enum Algorithm {
             }
         }
         throw new IllegalArgumentException(
-                "'" + text + "' is no algorithm (nor burst B, aligned ZONE or name X); write one of "
+                "'" + text + "' is not an algorithm (nor burst B, aligned ZONE or name X); write one of "
                         + Arrays.stream(values())
                                 .filter(Algorithm::isQuota)
                                 .map(Algorithm::text)

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Decides where the data is. The one seam behind a {@link RateLimiter}; state never crosses it. Implementations are
+ * Decides where the state is. The one interface behind a {@link RateLimiter}; state never crosses it. Implementations are
  * thread-safe, exact for each key under any concurrency, and take the time from a clock of their own.
  *
  * <p>A stage completes exceptionally with {@link BackendException} when there is no decision, at the latest when the
@@ -13,13 +13,16 @@ import java.util.concurrent.CompletionStage;
  * be short and must not block.
  */
 public interface Backend extends AutoCloseable {
-    /** A backend that finds once what is the same for all calls to a policy. */
+    /** A backend that prepares once what is the same for all calls to a policy. */
     interface PerPolicy extends Backend {
-        /** What decides calls to this policy. May be kept as long as the policy is asked. It asks nobody, and does not fail. */
+        /**
+         * Returns what decides calls to this policy, which may be kept as long as the policy is used. Calls no server
+         * and does not fail.
+         */
         Decider decider(Policy policy);
     }
 
-    /** Decides calls to one policy, for threads that wait. Thread-safe. */
+    /** Decides calls to one policy, for threads that wait for the decision. Thread-safe. */
     @FunctionalInterface
     interface Decider {
         /**
@@ -84,19 +87,19 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
-     * Announces a policy that the application has, other than one that it makes while it runs, for one client for
-     * instance. A backend in this JVM reserves a part of its memory for it, so that no flood of keys under other policies
-     * takes it. To announce a policy again does nothing.
+     * Announces a permanent policy of the application, as opposed to one made at run time, for example for one client.
+     * A backend in this JVM reserves a part of its memory for it, which a flood of keys under other policies can't
+     * take. Announcing a policy again has no effect.
      */
     default void announce(Policy policy) {}
 
-    /** Takes an announcement back: the application has no such policy any more. State stays as long as it counts. */
+    /** Withdraws an announcement: the application does not have this policy any more. State stays as long as it counts. */
     default void retract(Policy policy) {}
 
     /** Forgets what the key used of all limits of the policy. */
     CompletionStage<Void> reset(Policy policy, PartitionKey key);
 
-    /** How it is at this moment. It asks nobody, and so never blocks. */
+    /** Its current state. Calls no server, so it never blocks. */
     default BackendHealth health() {
         return BackendHealth.WELL;
     }

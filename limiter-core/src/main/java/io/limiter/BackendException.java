@@ -8,24 +8,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The backend gave no decision. Whether it counted is unknown. Its message begins with a code of {@code
- * docs/diagnostics.md} and holds neither keys nor arguments, which are client data; those may stand in the cause. It has no
- * stack trace of its own: while a backend is away there is one for each call.
+ * docs/diagnostics.md} and contains no keys or arguments, which are client data; the cause may contain them. It has no
+ * stack trace: while a backend is unreachable, every call makes one.
  */
 public class BackendException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /** Why there is no decision. */
     public enum Kind {
-        /** An outage: the backend is away, or says that it can't decide for now. */
+        /** An outage: the backend is unreachable, or replies that it can't decide for now. */
         UNAVAILABLE,
-        /** No answer came in time; whether the backend is away or was only slow is not known yet. */
+        /** No answer came in time; whether the backend is unreachable or only slow is not known yet. */
         LATE,
         /**
-         * The backend works, and this JVM asks more of it than it answers in time. No outage: who sends too many calls must
-         * not get past the limits by it.
+         * The backend works, but it or this JVM is overloaded. Not an outage: a client that sends too many calls must
+         * not escape the limits that way.
          */
         OVERLOADED,
-        /** A mistake that waiting won't mend: foreign data under a key, a missing permission, a script that fails. */
+        /** A fault that waiting does not fix: foreign data under a key, a missing permission, a script that fails. */
         FAULT
     }
 
@@ -47,7 +47,7 @@ public class BackendException extends RuntimeException {
         return kind;
     }
 
-    /** What a failure is to callers. */
+    /** The exception that callers get for a failure. */
     static BackendException of(Throwable thrown) {
         Throwable cause = thrown;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)

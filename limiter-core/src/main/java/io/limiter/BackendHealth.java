@@ -6,25 +6,28 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How a backend is at this moment, for people who operate it. Immutable; asking for it asks no server.
+ * The current state of a backend, for operators. Immutable; getting it calls no server.
  *
- * @param servers how each server is that decides, by the name that messages give it; empty where this JVM decides
- * @param findings what an operator should know now, each as one line that begins with a code of {@code
- *     docs/diagnostics.md}; empty when all is well
+ * @param servers the state of each server that decides, by its name in messages; empty where this JVM decides
+ * @param findings the current findings, each as one line that begins with a code of {@code docs/diagnostics.md}; empty
+ *     if there are none
  */
 public record BackendHealth(Map<String, State> servers, List<String> findings) {
-    /** Of a backend that needs nobody else. */
+    /** The health of a backend without servers. */
     public static final BackendHealth WELL = new BackendHealth(Map.of(), List.of());
 
-    /** How a server is. */
+    /** The state of a server. */
     public enum State {
         /** It decides. */
         ANSWERS,
-        /** It did not answer in time several times; whether it is away or only slow is being found out. */
+        /** It did not answer in time several times; a probe finds out whether it is unreachable or only slow. */
         SUSPECT,
-        /** It answers, and refuses to decide (its memory is full, it is a replica, a right is missing): the failure modes do. */
+        /**
+         * It answers but can't decide (its memory is full, it is a replica, a permission is missing): the failure modes
+         * answer.
+         */
         REFUSES,
-        /** There is no connection to it, or it answers nobody: the failure modes do. */
+        /** There is no connection to it, or it does not answer: the failure modes answer. */
         AWAY
     }
 
@@ -34,12 +37,12 @@ public record BackendHealth(Map<String, State> servers, List<String> findings) {
         findings = List.copyOf(findings);
     }
 
-    /** Whether a server is away. */
+    /** Whether a server is unreachable. */
     public boolean isAway() {
         return servers.containsValue(State.AWAY);
     }
 
-    /** Whether all servers decide. Where one does not, calls that need it are answered by failure mode. */
+    /** Whether all servers decide. If one does not, the failure modes answer the calls that need it. */
     public boolean isDeciding() {
         return servers.values().stream().allMatch(state -> state == State.ANSWERS);
     }

@@ -13,7 +13,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The limiter on a backend: checks the question, asks, and answers by failure mode when the backend can't. */
+/** The limiter on a backend: checks the charges, calls the backend, and answers by failure mode when the backend can't. */
 final class BackendRateLimiter implements RateLimiter {
     private static final int LAST_ASKED = 256;
 
@@ -24,8 +24,8 @@ final class BackendRateLimiter implements RateLimiter {
     private final Counters counters = new Counters();
     private final Denials denials = new Denials(TimeSource.system());
     /**
-     * The policies that were asked last, found by the object itself, without the hash of a name. Read without
-     * synchronization: a thread that sees an old one, or none, makes its own.
+     * The policies that were used last, found by identity, without the hash of a name. Read without synchronization: a
+     * thread that sees an old entry, or none, makes its own.
      */
     private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
 
@@ -52,7 +52,7 @@ final class BackendRateLimiter implements RateLimiter {
         this.refunds = new Refunds(backend, fallback, waiting);
     }
 
-    /** For those that wait. */
+    /** For calls that wait. */
     private final class Asking implements Waiter.Asker {
         @Override
         public CompletableFuture<Decision> ask(List<Charge> charges) {
@@ -79,7 +79,7 @@ final class BackendRateLimiter implements RateLimiter {
         return counted(decideNow(checked(charges), Backend.Mode.TAKE), false, Runnable::run);
     }
 
-    /** The same as for a list of one charge, by a shorter way. */
+    /** The same as for a list of one charge, on a shorter path. */
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
         int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
@@ -90,7 +90,7 @@ final class BackendRateLimiter implements RateLimiter {
         try {
             decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
-            // Where the question was wrong, this throws too: then no failure mode answers.
+            // If the charges are wrong, this throws too: then no failure mode answers.
             List<Charge> charges = List.of(new Charge(policy, key, permits));
             decision = BackendException.result(failures.whenBackendFails(charges, Backend.Mode.TAKE, failure));
         }
@@ -152,7 +152,7 @@ final class BackendRateLimiter implements RateLimiter {
         return decisions;
     }
 
-    /** What denies nothing must block nobody either: the same policy and key may be asked in earnest too. */
+    /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
     private static List<Charge> withoutBlocks(List<Charge> charges) {
         return charges.stream()
                 .map(one -> one.policy().block() == null
@@ -229,7 +229,7 @@ final class BackendRateLimiter implements RateLimiter {
         both.forEach(Backend::close);
     }
 
-    /** On the calling thread: also the failure mode, and what is logged of it. */
+    /** On the calling thread, including the failure mode and its logging. */
     private Decision decideNow(List<Charge> asked, Backend.Mode mode) {
         try {
             return backend.decideNow(asked, mode);
@@ -240,8 +240,8 @@ final class BackendRateLimiter implements RateLimiter {
 
     private CompletableFuture<Decision> decide(List<Charge> charges, Backend.Mode mode) {
         List<Charge> asked = checked(charges);
-        // Counted by whichever thread found out, a Netty thread say; what listens to the counters is not run on that
-        // one.
+        // Counted by the thread that completed the call, such as a Netty thread; listeners of the counters do not run
+        // on it.
         return answered(asked, mode, ask(asked, mode))
                 .thenApply(
                         mode == Backend.Mode.TAKE
@@ -249,11 +249,11 @@ final class BackendRateLimiter implements RateLimiter {
                                 : BackendRateLimiter::withoutRefund);
     }
 
-    /** What the backend answers, or where it fails the failure mode. */
+    /** The answer of the backend or, if it fails, of the failure mode. */
     private CompletableFuture<Decision> answered(
             List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered) {
         if (!answered.isDone()) {
-            // Not on the thread that found out: that may be the one clock for the deadlines of all others.
+            // Not on the completing thread: that may be the one timer for the deadlines of all others.
             return answered.exceptionallyComposeAsync(
                     failure -> failures.whenBackendFails(asked, mode, failure), executor);
         }
@@ -282,7 +282,7 @@ final class BackendRateLimiter implements RateLimiter {
         return decision;
     }
 
-    /** A look took nothing, so there is nothing to give back. */
+    /** A peek took nothing, so there is nothing to give back. */
     private static Decision withoutRefund(Decision looked) {
         looked.claimRefund();
         return looked;
@@ -299,7 +299,7 @@ final class BackendRateLimiter implements RateLimiter {
     private static List<Charge> checked(List<Charge> charges) {
         List<Charge> checked = List.copyOf(charges);
         if (checked.isEmpty()) {
-            throw new IllegalArgumentException("no charges: give at least one, nobody passes by asking nothing");
+            throw new IllegalArgumentException("no charges; give at least one");
         }
         Set<List<@Nullable Object>> asked = new HashSet<>();
         for (Charge charge : checked) {

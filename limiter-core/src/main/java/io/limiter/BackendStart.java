@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** From what the configuration says of backends to one that runs. */
+/** Starts the backend that the configuration describes. */
 final class BackendStart {
     private static final Logger LOG = DiagnosticLog.of(BackendStart.class);
 
@@ -53,21 +53,21 @@ final class BackendStart {
         }
     }
 
-    /** Several instances on their own grant a multiple of each limit; that must not happen in silence. */
+    /** Several separate instances grant a multiple of each limit, which must be reported. */
     static void warnOfWhatInProcessIgnores(LimiterConfig config) {
         boolean pointsToRedis =
                 !config.redis().addresses().isEmpty() || config.redis().config() != null;
         if (config.backend() == BackendKind.IN_PROCESS && (pointsToRedis || config.instances() > 1)) {
-            LOG.warn("RL-111 the backend is in-process, so each instance grants the whole limits: "
+            LOG.warn("RL-111 the backend is in-process, so each instance grants the full limits: "
                     + (pointsToRedis
-                            ? "limiter.redis.* means nothing beside limiter.backend = in-process; remove that line to share"
+                            ? "limiter.redis.* has no effect with limiter.backend = in-process; remove that line to share"
                                     + " the limits"
-                            : "limiter.instances means nothing without Redis; add limiter.redis.address to share the"
+                            : "limiter.instances has no effect without Redis; add limiter.redis.address to share the"
                                     + " limits"));
         }
     }
 
-    /** Without a secret, anybody who can read the keys in Redis finds short ones by trying. */
+    /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
     static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
         List<String> rules = config.rules().stream()
                 .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
@@ -82,7 +82,7 @@ final class BackendStart {
         }
     }
 
-    /** Whoever changes a period without a name for the limit gives each caller a new quota. */
+    /** Changing the period of a limit without a name gives each caller a new quota. */
     static void warnOfFreshStarts(Policy before, Policy after) {
         List<Limit> gone = before.limits().stream()
                 .filter(limit -> after.limits().stream().noneMatch(limit::hasStateOf))
@@ -92,7 +92,7 @@ final class BackendStart {
                 .toList();
         if (!gone.isEmpty() && !come.isEmpty()) {
             LOG.warn(
-                    "RL-152 policy '{}': {} in place of {} has another state, so callers start afresh; to keep the"
+                    "RL-152 policy '{}': {} replaces {} and has a new state, so callers start with full quota; to keep the"
                             + " state when a period changes, give the limit a name",
                     after.name(),
                     come,
@@ -109,15 +109,15 @@ final class BackendStart {
             LOG.warn(
                     "RL-115 the application's own connection to Redis is used, so {} {}",
                     String.join(", ", ignored),
-                    ignored.size() == 1 ? "means nothing; remove it" : "mean nothing; remove them");
+                    ignored.size() == 1 ? "has no effect; remove it" : "have no effect; remove them");
         }
     }
 
     static Backend redis(RedisSettings settings) {
         if (settings.config() == null && settings.addresses().isEmpty()) {
             throw new IllegalStateException(
-                    "the configuration says no way to Redis, because a client of the caller's was"
-                            + " announced; give the backend on it to Limiter.start(config, backend)");
+                    "the configuration has no Redis address, because the caller announced a client; pass a"
+                            + " backend on it to Limiter.start(config, backend)");
         }
         try {
             RedisBackend.Builder builder = RedisBackend.builder()

@@ -1,8 +1,8 @@
 package io.limiter;
 
 /**
- * How long a {@link Algorithm#BLOCK} lasts. Each block is twice as long as the one before it, up to the longest; when a key was
- * not blocked for as long as the longest block lasts, it begins with the first length again. Immutable.
+ * How long a {@link Algorithm#BLOCK} lasts. Each block is twice as long as the one before it, up to the longest; a key
+ * that was not blocked for as long as the longest block lasts begins with the first length again. Immutable.
  *
  * @param firstMicros the first block, in microseconds, at least 1
  * @param longestMicros the longest block, at least the first and at most {@link Limit#MAX_PERIOD_MICROS}

@@ -20,14 +20,14 @@ public final class CalendarWindow implements Terms {
     private static final long SECOND_MICROS = 1_000_000;
     private static final long HOUR_MICROS = 3_600 * SECOND_MICROS;
     private static final long DAY_MICROS = 24 * HOUR_MICROS;
-    /** What a limit of one week has as its period. */
+    /** The period of a limit of one week. */
     public static final long WEEK_MICROS = 7 * DAY_MICROS;
-    /** What a limit of one month has as its period: the mean of 30.4 days. */
+    /** The period of a limit of one month: the mean of 30.4 days. */
     public static final long MONTH_MICROS = ChronoUnit.MONTHS.getDuration().toSeconds() * SECOND_MICROS;
 
     private final long periodMicros;
     private final ZoneId zone;
-    /** The window in which it was asked last. */
+    /** The window of the last call. */
     private volatile Turns turns = new Turns(0, 0, 0, "");
 
     /** A window and the end of the one after it, in microseconds since 1970. */
@@ -40,7 +40,7 @@ public final class CalendarWindow implements Terms {
                 || periodMicros % HOUR_MICROS == 0 && DAY_MICROS % periodMicros == 0;
         if (!divides && periodMicros != WEEK_MICROS && periodMicros != MONTH_MICROS) {
             throw new IllegalArgumentException(
-                    "a period of " + periodText() + " has no place on the calendar; aligned"
+                    "a period of " + periodText() + " does not fit the calendar; aligned"
                             + " takes whole seconds that divide an hour (15m), hours that divide a day (6h), 1d, 1w and 1month");
         }
         String id = zone.getId();
@@ -50,18 +50,18 @@ public final class CalendarWindow implements Terms {
         }
     }
 
-    /** When the window ends that is open at that time: the first turn later than it. Microseconds since 1970. */
+    /** When the window that is open at that time ends: the first turn after it. Microseconds since 1970. */
     public long nextTurnMicros(long unixMicros) {
         return turns(unixMicros).next;
     }
 
-    /** {@code turns=} and the next two, so that a server whose clock is already past the first one has the right one too. */
+    /** {@code turns=} and the next two turns, so that a server with a clock past the first one has the right one too. */
     @Override
     public String options(long unixMicros) {
         return turns(unixMicros).options;
     }
 
-    /** The longer of the present window and the next one. */
+    /** The longer of the current window and the next one. */
     @Override
     public long periodMicros(long written, long unixMicros) {
         Turns now = turns(unixMicros);
@@ -132,7 +132,7 @@ public final class CalendarWindow implements Terms {
         return isMonth() ? "1month" : periodMicros == WEEK_MICROS ? "1w" : Limit.text(periodMicros);
     }
 
-    /** Another one than that of a window that is not aligned, or elsewhere. */
+    /** Differs from that of a window that is not aligned, or that is in another zone. */
     String identity() {
         return periodText() + "-" + zone.getId().replaceAll("[/:]", ".").replace('+', '_');
     }

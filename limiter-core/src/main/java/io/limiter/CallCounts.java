@@ -9,9 +9,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A few numbers that many threads count up. Exact, and thread-safe. The first threads have numbers of their own, which nobody
- * else writes, so that counting takes no atomic operation: those are what is left of the cost of a decision in this JVM. All other
- * threads share a {@link LongAdder}.
+ * A few counters that many threads increment. Exact and thread-safe. The first threads have counters of their own, so
+ * that they need no atomic operation, which would dominate the cost of a decision in this JVM. All other threads share
+ * a {@link LongAdder}.
  */
 final class CallCounts {
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);

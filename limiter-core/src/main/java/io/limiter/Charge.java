@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Permits of one policy for one key: what a call costs. Immutable.
  *
- * @param policy the policy asked
+ * @param policy the policy to charge
  * @param key whose quota
- * @param permits how many; 0 asks nothing: always allowed, it shows the state
- * @param requestId the call's own id, or null. A call asked again with its id within the period is admitted again and
- *     charged once, so that a retry after a time-out is safe. One id means one call: it must come again with the same
+ * @param permits how many; 0 takes nothing: always allowed, it shows the state
+ * @param requestId the call's own id, or null. A call repeated with its id within the period is admitted again and
+ *     charged once, so that a retry after a time-out is safe. One id means one call: it must be repeated with the same
  *     permits (an allotment denies other ones). Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET} or
- *     {@link Algorithm#ALLOTMENT}. It comes from the caller of this
- *     interface and must never be read from an untrusted request: who can repeat an id passes for free
+ *     {@link Algorithm#ALLOTMENT}. It must never be read from an untrusted request: a client that can repeat an id is
+ *     admitted for free
  * @param member what the call does or is done with, for algorithms that count members
- *     ({@link Algorithm#takesMembers()}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too: the
- *     missing one, which an empty {@linkplain PartitionKey.Builder#addStandIn stand-in} is as well
+ *     ({@link Algorithm#takesMembers()}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too, the
+ *     missing one, which is also that of an empty {@linkplain PartitionKey.Builder#addStandIn stand-in}
  */
 public record Charge(
         Policy policy,
@@ -72,7 +72,10 @@ public record Charge(
         return requestId == null && member == null;
     }
 
-    /** Whether another charge asks the same quota for the same: its policy has the same name, its key and member are equal. */
+    /**
+     * Whether another charge uses the same quota for the same member: the name of its policy, its key and its member
+     * are equal.
+     */
     public boolean isToSame(Charge other) {
         return key.equals(other.key)
                 && policy.name().equals(other.policy.name())
@@ -85,12 +88,13 @@ public record Charge(
     }
 
     /**
-     * The member as states keep it: at most {@value #MAX_MEMBER} characters of printable ASCII without spaces and braces, a
+     * The member as states store it: at most {@value #MAX_MEMBER} characters of printable ASCII without spaces and
+     * braces, a
      * hash of a longer encoding; empty for the missing member.
      */
     public String memberText() {
         String text = member == null ? "" : member.canonical();
-        // As a stand-in: no member of one part has the hash of one of several.
+        // As a stand-in, so that no member of one part has the hash of one of several parts.
         return text.length() <= MAX_MEMBER
                 ? text
                 : PartitionKey.builder().addStandIn(text).build().canonical();

@@ -14,17 +14,17 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /**
- * How many calls a limiter has decided, by policy and where the decision came from. Never by client, so its size is that of
- * the configuration. Thread-safe; the numbers only grow, from 0 when the limiter is made. Looks are not counted.
+ * How many calls a limiter has decided, by policy and source of the decision. Never by client, so its size is that of
+ * the configuration. Thread-safe; the numbers start at 0 when the limiter is made and only grow. Peeks are not counted.
  *
  * <p>A call that is charged to several policies counts once for each of them that allowed or denied it. A policy that would
  * have allowed a call that another one denied was not charged, and counts nothing.
  */
 public final class Counters {
-    /** A policy beyond so many is counted under {@link #OTHERS}: names made up at run time must not fill the memory. */
+    /** Further policies are counted under {@link #OTHERS}, so that names made at run time can't fill the memory. */
     static final int MOST_POLICIES = 1_000;
 
-    /** Where policies are counted of which there are too many. */
+    /** The name under which policies beyond the maximum are counted. */
     public static final String OTHERS = "*";
 
     private static final Logger LOG = DiagnosticLog.of(Counters.class);
@@ -41,19 +41,20 @@ public final class Counters {
     }
 
     /**
-     * Tells each policy's name as soon as it decides something for the first time: at once those that already have, so that
-     * none is missed, and each one once. The listener is called on the thread of a blocking caller or on the limiter's executor,
-     * never on a thread that reads Redis' answers, so it may ask the limiter. What it throws is logged.
+     * Reports the name of each policy, once, as soon as it decides something for the first time; policies that already
+     * have are reported at once. The listener is called on the thread of a blocking caller or on the limiter's
+     * executor,
+     * never on a thread that reads Redis' answers, so it may call the limiter. Exceptions that it throws are logged.
      */
     public void onPolicy(Consumer<String> listener) {
-        Set<String> told = ConcurrentHashMap.newKeySet();
+        Set<String> reported = ConcurrentHashMap.newKeySet();
         Consumer<String> once = name -> {
-            if (told.add(name)) {
+            if (reported.add(name)) {
                 listener.accept(name);
             }
         };
         listeners.add(once);
-        policies().forEach(name -> tell(once, name));
+        policies().forEach(name -> report(once, name));
     }
 
     /** How many calls the policy allowed by a decision of this source. */
@@ -100,7 +101,7 @@ public final class Counters {
         }
         Charge last = null;
         for (LimitOutcome outcome : decision.outcomes()) {
-            // The outcomes of one charge stand together, so a charge that two limits deny counts once.
+            // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
                 row(last.policy().name(), executor).count(decision);
@@ -111,7 +112,7 @@ public final class Counters {
         }
     }
 
-    /** Where the policy is counted. The executor runs the listeners, where it is new. */
+    /** The counts of the policy. The executor runs the listeners if it is new. */
     Row row(String policy, Executor executor) {
         Row row = rows.get(policy);
         if (row != null) {
@@ -125,7 +126,7 @@ public final class Counters {
         }
         for (Consumer<String> listener : listeners) {
             try {
-                executor.execute(() -> tell(listener, name));
+                executor.execute(() -> report(listener, name));
             } catch (RejectedExecutionException closed) {
                 LOG.debug("the limiter's executor is closed; a listener of the counters misses policy '{}'", name);
             }
@@ -133,14 +134,11 @@ public final class Counters {
         return fresh;
     }
 
-    private static void tell(Consumer<String> listener, String policy) {
+    private static void report(Consumer<String> listener, String policy) {
         try {
             listener.accept(policy);
         } catch (RuntimeException failed) {
-            LOG.warn(
-                    "a listener of the counters failed at policy '{}'; its numbers are counted all the same",
-                    policy,
-                    failed);
+            LOG.warn("a listener of the counters failed at policy '{}'; its counts are not affected", policy, failed);
         }
     }
 

@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a list of charges, all-or-nothing: allowed or not, what each limit says, and where the answer comes from.
- * Thread-safe; what it says never changes.
+ * The answer to a list of charges, all-or-nothing: allowed or not, the outcome of each limit, and the source of the
+ * answer. Thread-safe; its answer never changes.
  */
 public final class Decision {
     /** Where a decision comes from. */
@@ -19,20 +19,21 @@ public final class Decision {
         /** This JVM decided, as the backend of choice. */
         IN_PROCESS,
         /**
-         * An earlier denial of Redis, to a call of the same or a lower cost, still holds, so Redis was not asked. There are
-         * outcomes only for the limits that are known to deny. Their times are what is left of them; {@code retryAfter} of a
-         * higher cost can be longer, and there can be more quota than {@code remaining}. So is the denial of a call that waited,
-         * or would have to, behind others for whose limit that holds: it did not ask the backend.
+         * An earlier denial by Redis, of a call with the same or a lower cost, is still valid, so Redis was not called.
+         * There are outcomes only for the limits that are known to deny. Their times are the remaining ones; {@code
+         * retryAfter} of a higher cost can be longer, and there can be more quota than {@code remaining}. Also the
+         * source of the denial of a call that waited, or would have to wait, behind others for a limit that is known to
+         * deny.
          */
         CACHED_DENIAL,
-        /** The backend could not answer and the policy says {@link FailureMode#ALLOW}. */
+        /** The backend could not answer and the policy has {@link FailureMode#ALLOW}. */
         FAILED_OPEN,
-        /** The backend could not answer and the policy says {@link FailureMode#DENY}. */
+        /** The backend could not answer and the policy has {@link FailureMode#DENY}. */
         FAILED_CLOSED,
         /** The backend could not answer and this JVM decided with its share: {@link FailureMode#LOCAL}. */
         LOCAL_FALLBACK;
 
-        /** Whether the numbers are those of the limit itself, fit to be told to a client. */
+        /** Whether the numbers are those of the limit itself, so that they can be sent to a client. */
         public boolean isExact() {
             return this == REDIS || this == IN_PROCESS || this == CACHED_DENIAL;
         }
@@ -43,15 +44,15 @@ public final class Decision {
     private final Source source;
 
     /**
-     * A {@link LimitOutcome} where one limit of one charge says it all, an array of them for the limits of one charge, else
-     * {@link Several}. One reference, because decisions are made for each request and are often kept until its end.
+     * A {@link LimitOutcome} for one limit of one charge, an array of them for the limits of one charge, else {@link
+     * Several}. One reference, because decisions are made for each request and are often kept until its end.
      */
     private final Object said;
 
     private final boolean allowed;
     private boolean refunded;
 
-    /** What several charges were answered, or nobody counted, so that there are no outcomes. */
+    /** The answer to several charges, or one without outcomes because nothing was counted. */
     private record Several(List<Charge> charges, LimitOutcome[] outcomes) {}
 
     private Decision(Source source, boolean allowed, Object said) {
@@ -73,7 +74,7 @@ public final class Decision {
     /**
      * A decision about one charge to a policy of several limits.
      *
-     * @param outcomes one for each limit, in their order; kept, so not to be changed any more
+     * @param outcomes one for each limit, in their order; kept, so it must not be changed afterwards
      */
     public static Decision ofOneCharge(Source source, LimitOutcome... outcomes) {
         Objects.checkIndex(0, outcomes.length);
@@ -85,7 +86,7 @@ public final class Decision {
         return new Decision(source, outcome.allowed(), outcome);
     }
 
-    /** What the failure mode says where nobody counted. */
+    /** The answer of the failure mode, where nothing was counted. */
     static Decision failed(boolean open, List<Charge> charges) {
         return new Decision(
                 open ? Source.FAILED_OPEN : Source.FAILED_CLOSED, open, new Several(charges, new LimitOutcome[0]));
@@ -96,7 +97,7 @@ public final class Decision {
         return of(Source.LOCAL_FALLBACK, asked, outcomes());
     }
 
-    /** Whether the call may pass. */
+    /** Whether the call is allowed. */
     public boolean allowed() {
         return allowed;
     }
@@ -106,7 +107,7 @@ public final class Decision {
         return source;
     }
 
-    /** The charges asked, in their order. */
+    /** The charges, in their order. */
     public List<Charge> charges() {
         return said instanceof Several several
                 ? several.charges
@@ -114,14 +115,15 @@ public final class Decision {
     }
 
     /**
-     * What each limit of each charge says, in their order; only those that are known of a {@link Source#CACHED_DENIAL}. Empty when nobody counted
+     * The outcome of each limit of each charge, in their order; of a {@link Source#CACHED_DENIAL} only the known ones.
+     * Empty if nothing was counted
      * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}).
      */
     public List<LimitOutcome> outcomes() {
         return said instanceof LimitOutcome one ? List.of(one) : List.of(several());
     }
 
-    /** The limits that deny, in their order; empty when allowed or when nobody counted. */
+    /** The limits that deny, in their order; empty if allowed or if nothing was counted. */
     public List<LimitOutcome> violated() {
         return outcomes().stream().filter(outcome -> !outcome.allowed()).toList();
     }
@@ -141,23 +143,23 @@ public final class Decision {
 
     /**
      * The limit that matters most: of a denial the one with the longest retryAfter ({@code never} is the longest), of an
-     * admission the one with the least remaining. The first of them where several are equal. Empty when nobody counted.
+     * admission the one with the least remaining. The first of several equal ones. Empty if nothing was counted.
      */
     public Optional<LimitOutcome> binding() {
         return Optional.ofNullable(bindingOrNull());
     }
 
     /**
-     * Microseconds until the call would pass if nobody else calls: 0 when allowed, {@link LimitOutcome#NEVER} when it
-     * asks for more than a limit can ever grant, also when the backend is unreachable. One second when nobody can know,
-     * because the backend is unreachable.
+     * Microseconds until the call would be allowed if there are no other calls: 0 when allowed, {@link
+     * LimitOutcome#NEVER} when it asks for more than a limit can ever grant, also when the backend is unreachable. One
+     * second when the time is unknown because the backend is unreachable.
      */
     public long retryAfterMicros() {
         if (allowed) {
             return 0;
         }
         LimitOutcome binding = bindingOrNull();
-        // What is too much for a share need not be too much for the whole limit.
+        // A cost above the share may still be below the whole limit.
         if (binding != null && (source != Source.LOCAL_FALLBACK || binding.retryAfterMicros() != LimitOutcome.NEVER)) {
             return binding.retryAfterMicros();
         }
@@ -171,13 +173,13 @@ public final class Decision {
                         charge.policy().limits().stream().anyMatch(limit -> charge.permits() > limit.capacity()));
     }
 
-    /** Time until the call would pass if nobody else calls: zero when allowed, empty when it can never pass. */
+    /** Time until the call would be allowed if there are no other calls: zero when allowed, empty when it never can be. */
     public Optional<Duration> retryAfter() {
         long micros = retryAfterMicros();
         return micros == LimitOutcome.NEVER ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
     }
 
-    /** Permits that the binding limit has left; 0 when nobody counted. */
+    /** Permits that the binding limit has left; 0 if nothing was counted. */
     public long remaining() {
         LimitOutcome binding = bindingOrNull();
         return binding == null ? 0 : binding.remaining();
@@ -201,7 +203,7 @@ public final class Decision {
         return binding;
     }
 
-    /** The outcomes where there is not just one. */
+    /** The outcomes, if there is not exactly one. */
     private LimitOutcome[] several() {
         return said instanceof Several several ? several.outcomes : (LimitOutcome[]) said;
     }

@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum DenialReason {
     /** Its permits are used up, or the call asks for more than there can be. */
     QUOTA,
-    /** Of an {@link Algorithm#ALLOTMENT}: less is left of the stock than was asked for. */
+    /** Of an {@link Algorithm#ALLOTMENT}: the stock has less left than the call asks for. */
     SOLD_OUT,
     /** Of an {@link Algorithm#ALLOTMENT}: the member would have more than one may have. */
     ALREADY_HAD,

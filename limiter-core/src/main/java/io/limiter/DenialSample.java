@@ -4,11 +4,11 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What some of the threads note of denials: those of the present period and of the one before. It finds out whether there are so many
- * that only some are to be noted. Thread-safe.
+ * The denials that some of the threads record: those of the current period and of the one before. Decides whether a
+ * flood requires sampling. Thread-safe.
  */
 final class DenialSample {
-    /** In a flood a denial that is noted counts as so many. */
+    /** The number of denials that a recorded one represents in a flood. */
     static final int SAMPLED = 64;
 
     /** A key is counted for one to two of these. */
@@ -29,7 +29,7 @@ final class DenialSample {
     private int inWindow;
     private boolean busy;
 
-    /** @param keys how many are kept, of each of the two periods */
+    /** @param keys how many keys are kept for each of the two periods */
     DenialSample(int keys, long nowMicros) {
         this.keys = keys;
         this.present = new DeniedKeys(keys);
@@ -39,7 +39,7 @@ final class DenialSample {
     }
 
     /**
-     * Notes a denial, unless another thread notes one at this moment: nobody waits for this.
+     * Records a denial, unless another thread records one at this moment: no thread waits for this.
      *
      * @return how many denials it counted as; 0 if it was left out
      */
@@ -60,7 +60,7 @@ final class DenialSample {
         }
     }
 
-    /** Whether only some denials are to be noted until the next one. Read without the lock, so it can be late. */
+    /** Whether only some denials are recorded now. Read without the lock, so it can be out of date. */
     boolean isBusy() {
         return busy;
     }
@@ -109,7 +109,7 @@ final class DenialSample {
                 continue;
             }
             Charge charge = outcome.charge();
-            // The outcomes of one charge stand together, so a charge that two limits deny counts once.
+            // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
             boolean isSame = charge.equals(last);
             DeniedKeys.Entry entry = present.add(id(charge, shadow), isSame ? 0 : denials);
             // As unsigned numbers NEVER, which is -1, is the longest.

@@ -18,10 +18,11 @@ import org.slf4j.Logger;
 
 /**
  * Which keys are denied: some denials as lines in the log (RL-405, logger {@code io.limiter.Denials}), and the keys that are denied
- * most. The memory is bounded, however many different keys are denied. Thread-safe. Looks are not noted.
+ * most. The memory is bounded, however many different keys are denied. Thread-safe. Peeks are not recorded.
  *
- * <p>Slow floods are counted one by one. Where one thread denies more than about 10 000 calls a second, one denial in about 64 is
- * noted and counts as 64. Two threads do not wait for each other: a denial that meets another one is left out.
+ * <p>Slow floods are counted one by one. Where one thread denies more than about 10 000 calls a second, one denial in
+ * about 64 is recorded and counts as 64. Threads do not wait for each other: of two denials at the same moment, one is
+ * left out.
  */
 public final class Denials {
     /** How many lines are logged in a second, unless configured. */
@@ -39,7 +40,7 @@ public final class Denials {
     private final TimeSource time;
     private final List<BiFunction<String, Boolean, Stream<String>>> rules = new CopyOnWriteArrayList<>();
     private final LongAdder notLogged = new LongAdder();
-    /** How many denials are still left out, by stripe. Threads that write it at once make it a little wrong, and nothing else. */
+    /** How many denials are still left out, by stripe. Concurrent writes make it slightly inexact, which is harmless. */
     private final int[] skips = new int[STRIPES * PADDING];
 
     private volatile Settings settings;
@@ -53,10 +54,11 @@ public final class Denials {
      * @param policy the name of the policy that denies it
      * @param key whose quota; secrets in it are hashes, as in the names of states in Redis
      * @param shadow whether calls only would have been denied
-     * @param rules the rules and annotated methods that charge the policy, one of which caused the denials; empty where only code does
+     * @param rules the rules and annotated methods that charge the policy, one of which caused the denials; empty if
+     *     only code does
      * @param denied how many denials in the last 10 to 20 minutes; an estimate in a flood
      * @param excess how many of them may have been denials of keys that this one has displaced
-     * @param limit the limit that caused the last denial, as configuration text; null where nobody could count
+     * @param limit the limit that caused the last denial, as configuration text; null if nothing could be counted
      * @param source where the last denial came from
      * @param sinceLast the time since the last denial
      * @param retryAfter what is left of the wait that the last denial gave: zero when it is over, null for never
@@ -78,7 +80,7 @@ public final class Denials {
         this.settings = settings(DEFAULT_LINES_PER_SECOND, DEFAULT_KEYS, List.of());
     }
 
-    /** What is noted from now on; what was noted is kept where as many keys are. */
+    /** Sets what is recorded from now on; earlier records are kept if the number of keys is the same. */
     void set(int linesPerSecond, int keys) {
         Settings before = settings;
         settings = settings(linesPerSecond, keys, before.keys == keys ? before.samples : List.of());
@@ -95,11 +97,11 @@ public final class Denials {
     }
 
     /**
-     * Names what charges policies, for the log and {@link DeniedKey#rules()}.
+     * Registers the names of the rules or methods that charge policies, for the log and {@link DeniedKey#rules()}.
      *
-     * @param naming gets a policy's name, and whether it is asked for what only counts; gives the names of rules or methods. Called by
-     *     any thread
-     * @return ends it
+     * @param naming gets a policy's name and whether shadow rules are meant; returns the names of rules or methods.
+     *     Called by any thread
+     * @return removes the registration
      */
     public Runnable nameRules(BiFunction<String, Boolean, Stream<String>> naming) {
         rules.add(naming);
@@ -114,8 +116,8 @@ public final class Denials {
     }
 
     /**
-     * The keys that were denied most often in the last 10 to 20 minutes, the busiest first. The same key stands apart for each policy,
-     * and for calls that only would have been denied.
+     * The keys that were denied most often in the last 10 to 20 minutes, the busiest first. The same key is a separate
+     * entry for each policy, and for calls that only would have been denied.
      *
      * @param most how many at most, 0 or more
      */
@@ -153,7 +155,7 @@ public final class Denials {
     }
 
     /**
-     * Notes a denial. Most of those of a flood end at the second line.
+     * Records a denial. In a flood most calls return at the second line.
      *
      * @param logging writes the line: the thread may be one that reads Redis' answers
      */

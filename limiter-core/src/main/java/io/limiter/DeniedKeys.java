@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys that were denied most, of any number of keys in bounded memory: the Space-Saving algorithm (Metwally, Agrawal, El Abbadi,
- * 2005). A key that finds no room displaces one of the least denied and takes over its count, as its possible excess. Of n denials, a key with more
+ * 2005). A new key displaces one of the least denied when all places are taken and takes over its count, as its
+ * possible excess. Of n denials, a key with more
  * than n / capacity is always among the entries. Not thread-safe.
  */
 final class DeniedKeys {
@@ -20,7 +21,7 @@ final class DeniedKeys {
     /** No entry has a smaller count. */
     private long least;
 
-    /** What is counted apart. */
+    /** The identity of an entry. */
     record Id(String policy, PartitionKey key, boolean shadow) {}
 
     /** What is known of a key. */

@@ -38,7 +38,7 @@ public final class DiagnosticLog {
         return () -> SINKS.remove(sink);
     }
 
-    /** The end of what {@link #to} began. */
+    /** Ends the redirection by {@link #to}. */
     @FunctionalInterface
     public interface Redirection extends AutoCloseable {
         @Override

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
-/** What a limiter answers when its backend can't. Thread-safe. */
+/** The answers of a limiter whose backend can't decide. Thread-safe. */
 final class FailureAnswers {
     private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
     private static final long WARN_EVERY_MICROS = 10_000_000;
@@ -26,7 +26,7 @@ final class FailureAnswers {
         this.counters = counters;
     }
 
-    /** What the failure mode of the policies says. Never fails. */
+    /** The answer of the failure mode of the policies. Never fails. */
     CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
         BackendException failure = BackendException.of(thrown);
         counters.failed(failure.kind());
@@ -38,7 +38,7 @@ final class FailureAnswers {
         }
         boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
         if (late || failure.kind() == BackendException.Kind.OVERLOADED) {
-            // Whoever sends enough to overload this JVM must not get past the limits by it.
+            // A client that overloads this JVM must not escape the limits that way.
             failureMode = failureMode.strictest(FailureMode.LOCAL);
         }
         warn(failureMode, failure);
@@ -72,8 +72,8 @@ final class FailureAnswers {
     }
 
     /**
-     * Tells the operator, at most once in a while for each kind and each mode that answers: a dead Redis must not fill the
-     * disk with logs too, and who reads that calls are counted locally must also read that others are denied.
+     * Logs the failure, rate-limited for each kind and each mode that answers: an outage must not fill the disk with
+     * logs, and must show each mode that answers.
      */
     private void warn(FailureMode answer, BackendException failure) {
         Throttle throttle = warnings.computeIfAbsent(
@@ -83,13 +83,13 @@ final class FailureAnswers {
             boolean fault = failure.kind() == BackendException.Kind.FAULT;
             LOG.atLevel(fault ? Level.ERROR : Level.WARN)
                     .log(
-                            "{}; failure mode {} answers; {} so far for such a reason; told again in {} s at the"
+                            "{}; failure mode {} answers; {} so far for such a reason; logged again in {} s at the"
                                     + " earliest",
                             failure.getMessage(),
                             answer.text(),
                             times == 1 ? "once" : times + " times",
                             WARN_EVERY_MICROS / 1_000_000);
-            // The message of the cause may hold keys, which hold client data: those go to debug only.
+            // The message of the cause may contain keys, which are client data: debug only.
             LOG.debug("the failure behind it", failure);
         }
     }

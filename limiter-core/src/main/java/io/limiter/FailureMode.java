@@ -3,7 +3,8 @@ package io.limiter;
 import java.util.Locale;
 
 /**
- * What answers when the backend can't: it is away, it failed, or it missed its deadline. Chosen per {@link Policy}; where
+ * What answers when the backend can't: it is unreachable, it failed, or it missed its deadline. Chosen per {@link
+ * Policy}; where
  * one call is charged to several policies, the strictest of them answers for all, in the order
  * {@link #DENY}, {@link #LOCAL}, {@link #ALLOW}.
  */
@@ -13,14 +14,14 @@ public enum FailureMode {
 
     /**
      * Decide inside this JVM, with each limit divided by the number of instances that share it (at least 1 permit). The
-     * default: protection goes on, with numbers that are a share.
+     * default: calls are still limited, each instance by its share.
      */
     LOCAL,
 
     /**
-     * Let the call pass, uncounted, when the backend is known to be away. While it is only late, or asked more than it can
-     * answer, as {@link #LOCAL}: a flood must not open the door for itself. (Where there is nothing that could decide
-     * locally, a late answer lets pass and an overload denies.)
+     * Allow the call, uncounted, when the backend is known to be unreachable. While it is only late or overloaded,
+     * decide as {@link #LOCAL}, so that a flood can't disable the limits. (Without a local fallback, a late answer
+     * allows the call and an overload denies it.)
      */
     ALLOW;
 

@@ -18,10 +18,10 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** A limiter as JMX shows it. Registering it never fails: a limiter that nobody can look at limits all the same. Thread-safe. */
+/** A limiter as JMX shows it. Registration never fails: a limiter without JMX still limits. Thread-safe. */
 final class JmxView implements LimiterMXBean, AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(JmxView.class);
-    /** Web applications of one name in one JVM, such as an old version that ends while the new one starts. */
+    /** The most web applications of one name in one JVM, such as an old version that stops while the new one starts. */
     static final int MOST_OF_ONE_NAME = 100;
 
     private final Limiter limiter;
@@ -59,10 +59,7 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
     }
 
     private static void warn(String name, String reason) {
-        LOG.warn(
-                "RL-147 limiter.jmx.name = {}: JMX does not show the limiter, which limits all the same: {}",
-                name,
-                reason);
+        LOG.warn("RL-147 limiter.jmx.name = {}: JMX does not show the limiter (limits still apply): {}", name, reason);
     }
 
     private static MBeanServer server() {
@@ -130,7 +127,7 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
                 .toList();
     }
 
-    /** Once: another limiter may have the name afterwards. */
+    /** Only once: another limiter may have the name afterwards. */
     @Override
     public void close() {
         ObjectName name = registered.getAndSet(null);

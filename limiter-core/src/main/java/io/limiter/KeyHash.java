@@ -14,18 +14,18 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 public final class KeyHash {
-    /** Without a secret, short texts can be guessed: somebody who reads a hash tries all of them. */
+    /** Without a secret, short texts can be guessed from their hash. */
     public static final KeyHash PLAIN = new KeyHash(null);
 
     private static final String HMAC = "HmacSHA256";
     private static final int BYTES = 16;
-    /** No part of a key is encoded with a colon in it, so this is the hash of no part. */
+    /** No encoded part contains a colon, so this is the hash of no part. */
     private static final String CHECK = "limiter:key-secret";
 
     private static final MessageDigest SHA_256 = sha256();
     private static final ThreadLocal<MessageDigest> DIGESTS = ThreadLocal.withInitial(KeyHash::digest);
 
-    /** Null for none. One for each thread: to find a provider and to set the secret costs more than a hash. */
+    /** Null without a secret. One for each thread: finding a provider and setting the secret costs more than a hash. */
     private final @Nullable ThreadLocal<Mac> macs;
 
     private KeyHash(@Nullable ThreadLocal<Mac> macs) {
@@ -43,7 +43,7 @@ public final class KeyHash {
         return new KeyHash(ThreadLocal.withInitial(() -> copy(mac, key)));
     }
 
-    /** What two instances with one secret have in common, and does not give it away: 32 hexadecimal digits. */
+    /** A check value that is equal in instances with the same secret and does not reveal it: 32 hexadecimal digits. */
     public String check() {
         return of(CHECK);
     }

@@ -10,12 +10,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One promise: so many permits per period, kept by one {@link Algorithm}. The quota policy of the IETF draft
+ * A number of permits per period, counted by one {@link Algorithm}. The quota policy of the IETF draft
  * <i>RateLimit header fields for HTTP</i>, with its {@code q} and {@code w}. Immutable.
  *
- * <p>A limit of 0 permits denies every call that asks for something. All arithmetic is in whole numbers below 2<sup>53</sup>; a limit for which it would not is refused here.
+ * <p>A limit of 0 permits denies every call that costs a permit. All arithmetic is in whole numbers below
+ * 2<sup>53</sup>; a limit that would exceed this is refused.
  *
- * @param name how the limit is called in its policy and in answers: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; null until the
+ * @param name the name of the limit in its policy and in answers: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; null until the
  *     policy gives it its default name
  * @param algorithm how it is kept
  * @param permits how many per period
@@ -23,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  *     limit that of an ordinary window
  * @param burst how many a full token bucket holds; the most that one member of an allotment may have; equal to
  *     {@code permits} for every other algorithm
- * @param identity what identifies its state, together with policy, key and algorithm: the name that somebody gave it, else
- *     the period in microseconds. It does not depend on other limits of the policy, nor on permits and burst
- * @param terms what its algorithm demands beyond these numbers; null for nothing
+ * @param identity what identifies its state, together with policy, key and algorithm: the given name, else the period
+ *     in microseconds. It does not depend on other limits of the policy, nor on permits and burst
+ * @param terms what its algorithm needs beyond these numbers; null for nothing
  */
 public record Limit(
         @Nullable String name,
@@ -49,10 +50,10 @@ public record Limit(
     private static final long[] UNIT_MICROS = {86_400_000_000L, 3_600_000_000L, 60_000_000L, 1_000_000L, 1_000L, 1L};
 
     /**
-     * Checks the promise.
+     * Checks the limit.
      *
      * @throws IllegalArgumentException if a part is out of its range or the arithmetic would not be exact; the message
-     *     says which value and what to do
+     *     names the value and what to write instead
      */
     public Limit {
         Objects.requireNonNull(algorithm, "algorithm");
@@ -69,7 +70,7 @@ public record Limit(
                     + " (1 microsecond to 71 years)");
         }
         if ((algorithm == Algorithm.BLOCK) != (terms instanceof BlockTerms)) {
-            throw new IllegalArgumentException("a block is no limit among others, but a line of its own:"
+            throw new IllegalArgumentException("a block is not one of the limits; write it on a line of its own:"
                     + " block = 20/10m for 15m up to 24h; in code, Limit.block(...)");
         }
         algorithm.check(permits, periodMicros, burst);
@@ -79,7 +80,7 @@ public record Limit(
         }
     }
 
-    /** A limit that is identified by its name, or where it has none by its period. */
+    /** A limit that is identified by its name or, without one, by its period. */
     public Limit(@Nullable String name, Algorithm algorithm, long permits, long periodMicros, long burst) {
         this(name, algorithm, permits, periodMicros, burst, null);
     }
@@ -111,7 +112,8 @@ public record Limit(
      * The same permits in windows that turn at calendar time: {@code fixedWindow(1000, Duration.ofDays(1)).aligned(rome)}
      * begins anew at each midnight in Rome. A week is 7 days, a month {@link java.time.temporal.ChronoUnit#MONTHS}'s duration.
      *
-     * @throws IllegalArgumentException if this is no fixed window, the period has no place on the calendar, or the zone's id is an
+     * @throws IllegalArgumentException if this is no fixed window, the period does not fit the calendar, or the zone's
+     *     id is an
      *     abbreviation
      */
     public Limit aligned(ZoneId zone) {
@@ -123,7 +125,7 @@ public record Limit(
         return new Limit(null, Algorithm.SLIDING_LIST, permits, micros(period), permits);
     }
 
-    /** At most {@code permits} in any period, and a call asked again with its request id is charged once. */
+    /** At most {@code permits} in any period, and a call repeated with its request id is charged once. */
     public static Limit slidingZset(long permits, Duration period) {
         return new Limit(null, Algorithm.SLIDING_ZSET, permits, micros(period), permits);
     }
@@ -147,7 +149,7 @@ public record Limit(
     }
 
     /**
-     * The same promise, which denies a member that is known until the window ends: {@code 5/1d distinct repeat deny}.
+     * The same limit, but a known member is denied until the window ends: {@code 5/1d distinct repeat deny}.
      *
      * @throws IllegalArgumentException if it does not count members
      */
@@ -174,11 +176,11 @@ public record Limit(
     }
 
     /**
-     * No promise, but what follows on denials: so many of them within a window that starts with the first one block the key.
-     * See {@link Algorithm#BLOCK}.
+     * Not a quota: this number of denials within a window that starts with the first one blocks the key. See {@link
+     * Algorithm#BLOCK}.
      *
      * @param first how long the first block lasts; each later one twice as long as the one before
-     * @param longest at most so long
+     * @param longest the longest that a block lasts
      */
     public static Limit block(long denials, Duration period, Duration first, Duration longest) {
         BlockTerms terms = new BlockTerms(micros(first), micros(longest));
@@ -186,9 +188,9 @@ public record Limit(
     }
 
     /**
-     * A stock of so many permits, of which each member gets at most so many.
+     * A stock of permits, of which each member gets at most {@code each}.
      *
-     * @param hold how long a purchase lasts that nobody confirms; zero for ever
+     * @param hold how long a purchase lasts unless it is confirmed; zero for ever
      * @param opens when the first one is sold; null for at once
      * @param closes from when on nothing is sold any more
      * @throws IllegalArgumentException if a number is out of range, or it closes before it opens
@@ -199,12 +201,12 @@ public record Limit(
         return new Limit(null, Algorithm.ALLOTMENT, permits, period, each, terms);
     }
 
-    /** The same promise under a name of its own, which also identifies its state. */
+    /** The same limit with a name of its own, which also identifies its state. */
     public Limit named(String newName) {
         return new Limit(Objects.requireNonNull(newName, "name"), algorithm, permits, periodMicros, burst, terms);
     }
 
-    /** The same promise, called by a name that says nothing about its state. */
+    /** The same limit with a name that does not identify its state. */
     Limit called(String defaultName) {
         return new Limit(defaultName, algorithm, permits, periodMicros, burst, identity, terms);
     }
@@ -215,8 +217,8 @@ public record Limit(
     }
 
     /**
-     * The most that one call can ever get: the burst of a bucket, what one member of an allotment may have, else the permits. A
-     * block takes nothing, so any number.
+     * The highest cost that can ever be granted at once: the burst of a bucket, the share of one member of an
+     * allotment, else the permits. Any number for a block, which takes nothing.
      */
     public long capacity() {
         return algorithm.isQuota() ? burst : MAX_PERMITS;
@@ -235,7 +237,7 @@ public record Limit(
         return gcd(permits, periodMicros);
     }
 
-    /** Whether the other limit, of the same policy, goes on from the state of this one. */
+    /** Whether the other limit, of the same policy, uses the state of this one. */
     boolean hasStateOf(Limit other) {
         return algorithm == other.algorithm && identity.equals(other.identity);
     }
@@ -245,7 +247,7 @@ public record Limit(
         return Objects.requireNonNull(name, "a limit of a policy has a name");
     }
 
-    /** This limit divided among so many instances, at least 1 permit (0 stays 0), for {@link FailureMode#LOCAL}. */
+    /** This limit divided among that number of instances, at least 1 permit (0 stays 0), for {@link FailureMode#LOCAL}. */
     Limit share(long instances) {
         return permits == 0 ? this : algorithm.share(this, instances);
     }

@@ -5,23 +5,23 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one limit says to one charge. Immutable. Durations are in microseconds.
+ * The answer of one limit to one charge. Immutable. Durations are in microseconds.
  *
  * <p>Example: 3 per 10 s as a sliding log, one call at 0 s, 4 s and 9 s, and a fourth at 9.5 s: {@code allowed} false,
  * {@code remaining} 0, {@code retryAfterMicros} and {@code nextMicros} 500 000 (the call of 0 s leaves the log at 10 s),
  * {@code resetMicros} 9 500 000 (the call of 9 s leaves it at 19 s).
  */
 public final class LimitOutcome {
-    /** The {@code retryAfterMicros} of a charge that can never pass. */
+    /** The {@code retryAfterMicros} of a charge that can never be allowed. */
     public static final long NEVER = -1;
 
-    /** Those of an allotment, by the numbers that its script gives them. */
+    /** Those of an allotment, by their numbers in its script. */
     private static final List<DenialReason> REASONS = List.of(DenialReason.values());
 
     // The parts of the charge rather than the charge: one of these is kept with each decision.
     private final Policy policy;
     private final PartitionKey key;
-    /** The charge itself where it says more than those. */
+    /** The charge itself if it has more than those. */
     private final @Nullable Charge marked;
 
     private final Limit limit;
@@ -29,8 +29,8 @@ public final class LimitOutcome {
     private final long permits;
     private final long remaining;
     /**
-     * The stamp where the limit allows the charge, else how long to wait: nobody needs the other one. Below 0 is never: of an
-     * allotment the number of the reason, negative.
+     * The timestamp if the limit allows the charge, else how long to wait: never both are needed. Below 0 means never:
+     * for an allotment the number of the reason, negative.
      */
     private final long stampOrWait;
 
@@ -40,11 +40,11 @@ public final class LimitOutcome {
     /**
      * An outcome.
      *
-     * @param charge the charge asked
+     * @param charge the charge
      * @param limit the limit, one of the charge's policy
-     * @param allowed whether this limit lets the charge pass
+     * @param allowed whether this limit allows the charge
      * @param remaining permits left after this answer
-     * @param retryAfterMicros see {@link #retryAfterMicros()}; without meaning where allowed
+     * @param retryAfterMicros see {@link #retryAfterMicros()}; undefined where allowed
      * @param nextMicros see {@link #nextMicros()}
      * @param resetMicros see {@link #resetMicros()}
      * @param stampMicros see {@link #stampMicros()}; where an allotment denies, the number of its {@link #reason()}; else
@@ -75,7 +75,7 @@ public final class LimitOutcome {
         this.reset = resetMicros;
     }
 
-    /** The charge asked; equal to the one that was given, not always the same object. */
+    /** The charge; equal to the one that was given, not always the same object. */
     public Charge charge() {
         return marked != null ? marked : new Charge(policy, key, permits);
     }
@@ -90,12 +90,12 @@ public final class LimitOutcome {
         return limit;
     }
 
-    /** Whether this limit lets the charge pass; the decision is allowed when all of them do. */
+    /** Whether this limit allows the charge; the decision is allowed when all of them do. */
     public boolean allowed() {
         return allowed;
     }
 
-    /** Whether it is a block that denies. */
+    /** Whether this is a block that denies. */
     public boolean blocked() {
         return !allowed && limit.algorithm() == Algorithm.BLOCK;
     }
@@ -106,7 +106,8 @@ public final class LimitOutcome {
     }
 
     /**
-     * Time until this charge would pass if nobody else calls; 0 when allowed, {@link #NEVER} when it asks for more than the
+     * Time until this charge would be allowed if there are no other calls; 0 when allowed, {@link #NEVER} when it asks
+     * for more than the
      * limit can ever give.
      */
     public long retryAfterMicros() {
@@ -121,18 +122,18 @@ public final class LimitOutcome {
         return stampOrWait < 0 ? REASONS.get((int) -stampOrWait) : DenialReason.NOT_OPEN;
     }
 
-    /** Time until there is more quota than now; 0 when there is all of it. */
+    /** Time until there is more quota than now; 0 if none is used. */
     public long nextMicros() {
         return next;
     }
 
-    /** Time until all quota is back. */
+    /** Time until all quota is available again. */
     public long resetMicros() {
         return reset;
     }
 
     /**
-     * What a refund needs to know: of a fixed window its end, else the time that was used. In the backend's clock; opaque
+     * What a refund needs: the end of a fixed window, else the time of the charge. In the backend's clock; opaque
      * to callers. 0 when not allowed: then there is nothing to give back.
      */
     public long stampMicros() {

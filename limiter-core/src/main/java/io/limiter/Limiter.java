@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * A rate limiter as configured, running: its backend, and its policies by name. Thread-safe. Close it to end the backend.
+ * A running rate limiter made from a configuration: its backend, and its policies by name. Thread-safe. Closing it
+ * closes the backend.
  *
  * <pre>{@code
  * try (Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")))) {
@@ -27,15 +28,15 @@ import org.slf4j.Logger;
  * }
  * }</pre>
  *
- * <p>What it was configured with, the policies and all that was {@linkplain #derive derived} of them are one snapshot, which
- * {@link #replace} replaces whole: a call sees the old configuration or the new one, never a part of each.
+ * <p>The configuration, the policies and all values {@linkplain #derive derived} from them are one snapshot, which
+ * {@link #replace} replaces as a whole: a call sees the old configuration or the new one, never a mix.
  */
 public final class Limiter implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Limiter.class);
 
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
-    /** Closed with it; another one where nothing is limited. */
+    /** Closed with this limiter; a different one if nothing is limited. */
     private final RateLimiter given;
 
     private final @Nullable JmxView jmx;
@@ -43,9 +44,9 @@ public final class Limiter implements AutoCloseable {
     private final Reload reload;
 
     private volatile Snapshot snapshot;
-    /** What makes the derived. Guarded by this. */
+    /** Makes the derived values. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
-    /** What finds the policies in the derived. Guarded by this. */
+    /** Finds the policies in the derived values. Guarded by this. */
     private final Map<Object, Function<Object, ? extends Collection<Policy>>> finders = new LinkedHashMap<>();
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
@@ -55,7 +56,7 @@ public final class Limiter implements AutoCloseable {
         this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
         config.policies().values().forEach(this.rateLimiter::announce);
         this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
-        // Several limiters can share a rate limiter: one that says nothing about denials leaves that to the others.
+        // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
         note(DenialSettings.DEFAULT, config.denials());
         config.uncounted().forEach(LOG::warn);
         this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
@@ -77,10 +78,11 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * Starts what the configuration says. With Redis it connects in the background and waits for the first connection no
-     * longer than {@code limiter.redis.startup-wait}; it starts without one, and the failure modes answer until there is.
+     * Starts a limiter with this configuration. With Redis it connects in the background and waits at most {@code
+     * limiter.redis.startup-wait} for the first connection; without one it starts anyway, and the failure modes answer
+     * until it is connected.
      *
-     * @throws IllegalStateException if the configuration says Redis and Redisson is not on the class path, or its
+     * @throws IllegalStateException if the configuration selects Redis and Redisson is not on the class path, or its
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
@@ -95,9 +97,9 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * The same, on a backend that the caller made, on a client that the application has for instance. It is closed with
-     * the limiter. While it can't answer, the failure modes do. What the configuration says about how to reach Redis means
-     * nothing here.
+     * Starts a limiter on a backend that the caller made, for example on the application's own client. The backend is
+     * closed with the limiter. While it can't answer, the failure modes do. The configuration's settings of the
+     * connection to Redis have no effect here.
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
         BackendStart.warnOfWhatASharedBackendIgnores(config.redis());
@@ -126,8 +128,8 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * The policies of a configuration on a rate limiter that the caller made: on a backend of its own, or in a test with a
-     * time that stands still. What the configuration says about backends means nothing here. Closing it closes the rate
+     * Uses the policies of a configuration on a rate limiter that the caller made: on a custom backend, or in a test
+     * that sets the time. The configuration's settings of backends have no effect here. Closing this closes the rate
      * limiter.
      */
     public static Limiter of(LimiterConfig config, RateLimiter rateLimiter) {
@@ -135,30 +137,30 @@ public final class Limiter implements AutoCloseable {
                 Objects.requireNonNull(config, "config"), Objects.requireNonNull(rateLimiter, "rateLimiter"));
     }
 
-    /** What is configured now. */
+    /** The current configuration. */
     public LimiterConfig config() {
         return snapshot.config();
     }
 
-    /** The limiter itself, for everything that is not asked by a policy's name. */
+    /** The rate limiter itself, for everything that does not use a policy's name. */
     public RateLimiter rateLimiter() {
         return rateLimiter;
     }
 
-    /** Hides the secrets in keys, with {@code limiter.redis.key-secret}. It never changes. */
+    /** Hashes the secrets in keys, with {@code limiter.redis.key-secret}. It never changes. */
     public KeyHash keyHash() {
         return keyHash;
     }
 
-    /** All policies that are known now by name: the configured ones, then those that were announced. */
+    /** All current policies by name: the configured ones, then those that were announced. */
     public Map<String, Policy> policies() {
         return snapshot.policies();
     }
 
     /**
-     * The policy of that name, as it is now: ask again for each call, because it may be replaced.
+     * The current policy of that name. Get it again for each call, because it may be replaced.
      *
-     * @throws IllegalArgumentException if there is none; the message lists those that there are
+     * @throws IllegalArgumentException if there is none; the message lists the existing ones
      */
     public Policy policy(String name) {
         Snapshot now = snapshot;
@@ -180,8 +182,8 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * Adds a policy that the application has besides the configured ones, such as that of an annotation. To announce an equal
-     * one again does nothing.
+     * Adds a policy besides the configured ones, such as that of an annotation. Announcing an equal one again has no
+     * effect.
      *
      * @throws IllegalArgumentException if there is another policy of that name
      */
@@ -202,23 +204,24 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * Makes something of the configuration, and anew of each that replaces it: the rules of a filter, the policy of an
-     * annotation. It takes part in the snapshot: a configuration of which it can't be made does not replace this one.
+     * Derives a value from the configuration, and again from each configuration that replaces it: the rules of a
+     * filter, the policy of an annotation. The value is part of the snapshot: a configuration from which it can't be
+     * made does not take effect.
      *
-     * @param make throws {@link IllegalArgumentException} or {@link IllegalStateException} for a configuration that does not
-     *     fit. Called by one thread at a time; not to call this limiter
+     * @param make throws {@link IllegalArgumentException} or {@link IllegalStateException} for a configuration that
+     *     does not fit. Called by one thread at a time; must not call this limiter
      */
     public synchronized <T> Derived<T> derive(Function<? super LimiterConfig, ? extends T> make) {
         return derive(make, made -> List.of());
     }
 
     /**
-     * The same of something that brings policies, which are known by name as long as it is in force.
+     * Derives a value that has policies, which are found by name while the value is in force.
      *
-     * @param policies gives those that it brings
+     * @param policies returns the policies of the value
      * @throws IllegalArgumentException if there is another policy of such a name
      */
-    @SuppressWarnings("unchecked") // what was made for that slot
+    @SuppressWarnings("unchecked") // made for that slot
     public synchronized <T> Derived<T> derive(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
@@ -236,7 +239,7 @@ public final class Limiter implements AutoCloseable {
         return new Derived<>(() -> derived(slot), () -> giveUp(slot));
     }
 
-    @SuppressWarnings("unchecked") // what was made for that slot
+    @SuppressWarnings("unchecked") // made for that slot
     private <T> @Nullable T derived(Object slot) {
         return (T) snapshot.derived().get(slot);
     }
@@ -261,15 +264,15 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * Replaces the configuration as a whole, while calls go on. State stays: what clients have used of a limit counts on
-     * under the new permits, see the identity of a {@link Limit}. What is in force is seen by each call that begins when this
-     * has returned.
+     * Replaces the configuration as a whole, while calls continue. State is kept: permits that clients have used still
+     * count under the new limit, see the identity of a {@link Limit}. Every call that begins after this has returned
+     * uses the new configuration.
      *
-     * @throws IllegalArgumentException if something differs that can't change without a restart (where the state is, how to
-     *     reach it, how many instances share it), or the configuration does not fit to what was announced; nothing of it is
-     *     in force then
-     * @throws IllegalStateException if something that was derived can't be made of it, such as an annotated method whose
-     *     policy is missing; nothing of it is in force then
+     * @throws IllegalArgumentException if a setting differs that needs a restart (where the state is, how to reach it,
+     *     how many instances share it), or the configuration conflicts with an announced policy; the old configuration
+     *     stays in force then
+     * @throws IllegalStateException if a derived value can't be made from it, for example if the policy of an annotated
+     *     method is missing; the old configuration stays in force then
      */
     public synchronized void replace(LimiterConfig next) {
         Snapshot now = snapshot;
@@ -304,13 +307,14 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * Reads the configuration again from where it was read, and {@linkplain #replace replaces} the present one if anything differs.
-     * Files are read when they have not changed for a moment, so this takes 50 ms or more. With {@code limiter.reload} that
-     * happens by itself when a file changes.
+     * Reads the configuration again from its source, and {@linkplain #replace replaces} the current one if anything
+     * differs.
+     * Files are read when they have not changed for a moment, so this takes 50 ms or more. With {@code limiter.reload}
+     * this happens automatically when a file changes.
      *
-     * @return what differs, in sentences that are logged too; empty if nothing does
-     * @throws IllegalStateException if it is refused, with all mistakes, which are logged too: the configuration before stays in
-     *     force. Or if the configuration was made in code
+     * @return the differences, as sentences that are also logged; empty if there are none
+     * @throws IllegalStateException if it is refused, with all mistakes, which are also logged; the old configuration
+     *     stays in force. Also if the configuration was made in code
      */
     public List<String> reload() {
         return reload.now();

@@ -9,7 +9,7 @@ import java.util.Map;
  * attribute asks a server.
  */
 public interface LimiterMXBean {
-    /** How many calls each policy allowed, by policy and by source of the decision; known policies have 0 from the start. */
+    /** How many calls each policy allowed, by policy and by source of the decision; known policies begin with 0. */
     Map<String, Map<Decision.Source, Long>> getAllowed();
 
     /** How many calls each policy denied, in the same form. */
@@ -27,13 +27,13 @@ public interface LimiterMXBean {
     /** Whether all servers decide. Where one does not, failure modes answer the calls that need it. */
     boolean isDeciding();
 
-    /** What an operator should know now: lines that begin with a code of docs/diagnostics.md. Empty when all is well. */
+    /** Current findings: lines that begin with a code of docs/diagnostics.md. Empty if there are none. */
     List<String> getFindings();
 
     /**
      * The keys that were denied most often in the last 10 to 20 minutes, a line each, the busiest first: policy, key and number
-     * of denials. Secrets in keys are hashes; addresses and names of users are in clear. An operation and no attribute, so
-     * that nothing that collects attributes collects clients.
+     * of denials. Secrets in keys are hashes; addresses and names of users are in clear. An operation, not an
+     * attribute, so that tools that collect attributes do not collect clients.
      *
      * @param most how many at most, 0 or more
      */

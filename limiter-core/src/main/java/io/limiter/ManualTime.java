@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A time that stands still until it is moved: for tests, which set it instead of sleeping. Thread-safe.
+ * A time that changes only when it is set: for tests, which set it instead of sleeping. Thread-safe.
  *
  * <pre>{@code
  * ManualTime time = new ManualTime();
@@ -40,7 +40,7 @@ public final class ManualTime implements TimeSource {
         advanceMicros(duration.toNanos() / 1_000);
     }
 
-    /** Moves on by so many microseconds; a negative number steps back. */
+    /** Moves on by that number of microseconds; a negative number steps back. */
     public void advanceMicros(long delta) {
         micros.updateAndGet(now -> checked(Math.addExact(now, delta)));
     }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Lets everything pass, uncounted. Thread-safe. */
+/** Admits everything, uncounted. Thread-safe. */
 final class NothingLimited implements Backend {
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {

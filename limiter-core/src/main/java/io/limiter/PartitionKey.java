@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The encoding is ASCII and can't be forged by what a part contains: every byte outside {@code A-Z a-z 0-9 . _ -} is
  * percent-encoded (lone surrogates too, as the three bytes they would have), parts are joined by {@code :}, an empty
  * part is {@code ~}, and a part of more than {@value #MAX_PART} encoded characters is replaced by {@code ~} and the first
- * 128 bits of the SHA-256 of its encoding. The key without parts, one quota for all, is {@code *}. A part that stands in for a missing one
- * starts with {@code @}. A part whose kind is told is that, {@code =}, and its text ({@code user=alice}). None of
+ * 128 bits of the SHA-256 of its encoding. The key without parts, a shared quota, is {@code *}. A part that replaces a
+ * missing one starts with {@code @}. A part with a kind is encoded as the kind, {@code =}, and its text ({@code
+ * user=alice}). None of
  * {@code ~ * @ : =} can come from a part's own text.
  */
 public final class PartitionKey implements Comparable<PartitionKey> {
@@ -23,17 +24,17 @@ public final class PartitionKey implements Comparable<PartitionKey> {
     public static final int MAX_PART = 64;
 
     private static final PartitionKey GLOBAL = new PartitionKey("*");
-    /** What {@link #encoded} makes: percent signs only before bytes that must be encoded. */
+    /** The result of {@link #encoded}: percent signs only before bytes that must be encoded. */
     private static final Pattern ENCODED = Pattern.compile(
             "~([0-9a-f]{32})?|([A-Za-z0-9._-]|%[0189A-F][0-9A-F]|%2[0-9A-CF]|" + "%3[A-F]|%40|%5[B-E]|%60|%7[B-F])+");
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
-    // Other ones in each JVM: for the hash of a String anybody can make keys that all have the same.
+    // Different in each JVM: with the hash of a String anybody could make keys that collide.
     private static final long SEED = ThreadLocalRandom.current().nextLong();
     private static final long FACTOR = ThreadLocalRandom.current().nextLong() | 1;
 
     private final String canonical;
-    /** 0 until it is known. Here, because a table of keys would else touch two more objects to find a key. */
+    /** 0 until it is known. Kept here, because finding a key in a table would otherwise touch two more objects. */
     private int hash;
 
     private PartitionKey(String canonical) {
@@ -51,10 +52,10 @@ public final class PartitionKey implements Comparable<PartitionKey> {
     }
 
     /**
-     * The key that this is the encoding of, as it stands in the names of states in Redis.
+     * Decodes a key from its encoding, as it is in the names of states in Redis.
      *
-     * @param canonical what {@link #canonical} gave
-     * @throws IllegalArgumentException if no key is encoded like this; the message says where
+     * @param canonical the result of {@link #canonical}
+     * @throws IllegalArgumentException if no key has this encoding; the message names the part
      */
     public static PartitionKey parse(String canonical) {
         if (canonical.equals("*")) {
@@ -66,7 +67,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
                 // The length first: the pattern is for short texts.
                 if (text.length() > MAX_PART || !ENCODED.matcher(text).matches()) {
                     throw new IllegalArgumentException("'" + text + "' in '" + canonical
-                            + "' is no part of an encoded key; it has 1 to " + MAX_PART
+                            + "' is not a part of an encoded key; it has 1 to " + MAX_PART
                             + " of A-Z a-z 0-9 . _ - and other bytes as %2F, or is ~ when empty, and ~ with 32"
                             + " hexadecimal digits when longer");
                 }
@@ -75,7 +76,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         return new PartitionKey(canonical);
     }
 
-    /** One quota for all callers. */
+    /** The key of a quota that all callers share. */
     public static PartitionKey global() {
         return GLOBAL;
     }
@@ -126,7 +127,10 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         return (int) (hash ^ hash >>> 32);
     }
 
-    /** Both halves of the product: in one of them a changed bit would change known bits only, which the next word could undo. */
+    /**
+     * Both halves of the product: in one of them a changed bit would change known bits only, which the next word could
+     * cancel.
+     */
     private static long mixed(long value) {
         return value * FACTOR ^ Math.multiplyHigh(value, FACTOR);
     }
@@ -171,7 +175,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
             } else if (c < 128) {
                 percent(encoded, c);
             } else if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
-                // A lone half of a pair has no UTF-8; a replacement character would make all of them one client.
+                // A lone surrogate has no UTF-8 form; a replacement character would make all of them one client.
                 percent(encoded, 0xE0 | (c >> 12));
                 percent(encoded, 0x80 | ((c >> 6) & 0x3F));
                 percent(encoded, 0x80 | (c & 0x3F));
@@ -210,8 +214,8 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         }
 
         /**
-         * Adds a part of a kind that is a secret, such as an API key: {@code ~} and 128 bits of its hash replace it, however
-         * short it is. In an application, {@link Limiter#keyHash()} is the hash that rules use.
+         * Adds a part of a kind that is a secret, such as an API key: {@code ~} and 128 bits of its hash replace it,
+         * whatever its length. In an application, {@link Limiter#keyHash()} is the hash that rules use.
          */
         public Builder addSecret(String kind, String secret, KeyHash hash) {
             return append(encoded(kind) + "=~" + hash.of(wholeEncoded(secret)));
@@ -224,8 +228,8 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         }
 
         /**
-         * Adds a part that stands in for a missing one (the client's address where there is no user). It never equals
-         * the same text given by {@link #add}, so nobody can take the name of another's stand-in.
+         * Adds a part that replaces a missing one (the client's address where there is no user). It never equals the
+         * same text given by {@link #add}, so no client can claim the stand-in of another.
          */
         public Builder addStandIn(String part) {
             return append("@" + encoded(part));

@@ -10,9 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A named set of limits that hold together (10 a second <i>and</i> 1000 a day), and what to do when the backend can't
- * answer. Its name is the <i>business id</i> of the articles this project comes from: <i>how often may this caller, for
- * this business, do this?</i> Immutable.
+ * A named set of limits that apply together (10 a second <i>and</i> 1000 a day), and what to do when the backend can't
+ * answer. Its name identifies the use case: <i>how often may this caller do this?</i> Immutable.
  *
  * @param name 1 to 64 of {@code A-Z a-z 0-9 . _ -}
  * @param limits at least one, each with a name that is unique here: its own, or by default the policy's name, or
@@ -45,8 +44,9 @@ public record Policy(
         }
         limits = named(name, inOrder(name, limits));
         if (onFailure != FailureMode.DENY && usualMode(limits) == FailureMode.DENY) {
-            throw new IllegalArgumentException("RL-174 policy '" + name + "' with " + limits + " answers '"
-                    + onFailure.text() + "' while Redis can't; it would sell what is sold already. Write deny");
+            throw new IllegalArgumentException("RL-174 policy '" + name + "' with " + limits + " has failure mode '"
+                    + onFailure.text() + "', which could sell the same permits twice while Redis is"
+                    + " unreachable; write deny");
         }
         if (deadline != null
                 && (deadline.compareTo(SHORTEST_DEADLINE) < 0 || deadline.compareTo(LONGEST_DEADLINE) > 0)) {
@@ -76,14 +76,14 @@ public record Policy(
         return new Policy(name, limits, mode, deadline);
     }
 
-    /** The same policy, for which a decision waits at most so long for the backend. */
+    /** The same policy with a deadline: the longest that a decision waits for the backend. */
     public Policy deadline(Duration longest) {
         return new Policy(name, limits, onFailure, Objects.requireNonNull(longest, "deadline"));
     }
 
     /** Whether one of its limits counts {@linkplain Charge#member() members}. */
     public boolean takesMembers() {
-        // No stream: rules ask it for each call.
+        // No stream: called for each request.
         for (Limit limit : limits) {
             if (limit.algorithm().takesMembers()) {
                 return true;
@@ -98,12 +98,12 @@ public record Policy(
         return last.algorithm() == Algorithm.BLOCK ? last : null;
     }
 
-    /** The same policy, which counts no denials and blocks nobody. */
+    /** The same policy without its block. */
     Policy withoutBlock() {
         return block() == null ? this : new Policy(name, limits.subList(0, limits.size() - 1), onFailure, deadline);
     }
 
-    /** Each limit divided among so many instances. */
+    /** The same policy with each limit divided among that number of instances. */
     Policy share(long instances) {
         return instances == 1
                 ? this
@@ -114,7 +114,7 @@ public record Policy(
                         deadline);
     }
 
-    /** A block is asked last, because it counts what the others deny. */
+    /** A block is the last one, because it counts what the others deny. */
     private static List<Limit> inOrder(String policy, List<Limit> limits) {
         List<Limit> ordered = new ArrayList<>(limits);
         ordered.sort(Comparator.comparing(limit -> !limit.algorithm().isQuota()));

@@ -13,10 +13,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one question: may this caller, under this policy, pass now, and if not, when? Thread-safe.
+ * Decides whether a call is allowed now under the limits of a policy and, if not, when. Thread-safe.
  *
- * <p>A limiter answers although its backend may be away: then the {@link FailureMode} of the policies answers, and
- * {@link Decision#source()} says so. It never throws for a backend's sake, except from {@link #reset}.
+ * <p>A limiter answers even when its backend is unreachable: then the {@link FailureMode} of the policies decides, and
+ * {@link Decision#source()} shows it. It never throws because of the backend, except from {@link #reset} and {@link
+ * #confirm}.
  *
  * <pre>{@code
  * Policy vote = Policy.of("vote", Limit.slidingList(3, Duration.ofSeconds(10)));
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public interface RateLimiter extends AutoCloseable {
-    /** A limiter on this backend, which it closes; every choice else is the default of {@link Builder}. */
+    /** A limiter on this backend, which it closes, with the defaults of {@link Builder}. */
     static RateLimiter on(Backend backend) {
         return builder(backend).build();
     }
@@ -44,7 +45,7 @@ public interface RateLimiter extends AutoCloseable {
      * Takes the permits of all charges, or of none.
      *
      * @param charges what the call costs; at least one, no two with the same policy name and key
-     * @throws IllegalArgumentException if there is no charge, or two charges ask one policy for one key
+     * @throws IllegalArgumentException if there is no charge, or two charges have the same policy name and key
      */
     Decision tryAcquire(List<Charge> charges);
 
@@ -54,14 +55,14 @@ public interface RateLimiter extends AutoCloseable {
     }
 
     /**
-     * As {@link #tryAcquire(List)}, without blocking. What depends on the stage runs on the limiter's executor, or on
-     * the calling thread where the answer is known at once; never on a thread of the Redis client.
+     * As {@link #tryAcquire(List)}, without blocking. Dependent stages run on the limiter's executor, or on the calling
+     * thread if the answer is known at once; never on a thread of the Redis client.
      */
     CompletionStage<Decision> tryAcquireAsync(List<Charge> charges);
 
     /**
-     * Takes the permits of each charge by itself, whatever becomes of the others, without blocking. Where charges go to
-     * one Redis server, they go there together.
+     * Takes the permits of each charge independently of the others, without blocking. Charges to one Redis server are
+     * sent together.
      *
      * @return a stage for each charge, in their order
      */
@@ -72,7 +73,7 @@ public interface RateLimiter extends AutoCloseable {
     /**
      * The same.
      *
-     * @param shadow whether nothing will be denied for it, so that {@link #denials()} keeps it apart
+     * @param shadow whether a denial has no effect on the caller; {@link #denials()} lists it separately
      */
     List<CompletionStage<Decision>> tryAcquireEachAsync(List<Charge> charges, boolean shadow);
 
@@ -83,15 +84,15 @@ public interface RateLimiter extends AutoCloseable {
 
     /**
      * As {@link #tryAcquireAsync(List)}, and a call that is denied waits until its permits are due, without a thread. Those
-     * that wait for one limit and key are admitted in order of arrival; a newcomer joins their end without asking. A wait
-     * that can't succeed in time is denied at once, and so is a call that would be one too many
-     * ({@link Builder#maxWaiting}). What depends on the future runs as for {@link #tryAcquireAsync(List)}. If you cancel the
-     * future, the call leaves the queue, and what it took meanwhile is given back.
+     * that wait for one limit and key are admitted in order of arrival; a newcomer joins their end without asking. A
+     * wait that can't succeed in time is denied at once, and so is a call when too many wait already ({@link
+     * Builder#maxWaiting}). Dependent stages run as for {@link #tryAcquireAsync(List)}. If you cancel the future, the
+     * call leaves the queue, and permits that it has taken are given back.
      *
      * @param maxWaits how long the call may wait for a charge that is denied, known by its policy's name and its key, from 0
      *     to 1 day; of several that are denied, the shortest
-     * @return a decision that is counted once: the last one. Of a call that was denied without having asked it is a
-     *     {@link Decision.Source#CACHED_DENIAL}
+     * @return a decision that is counted once: the last one. For a call that was denied without calling the backend,
+     *     its source is {@link Decision.Source#CACHED_DENIAL}
      * @throws IllegalArgumentException if the charges are wrong, or a wait is out of range
      */
     CompletableFuture<Decision> tryAcquireAsync(List<Charge> charges, Function<? super Charge, Duration> maxWaits);
@@ -114,7 +115,7 @@ public interface RateLimiter extends AutoCloseable {
     CompletableFuture<Decision> tryAcquireOrWait(List<Charge> charges, Function<? super Charge, Duration> maxWaits);
 
     /**
-     * As {@link #tryAcquireAsync(List, Duration)}, on a thread that waits. A virtual thread gives its carrier free.
+     * As {@link #tryAcquireAsync(List, Duration)}, on a thread that waits. A virtual thread releases its carrier.
      *
      * @throws InterruptedException if the thread is interrupted while it waits; the call has taken nothing then
      */
@@ -126,7 +127,7 @@ public interface RateLimiter extends AutoCloseable {
             if (answer.cancel(false)) {
                 throw interrupted;
             }
-            // Decided at that moment: the caller must learn of it, or its permits would be lost.
+            // Decided at that moment: the caller must get the decision, or its permits would be lost.
             Thread.currentThread().interrupt();
             return answer.join();
         } catch (ExecutionException failed) {
@@ -140,7 +141,7 @@ public interface RateLimiter extends AutoCloseable {
         return acquire(List.of(new Charge(policy, key, permits)), maxWait);
     }
 
-    /** How many calls wait at this moment. */
+    /** How many calls wait now. */
     int waiting();
 
     /** Answers as {@link #tryAcquire(List)} would, and takes nothing. */
@@ -155,12 +156,12 @@ public interface RateLimiter extends AutoCloseable {
     CompletionStage<Decision> peekAsync(List<Charge> charges);
 
     /**
-     * Announces a policy that the application has, as {@link Backend#announce} does. Calls that wait under an earlier policy of
-     * that name ask again under this one.
+     * Announces a policy, as {@link Backend#announce} does. Calls that wait under an earlier policy of that name try
+     * again under this one.
      */
     default void announce(Policy policy) {}
 
-    /** Takes an announcement back, as {@link Backend#retract} does. */
+    /** Withdraws an announcement, as {@link Backend#retract} does. */
     default void retract(Policy policy) {}
 
     /**
@@ -175,8 +176,8 @@ public interface RateLimiter extends AutoCloseable {
 
     /**
      * Gives back what an allowed decision took, as far as it still counts: of a fixed window only while that window
-     * stands, of a log the call's own entries, of a bucket what has not refilled since. A second refund of one decision
-     * gives nothing.
+     * lasts, of a log the call's own entries, of a bucket what has not refilled since. A second refund of a decision
+     * has no effect.
      *
      * @return whether anything was given back; false also when the backend can't do it now
      */
@@ -188,8 +189,8 @@ public interface RateLimiter extends AutoCloseable {
     }
 
     /**
-     * Gives back some charges of several decisions together, in one command where the backend is not a cluster. It is the one
-     * refund of each of these decisions: what is not chosen stays taken.
+     * Gives back some charges of several decisions together, in one command where the backend is not a cluster. This is
+     * the only refund of each of these decisions: permits that are not chosen stay spent.
      *
      * @param which chooses by policy name and key
      * @return whether anything was given back; false also when the backend can't do it now
@@ -197,11 +198,11 @@ public interface RateLimiter extends AutoCloseable {
     CompletionStage<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which);
 
     /**
-     * Confirms what an allowed decision took of an {@link Algorithm#ALLOTMENT}, when the purchase is complete: it does not run
-     * out any more, and can't be given back. Without a hold it only does the latter. A decision on another machine, or after a restart, is
-     * got by asking again with the request id. To confirm again changes nothing.
+     * Confirms what an allowed decision took of an {@link Algorithm#ALLOTMENT}, when the purchase is complete: its hold
+     * does not expire any more, and it can't be given back. On another machine, or after a restart, repeat the call
+     * with its request id to get the decision. Confirming again has no effect.
      *
-     * @return whether it is confirmed; false where the hold had run out or was given back, or nothing was taken of an
+     * @return whether it is confirmed; false if the hold had expired or was given back, or nothing was taken of an
      *     allotment
      * @throws BackendException if the backend can't do it now, or it is not known whether it has: confirm again
      */
@@ -212,13 +213,13 @@ public interface RateLimiter extends AutoCloseable {
     /** As {@link #confirm}, without blocking; the stage completes exceptionally with {@link BackendException}. */
     CompletionStage<Boolean> confirmAsync(Decision decision);
 
-    /** What it has decided so far, by policy. */
+    /** The decisions so far, by policy. */
     Counters counters();
 
-    /** Which keys it has denied lately. */
+    /** The keys denied recently. */
     Denials denials();
 
-    /** How its backend is at this moment; not the fallback, which is always well. It asks nobody, and so never blocks. */
+    /** The current state of the backend, without the fallback. Calls no server, so it never blocks. */
     default BackendHealth health() {
         return BackendHealth.WELL;
     }
@@ -244,8 +245,8 @@ public interface RateLimiter extends AutoCloseable {
         }
 
         /**
-         * The common pool, behind a face of its own: a CompletableFuture that is given a common pool of one thread, as on a
-         * machine of two processors, would start a thread for each task instead.
+         * The common pool, wrapped: with a common pool of one thread, as on a machine of two processors, a
+         * CompletableFuture would otherwise start a thread for each task.
          */
         private static Executor commonPool() {
             return ForkJoinPool.getCommonPoolParallelism() > 0
@@ -255,7 +256,7 @@ public interface RateLimiter extends AutoCloseable {
 
         /**
          * What decides for {@link FailureMode#LOCAL} when the backend can't, usually an in-process backend. Without it
-         * such policies deny while the backend is away, and all deny what this JVM is too busy to ask.
+         * such policies deny while the backend is unreachable, and all policies deny when this JVM is overloaded.
          */
         public Builder fallback(Backend local) {
             this.fallback = Objects.requireNonNull(local, "fallback");
@@ -276,7 +277,7 @@ public interface RateLimiter extends AutoCloseable {
             return this;
         }
 
-        /** Where code that depends on an asynchronous answer runs; by default the common pool. */
+        /** Runs stages that depend on an asynchronous answer; by default the common pool. */
         public Builder executor(Executor completions) {
             this.executor = Objects.requireNonNull(completions, "executor");
             return this;
@@ -296,7 +297,7 @@ public interface RateLimiter extends AutoCloseable {
             return this;
         }
 
-        /** For tests, which set the time. */
+        /** For tests that set the time. */
         Builder timer(WaitTimer other) {
             this.timer = other;
             return this;

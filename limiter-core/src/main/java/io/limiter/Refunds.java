@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** What becomes of permits after a decision: they are given back where they were taken, or confirmed. Thread-safe. */
+/** Refunds or confirms the permits of a decision. Thread-safe. */
 final class Refunds {
     private static final Logger LOG = DiagnosticLog.of(Refunds.class);
 
@@ -17,14 +17,14 @@ final class Refunds {
     private final @Nullable Backend fallback;
     private final WaitQueues waiting;
 
-    /** @param waiting the calls that may go on when a key has more quota */
+    /** @param waiting the calls that may continue when a key has more quota */
     Refunds(Backend backend, @Nullable Backend fallback, WaitQueues waiting) {
         this.backend = backend;
         this.fallback = fallback;
         this.waiting = waiting;
     }
 
-    /** Confirms the purchases of a decision; false where it made none. */
+    /** Confirms the purchases of a decision; returns false if it made none. */
     CompletableFuture<Boolean> confirm(Decision decision) {
         List<LimitOutcome> bought = decision.outcomes().stream()
                 .filter(outcome -> outcome.limit().algorithm() == Algorithm.ALLOTMENT
@@ -36,7 +36,7 @@ final class Refunds {
                         .toCompletableFuture();
     }
 
-    /** Gives back what those charges took, of each decision once; whether anything was given. Never fails. */
+    /** Refunds those charges, each decision once; returns whether anything was refunded. Never fails. */
     CompletableFuture<Boolean> give(List<Decision> decisions, Predicate<? super Charge> which) {
         Map<Decision.Source, List<LimitOutcome>> taken = new EnumMap<>(Decision.Source.class);
         for (Decision decision : decisions) {
@@ -66,7 +66,7 @@ final class Refunds {
         return giver.refund(Decision.of(source, charges, taken))
                 .toCompletableFuture()
                 .exceptionally(failure -> {
-                    LOG.debug("a refund was not given", failure);
+                    LOG.debug("a refund failed", failure);
                     return false;
                 })
                 .thenApply(given -> {

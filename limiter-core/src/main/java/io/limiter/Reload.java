@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Reads the configuration of a limiter again, when it is asked or when a file has changed, and puts it in force if nothing is
- * wrong with it. Thread-safe.
+ * Reads the configuration of a limiter again, on request or when a file has changed, and puts it into force if it is
+ * valid. Thread-safe.
  *
- * <p>The bytes of the files are compared, not their times, so that a file may be written in steps, renamed or be reached by a link
- * that is switched. What is read counts only if the bytes were the same a moment before and after.
+ * <p>Compares the bytes of the files, not their times, so that a file may be written in steps, renamed or replaced
+ * through a symbolic link. The configuration is used only if the bytes were the same a moment before and after reading.
  */
 final class Reload implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Reload.class);
@@ -34,7 +34,7 @@ final class Reload implements AutoCloseable {
     /** How time passes. */
     @FunctionalInterface
     interface Pause {
-        /** Waits so long; returns at once, and true, when this is closed. */
+        /** Waits that long; returns true, at once, when this is closed. */
         boolean isClosedAfter(Duration time) throws InterruptedException;
     }
 
@@ -44,16 +44,16 @@ final class Reload implements AutoCloseable {
     private final Pause pause;
     private volatile @Nullable Thread thread;
 
-    /** The last that was read, also if it was refused: bytes, or why a file can't be read. Guarded by this. */
+    /** The last content, even if it was refused: bytes, or why a file can't be read. Guarded by this. */
     private List<Object> seen = List.of();
-    /** The texts that had rules or policies when they were last in force. Guarded by this. */
+    /** The texts that had rules or policies when they last took effect. Guarded by this. */
     private Set<String> limitsIn;
 
     Reload(Limiter limiter, ReloadSettings settings) {
         this(limiter, settings, null);
     }
 
-    /** With a pause of a test. */
+    /** With the pause of a test. */
     Reload(Limiter limiter, ReloadSettings settings, @Nullable Pause pause) {
         this.limiter = limiter;
         this.settings = settings;
@@ -61,14 +61,14 @@ final class Reload implements AutoCloseable {
         this.pause = pause != null ? pause : time -> closed.await(time.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Looks at the files from now on, until it is closed, if the configuration says so. */
+    /** Watches the files from now on until it is closed, if that is configured. */
     void watch() {
         Duration interval = settings.interval();
         if (interval != null) {
             Thread watching = new Thread(() -> watch(interval), "limiter-reload");
             watching.setDaemon(true);
             thread = watching;
-            LOG.info("configuration files {} are looked at every {}", settings.files(), interval);
+            LOG.info("configuration files {} are checked every {}", settings.files(), interval);
             watching.start();
         }
     }
@@ -77,22 +77,22 @@ final class Reload implements AutoCloseable {
         Duration fifth = interval.dividedBy(5);
         Duration settling = fifth.compareTo(LONGEST_PAUSE) < 0 ? fifth : LONGEST_PAUSE;
         try {
-            // Together one interval: a change is in force within it.
+            // Together one interval, within which a change takes effect.
             while (!pause.isClosedAfter(interval.minus(settling))) {
                 look(settling);
             }
         } catch (InterruptedException ended) {
-            // By a container that stops the threads of an application.
+            // A container interrupts the threads of an application that it stops.
         }
     }
 
-    /** Reads the configuration if a file is not as it was. What is refused is logged. */
+    /** Reads the configuration if a file has changed. A refused configuration is logged. */
     synchronized void look(Duration settling) throws InterruptedException {
         if (!contents().equals(seen)) {
             try {
                 apply(settling);
             } catch (IllegalStateException refused) {
-                // It is logged, and looked at again when it changes.
+                // Already logged; read again when the file changes.
             }
         }
     }
@@ -126,15 +126,14 @@ final class Reload implements AutoCloseable {
         } catch (InterruptedException interrupted) {
             throw interrupted;
         } catch (Exception | LinkageError wrong) {
-            String message =
-                    "RL-159 the configuration was read again and is refused, so the one before stays in force: "
-                            + Objects.requireNonNullElseGet(wrong.getMessage(), wrong::toString);
+            String message = "RL-159 the new configuration is refused; the previous one stays in force: "
+                    + Objects.requireNonNullElseGet(wrong.getMessage(), wrong::toString);
             LOG.error(message);
             throw new IllegalStateException(message, wrong);
         }
     }
 
-    /** What the files say that were the same before and after; null when this is closed. */
+    /** The configuration of files that were the same before and after; null when this is closed. */
     private @Nullable LimiterConfig settled(Callable<LimiterConfig> again, Duration settling) throws Exception {
         for (int i = 0; i < MOST_READS; i++) {
             List<Object> before = contents();
@@ -170,8 +169,8 @@ final class Reload implements AutoCloseable {
         Set<String> empty = new TreeSet<>(limitsIn);
         empty.removeAll(next.reload().limitsIn());
         if (!empty.isEmpty()) {
-            throw new IOException("RL-160 there is no rule and no policy any more in " + String.join(", ", empty)
-                    + "; put one back, or restart to limit nothing by it");
+            throw new IOException("RL-160 no rule or policy is left in " + String.join(", ", empty)
+                    + "; put one back, or restart without limits");
         }
         return next;
     }
@@ -188,7 +187,7 @@ final class Reload implements AutoCloseable {
         }
     }
 
-    /** Ends the thread; what was begun may end after that. */
+    /** Ends the thread; a reload in progress may end after that. */
     @Override
     public void close() {
         closed.countDown();

@@ -14,7 +14,7 @@ import java.util.function.Function;
  * @param config as given
  * @param own policies that were announced besides, by name
  * @param policies both, and those of the derived, by name
- * @param derived what was made of the configuration, by who asked for it
+ * @param derived the values made from the configuration, by their {@link Derived}
  */
 record Snapshot(
         LimiterConfig config, Map<String, Policy> own, Map<String, Policy> policies, Map<Object, Object> derived) {

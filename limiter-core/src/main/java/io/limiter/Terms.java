@@ -1,9 +1,8 @@
 package io.limiter;
 
 /**
- * What a limit demands beyond its numbers, such as a calendar or the end of a sale. Each kind belongs to one algorithm, whose
- * script reads it as its ARGV[9] and whose state class reads it here. Immutable; two of them are equal when they say the
- * same.
+ * What a limit needs beyond its numbers, such as a calendar or the end of a sale. Each kind is used by one algorithm,
+ * which reads it as ARGV[9] in its script and here in its state class. Immutable; compared by value.
  */
 public interface Terms {
     /**
@@ -18,7 +17,7 @@ public interface Terms {
         return written;
     }
 
-    /** The words of configuration text that follow the algorithm. */
+    /** The configuration text that follows the algorithm. */
     @Override
     String toString();
 }

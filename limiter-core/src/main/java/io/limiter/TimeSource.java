@@ -1,7 +1,7 @@
 package io.limiter;
 
 /**
- * Where a backend reads the time. Microseconds from an origin of the source's own; only differences have a meaning.
+ * Where a backend reads the time, in microseconds from an arbitrary origin; only differences are meaningful.
  * Values lie between 0 and {@link #MAX_MICROS}, so that all sums with a period stay exact in Redis' numbers (below
  * 2<sup>53</sup>). Implementations are thread-safe. A test sets its own time with {@link ManualTime}.
  */
@@ -10,7 +10,7 @@ public interface TimeSource {
     /** The latest time that decisions accept: 2<sup>52</sup> microseconds, the year 2112 when counted from 1970. */
     long MAX_MICROS = 1L << 52;
 
-    /** What the monotonic clock lacks to the wall clock, so that values can be read in a debugger. */
+    /** Difference between the wall clock and the monotonic clock, so that values are readable in a debugger. */
     long ORIGIN_MICROS = System.currentTimeMillis() * 1_000 - System.nanoTime() / 1_000;
 
     /** The time now, in microseconds. */

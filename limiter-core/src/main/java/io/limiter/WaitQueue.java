@@ -7,7 +7,8 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that wait for permits of one limit and key, in order of arrival. Only the first one, the head, asks. Guarded by
+ * The calls that wait for permits of one limit and key, in order of arrival. Only the first one, the head, calls the
+ * backend. Guarded by
  * the lock of {@link WaitQueues}.
  */
 final class WaitQueue {
@@ -21,25 +22,25 @@ final class WaitQueue {
     final Place place;
     final Set<Waiter> waiters = new LinkedHashSet<>();
     boolean isAsking;
-    /** Whether the policy was replaced, or quota came back, since the head asked. */
+    /** Whether the policy was replaced, or quota was returned, since the head asked. */
     boolean isStale;
 
     /** When the head asks. */
     long dueMicros;
 
     private @Nullable Future<?> alarm;
-    /** There are fewer permits than that before then. */
+    /** Fewer permits than that are available before then. */
     private long dueCost;
 
-    /** What the limit said last, and when. */
+    /** The last answer of the limit, and its time. */
     private LimitOutcome last;
 
     private long lastMicros;
     private Decision.Source source;
-    /** All that the waiters ask of the limit. */
+    /** The sum of the permits that the waiters need. */
     private long permits;
 
-    /** Whose permits a queue waits for: the identity of a limit's state. */
+    /** What a queue waits for: the identity of a limit's state. */
     record Place(String policy, Algorithm algorithm, String limit, PartitionKey key) {
         static Place of(Policy policy, Limit limit, PartitionKey key) {
             return new Place(policy.name(), limit.algorithm(), limit.identity(), key);
@@ -86,7 +87,7 @@ final class WaitQueue {
         }
     }
 
-    /** Notes that the head has its answer; null if there is none. */
+    /** Records that the head has its answer; null if there is no head. */
     void answered(@Nullable Decision decision, Waiter head, long nowMicros) {
         isAsking = false;
         note(decision == null ? NOTHING_KNOWN : decision, charge(head).permits(), nowMicros);
@@ -96,7 +97,7 @@ final class WaitQueue {
         }
     }
 
-    /** Notes what the head was answered, so that the head after it knows when to ask. */
+    /** Records the answer to the head, so that the next head knows when to ask. */
     private void note(Decision decision, long cost, long nowMicros) {
         dueMicros = nowMicros;
         dueCost = 0;
@@ -123,8 +124,8 @@ final class WaitQueue {
     }
 
     /**
-     * When a call that joins the end can have its turn at the earliest, if all before it are admitted: a bucket refills
-     * steadily, and of a window nobody knows more than that it grants its permits once in a period.
+     * The earliest turn of a call that joins the end, if all before it are admitted: a bucket refills steadily, and a
+     * window grants its permits once in a period, nothing more is known.
      */
     long earliestMicros(Waiter waiter, long nowMicros) {
         long fromMicros = Math.max(dueMicros, nowMicros);
@@ -139,7 +140,10 @@ final class WaitQueue {
         return fromMicros + (long) Math.min(periods * limit.periodMicros(), FAR_MICROS);
     }
 
-    /** The denial of a call that may not wait here, or no longer. It did not ask, so the limit's last answer must do. */
+    /**
+     * The denial of a call that may not wait here, or no longer. Made from the limit's last answer, because the call
+     * did not ask.
+     */
     Decision denial(Waiter waiter, long retryAtMicros, long nowMicros) {
         long waitMicros = Math.max(1, retryAtMicros - nowMicros);
         LimitOutcome outcome = new LimitOutcome(

@@ -16,9 +16,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that wait for permits: a queue for each limit and key that denied one, first come, first served. A call is in one
- * queue, that of its binding limit, and asks for all its charges when it is first there and its wait is over. So a
- * call that waits costs about two questions to the backend, one if it finds a queue. Thread-safe.
+ * Calls that wait for permits: a queue for each limit and key that denied one, first come, first served. A call is in
+ * one queue, that of its binding limit, and asks for all its charges when it is the head and its wait is over. So a
+ * call that waits costs about two calls to the backend, one if it finds a queue. Thread-safe.
  */
 final class WaitQueues {
     private final WaitTimer timer;
@@ -26,7 +26,7 @@ final class WaitQueues {
     private final Executor executor;
     private final Waiter.Asker asker;
 
-    // Not a monitor: a virtual thread would keep its carrier while it waits for one.
+    // Not a monitor, which would pin the carrier of a waiting virtual thread.
     private final ReentrantLock lock = new ReentrantLock();
     /** Changed under the lock. */
     private final Map<Place, WaitQueue> queues = new ConcurrentHashMap<>();
@@ -34,7 +34,10 @@ final class WaitQueues {
     private final AtomicInteger waiting = new AtomicInteger();
     private boolean closed;
 
-    /** Of so many calls at most, a tenth of them, at least one, for one key; the executor runs what depends on one that waited. */
+    /**
+     * Queues of at most {@code max} calls, for one key a tenth of it, at least one; the executor runs stages that
+     * depend on a call that waited.
+     */
     WaitQueues(WaitTimer timer, int maxWaiting, Executor executor, Waiter.Asker asker) {
         this.timer = timer;
         this.maxWaiting = maxWaiting;
@@ -48,7 +51,7 @@ final class WaitQueues {
     }
 
     /**
-     * Decides a call, which waits if it may. It joins the queue of one of its limits without asking, if there is one.
+     * Decides a call, which may wait. If one of its limits has a queue, it joins that without asking.
      *
      * @param firstAsk asks for a call that finds no queue
      */
@@ -99,12 +102,12 @@ final class WaitQueues {
             lock.unlock();
         }
         if (denial != null) {
-            waiter.tell(denial, asker);
+            waiter.complete(denial, asker);
         }
         return true;
     }
 
-    /** Adds a call to a queue; returns a denial if it may not wait there: what it was answered, or what is known of the queue. */
+    /** Adds a call to a queue; returns a denial if it may not wait there: its answer, or the last one of the queue. */
     private @Nullable Decision join(
             WaitQueue queue, Waiter waiter, long untilMicros, @Nullable Decision answer, long nowMicros) {
         long earliestMicros = queue.earliestMicros(waiter, nowMicros);
@@ -147,7 +150,7 @@ final class WaitQueues {
         return denial;
     }
 
-    /** Lets the head ask when its wait is over. On the timer's thread. */
+    /** The head asks when its wait is over. On the timer's thread. */
     private void work(WaitQueue queue) {
         while (true) {
             Waiter head;
@@ -182,7 +185,7 @@ final class WaitQueues {
         }
     }
 
-    /** What comes of an answer: to a newcomer, which is in no queue, or to the head of one. */
+    /** Handles an answer: to a newcomer, which is in no queue, or to the head of one. */
     private void answered(Waiter waiter, @Nullable Decision decision, @Nullable Throwable failure) {
         WaitQueue own;
         boolean waits = false;
@@ -203,7 +206,7 @@ final class WaitQueues {
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
         } else if (!waits && own == null) {
-            waiter.tell(decision, asker);
+            waiter.complete(decision, asker);
         } else if (!waits) {
             tellLater(waiter, decision);
         }
@@ -254,7 +257,7 @@ final class WaitQueues {
         work(queue);
     }
 
-    /** Its caller has cancelled it, if it still waits. Of a head that asks, the answer is given back. */
+    /** Cancels a call that still waits. If it is a head that is asking, its permits are given back. */
     private void leave(Waiter waiter) {
         lock.lock();
         try {
@@ -270,9 +273,9 @@ final class WaitQueues {
 
     private void tellLater(Waiter waiter, Decision decision) {
         try {
-            executor.execute(() -> waiter.tell(decision, asker));
+            executor.execute(() -> waiter.complete(decision, asker));
         } catch (RejectedExecutionException closedExecutor) {
-            waiter.tell(decision, asker);
+            waiter.complete(decision, asker);
         }
     }
 
@@ -286,7 +289,7 @@ final class WaitQueues {
         work(queue);
     }
 
-    /** Those that wait for an earlier policy of that name ask under this one, at once. */
+    /** Calls that wait for an earlier policy of that name ask under this one, at once. */
     void renew(Policy policy) {
         hurryIf(queue -> {
             boolean differs = false;
@@ -297,7 +300,7 @@ final class WaitQueues {
         });
     }
 
-    /** Those that wait for this key ask at once: it has more quota than its queues know. */
+    /** Calls that wait for this key ask at once, because quota was returned. */
     void wake(Policy policy, PartitionKey key) {
         hurryIf(queue ->
                 queue.place.policy().equals(policy.name()) && queue.place.key().equals(key));
@@ -320,7 +323,7 @@ final class WaitQueues {
         }
     }
 
-    /** Denies all that wait. A head that asks gets its answer. Nobody waits from now on. */
+    /** Denies all calls that wait. A head that is asking gets its answer. No call waits from now on. */
     void close() {
         List<Runnable> denials = new ArrayList<>();
         lock.lock();

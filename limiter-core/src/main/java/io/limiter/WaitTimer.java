@@ -10,7 +10,7 @@ interface WaitTimer extends Executor {
     /** The time now, in microseconds of a monotonic clock. */
     long nowMicros();
 
-    /** Runs a task after so many microseconds, unless what it returns is cancelled before. */
+    /** Runs a task after that number of microseconds, unless the returned future is cancelled before. */
     Future<?> schedule(Runnable task, long micros);
 
     /** A daemon thread that starts when something waits and ends when nothing does, so that there is nothing to close. */
@@ -19,7 +19,7 @@ interface WaitTimer extends Executor {
         ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread made = new Thread(task, "limiter-wait");
             made.setDaemon(true);
-            // Not that of the caller that happened to wait first: it may be a web application that is undeployed.
+            // Not the class loader of the first caller, which may be a web application that is undeployed.
             made.setContextClassLoader(WaitTimer.class.getClassLoader());
             return made;
         });

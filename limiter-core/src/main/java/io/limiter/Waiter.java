@@ -45,7 +45,7 @@ final class Waiter {
     Waiter(List<Charge> charges, Function<? super Charge, Duration> maxWaits, long sinceMicros) {
         this.charges = charges;
         this.sinceMicros = sinceMicros;
-        // Asked once and here, because code of a caller may be slow and may throw.
+        // Called once and here, because code of a caller may be slow and may throw.
         for (Charge charge : charges) {
             waitMicros.put(charge.quota(), micros(charge.policy(), maxWaits.apply(charge)));
         }
@@ -60,7 +60,7 @@ final class Waiter {
         if (!wait.isZero() && policy.takesMembers()) {
             // Calls of known members would wait behind those that are denied.
             throw new IllegalArgumentException(
-                    "policy '" + policy.name() + "' counts members, so no call to it can wait; ask without a wait");
+                    "policy '" + policy.name() + "' counts members, so no call to it can wait; call it without a wait");
         }
         if (wait.isNegative() || wait.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("a wait of " + wait + " is outside 0 s to 1 day; write a shorter one");
@@ -77,7 +77,7 @@ final class Waiter {
     }
 
     /** Counts and completes it. What a cancelled call took is given back. */
-    void tell(Decision decision, Asker asker) {
+    void complete(Decision decision, Asker asker) {
         if (!promise.isDone()) {
             asker.count(decision);
         }

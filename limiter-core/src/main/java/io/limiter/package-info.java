@@ -1,6 +1,6 @@
 /**
- * The words and the one question: may this caller, under this policy, pass now, and if not, when? Values, the
- * {@link io.limiter.RateLimiter} and the one seam behind it, the {@link io.limiter.Backend}.
+ * The main types: values such as policies, keys and decisions, the {@link io.limiter.RateLimiter} that decides whether
+ * a call is allowed, and the one interface behind it, {@link io.limiter.Backend}.
  */
 @NullMarked
 package io.limiter;

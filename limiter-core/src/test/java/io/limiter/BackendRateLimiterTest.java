@@ -36,9 +36,9 @@ class BackendRateLimiterTest {
     private final Backend away = backend();
 
     BackendRateLimiterTest() {
-        when(away.decide(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("away")));
-        when(away.refund(any())).thenReturn(CompletableFuture.failedFuture(new BackendException("away")));
-        when(away.reset(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("away")));
+        when(away.decide(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
+        when(away.refund(any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
+        when(away.reset(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
     }
 
     @Test
@@ -84,13 +84,13 @@ class BackendRateLimiterTest {
                 ask(limiter, LOCAL, DENY);
                 ask(limiter, ALLOW);
             }
-            String end = " so far for such a reason; told again in 10 s at the earliest";
+            String end = " so far for such a reason; logged again in 10 s at the earliest";
             assertEquals(
                     List.of(
-                            "away; failure mode local answers; once" + end,
-                            "away; failure mode deny answers; 2 times" + end,
-                            "away; failure mode allow answers; 4 times" + end),
-                    log.of(Level.WARN, "away"));
+                            "down; failure mode local answers; once" + end,
+                            "down; failure mode deny answers; 2 times" + end,
+                            "down; failure mode allow answers; 4 times" + end),
+                    log.of(Level.WARN, "down"));
         }
     }
 
@@ -316,7 +316,7 @@ class BackendRateLimiterTest {
         return passes;
     }
 
-    /** A backend of which only the stages are given: who waits, waits for those. */
+    /** A backend with only the stages: a waiting caller waits for those. */
     private static Backend backend() {
         Backend mocked = mock(Backend.class);
         when(mocked.decideNow(any(), any())).thenCallRealMethod();

@@ -20,7 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Who listens to the counters hears of each policy, once. */
+/** A listener of the counters gets each policy once. */
 class CountersTest {
     private final RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
     private final List<String> heard = Collections.synchronizedList(new ArrayList<>());

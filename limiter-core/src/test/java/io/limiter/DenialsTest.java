@@ -128,7 +128,7 @@ class DenialsTest {
         assertEquals(Duration.ofMillis(5_500), all.get(0).retryAfter());
         assertEquals("0/1h fixed name nobody", all.get(0).limit());
         assertEquals(Decision.Source.REDIS, all.get(0).source());
-        assertEquals(1, all.stream().filter(DeniedKey::shadow).count(), "shadow denials stand apart");
+        assertEquals(1, all.stream().filter(DeniedKey::shadow).count(), "shadow denials are separate");
         time.advance(Duration.ofSeconds(30));
         assertEquals(Duration.ZERO, denials.busiest(1).get(0).retryAfter());
     }

@@ -3,6 +3,7 @@ package io.limiter;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Pages;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,10 +15,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/diagnostics.md has a section for each code in the sources of all modules, and no other. */
+/** docs/diagnostics has a section for each code in the sources of all modules, and no other; diagnostics.md lists all. */
 class DiagnosticsPageTest {
     private static final Pattern CODE = Pattern.compile("RL-\\d{3}");
-    private static final Pattern SECTION = Pattern.compile("(?m)^### (RL-\\d{3}) \\S.*$");
+    private static final Pattern SECTION = Pattern.compile("(?m)^## (RL-\\d{3}) \\S.*$");
 
     @Test
     void everyCodeHasItsSectionAndEverySectionItsCode() throws IOException {
@@ -36,7 +37,7 @@ class DiagnosticsPageTest {
     }
 
     @Test
-    void everySectionSaysCauseAndRemedy() throws IOException {
+    void everySectionSaysCauseAndRemedy() {
         String[] sections = SECTION.split(page(), -1);
         for (int i = 1; i < sections.length; i++) {
             assertTrue(
@@ -45,8 +46,28 @@ class DiagnosticsPageTest {
         }
     }
 
-    private static String page() throws IOException {
-        return Files.readString(Path.of("../docs/diagnostics.md"));
+    @Test
+    void theFirstPageListsEverySection() throws IOException {
+        List<String> sections = new ArrayList<>();
+        for (Path page : Pages.of("diagnostics")) {
+            Pattern.compile("(?m)^## (RL-\\d{3} .*)$")
+                    .matcher(Files.readString(page))
+                    .results()
+                    .forEach(found -> {
+                        String title = found.group(1);
+                        sections.add("- [" + title + "](diagnostics/" + page.getFileName() + "#" + Pages.anchor(title)
+                                + ")");
+                    });
+        }
+        List<String> listed = Pages.read(Pages.of("diagnostics").get(0))
+                .lines()
+                .filter(line -> line.startsWith("- "))
+                .toList();
+        assertEquals(String.join("\n", sections), String.join("\n", listed));
+    }
+
+    private static String page() {
+        return Pages.text("diagnostics");
     }
 
     private static List<Path> sources() throws IOException {

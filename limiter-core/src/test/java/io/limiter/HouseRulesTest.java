@@ -27,7 +27,7 @@ class HouseRulesTest {
     static final ArchRule noCycles = slices().matching("io.limiter.(**)")
             .should()
             .beFreeOfCycles()
-            .because("a room that needs its own guest can't be understood alone");
+            .because("packages in a cycle can't be understood separately");
 
     @ArchTest
     static final ArchRule theWordsKnowNobody = noClasses()
@@ -38,8 +38,7 @@ class HouseRulesTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
-            .because(
-                    "the words are the ground that every package stands on; only what users meet first knows them all");
+            .because("every package uses the main types, so they must not depend on the packages");
 
     @ArchTest
     static final ArchRule nobodyNeedsTheLimiter = noClasses()
@@ -122,7 +121,7 @@ class HouseRulesTest {
     static final ArchRule namesSayWhatAThingIs = classes()
             .should()
             .haveNameNotMatching(".*(Manager|Helper|Util|Utils|Impl|Context|Info)")
-            .because("such a name fits everything, so it says nothing");
+            .because("such a name fits everything, so it has no meaning");
 
     @ArchTest
     static void onlyTheseTypesArePublic(JavaClasses all) {

@@ -7,11 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -106,7 +105,7 @@ class JmxTest {
 
     @Test
     void thePageHasThisNameAndTheseAttributes() throws IOException {
-        String page = Files.readString(Path.of("../docs/operations.md"));
+        String page = Pages.text("operations");
         assertTrue(page.contains("```properties\nlimiter.jmx.name = shop\n```"));
         assertTrue(page.contains("`io.limiter:type=Limiter,name=shop`"));
         for (String attribute : ATTRIBUTES) {

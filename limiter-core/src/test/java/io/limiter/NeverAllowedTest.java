@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A call that asks for more than a limit can ever grant is told "never", whether the backend answers or not. */
+/** A call that asks for more than a limit can ever grant gets "never", whether the backend answers or not. */
 class NeverAllowedTest {
     private static final PartitionKey KEY = PartitionKey.of("a");
     private static final Policy CLOSED = Policy.of("closed", Limit.slidingList(0, Duration.ofMinutes(1)));

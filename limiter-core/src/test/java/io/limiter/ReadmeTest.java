@@ -6,105 +6,100 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Pages;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The README's snippets: Java is compiled and run here, properties are read, tables tell the defaults that there are. */
+/** The snippets of README.md and of the pages for plain Java: Java is run here, properties are read. */
 class ReadmeTest {
-    private static final Path README = Path.of("../README.md");
     private static final Path THIS = Path.of("src/test/java/io/limiter/ReadmeTest.java");
 
     @Test
     void everyJavaSnippetStandsInThisTest() throws IOException {
         String here = flat(Files.readString(THIS));
-        // Those with annotations are compiled by the tests of limiter-spring.
-        List<String> snippets = blocks("java").stream()
+        List<String> snippets = new ArrayList<>(Pages.blocks(Pages.readme(), "java").stream()
+                // Those with annotations are run by the tests of limiter-spring.
                 .filter(code -> !code.contains("@RateLimited"))
-                .toList();
-        assertEquals(2, snippets.size());
+                .toList());
+        snippets.addAll(Pages.blocks(Pages.text("getting-started/plain-java"), "java"));
+        assertEquals(3, snippets.size());
         for (String snippet : snippets) {
-            assertTrue(here.contains(flat(snippet)), "not compiled by ReadmeTest:\n" + snippet);
+            String code = flat(Pages.code(snippet).replace("public class Votes", "public static class Votes"));
+            // Without the last brace: here assertions come before it.
+            assertTrue(here.contains(code.substring(0, code.length() - 1)), "not run by ReadmeTest:\n" + snippet);
         }
     }
 
     @Test
     void everyPropertiesSnippetIsRight() throws IOException {
-        List<String> snippets = blocks("properties");
+        List<String> snippets = Pages.blocks(Pages.readme(), "properties");
+        snippets.addAll(Pages.blocks(Pages.text("limits"), "properties"));
         assertEquals(3, snippets.size());
         for (String snippet : snippets) {
             LimiterConfig config = LimiterConfig.builder()
-                    .text("README.md", new StringReader(snippet))
+                    .text("page", new StringReader(snippet))
                     .build();
             assertFalse(config.rules().isEmpty() && config.redis().addresses().isEmpty());
         }
     }
 
     @Test
-    void theTableOfPropertiesNamesAllOfThemWithTheirDefaults() throws IOException {
-        LimiterConfig defaults = LimiterConfig.builder().build();
-        List<String> rows = List.of(
-                "`limiter.enabled` | `" + defaults.enabled() + "`",
-                "`limiter.exempt.addresses` | ",
-                "`limiter.deny.addresses` | ",
-                "`limiter.deny.status` | `" + defaults.callers().deniedStatus() + "`",
-                "`limiter.backend` | `in-process`",
-                "`limiter.reload` | ",
-                "`limiter.instances` | `" + defaults.instances() + "`",
-                "`limiter.jmx.name` | ",
-                "`limiter.redis.address` | ",
-                "`limiter.redis.mode` | `single`",
-                "`limiter.redis.master` | ",
-                "`limiter.redis.config` | ",
-                "`limiter.redis.deadline` | `" + defaults.redis().deadline().toMillis() + "ms`",
-                "`limiter.redis.startup-wait` | `"
-                        + defaults.redis().startupWait().toSeconds() + "s`",
-                "`limiter.redis.denial-cache.max-age` | `"
-                        + defaults.redis().denialMaxAge().toSeconds() + "s`",
-                "`limiter.redis.prefix` | `" + defaults.redis().prefix() + "`",
-                "`limiter.in-process.max-entries` | `" + defaults.inProcess().maxEntries() + "`",
-                "`limiter.in-process.max-stamps` | `" + defaults.inProcess().maxStamps() + "`",
-                "`limiter.wait.max-waiting` | `" + defaults.inProcess().maxWaiting() + "`",
-                "`limiter.client-ip.trusted-proxies` | ",
-                "`limiter.client-ip.trusted-hops` | ",
-                "`limiter.client-ip.header` | `X-Forwarded-For`",
-                "`limiter.client-ip.ipv6-prefix` | `" + defaults.clientIp().ipv6PrefixBits() + "`",
-                "`limiter.http.headers` | `draft-10` |",
-                "`limiter.http.x-ratelimit-reset` | `epoch` |",
-                "`limiter.http.expose-headers` | `" + defaults.http().exposeHeaders() + "` |",
-                "`limiter.http.ignore-case` | `" + defaults.http().ignoreCase() + "` |",
-                "`limiter.http.ignore-trailing-slash` | `" + defaults.http().ignoreTrailingSlash() + "` |",
-                "`limiter.http.method-override` | `declared` |",
-                "`limiter.http.rejection-handler` | ");
-        for (String row : rows) {
-            assertTrue(Files.readString(README).contains("| " + row), "README.md lacks the row " + row);
-        }
-    }
-
-    @Test
-    void withAConfigurationFile() throws IOException {
-        // The snippet reads a file of the working folder, as a reader's program would.
+    void withAConfigurationFile() throws Exception {
+        // The snippets read a file of the working folder, as a reader's program would.
         Path file = Path.of("limiter.properties");
+        Files.writeString(
+                file,
+                Pages.blocks(Pages.text("getting-started/plain-java"), "properties")
+                        .get(0));
+        PrintStream usual = System.out;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
         try {
-            Files.writeString(file, "limiter.policies.vote.limits = 3/10s\n");
-            assertEquals("thank you", vote("192.0.2.1"));
+            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+            Votes.main(new String[0]);
+            oneVote();
         } finally {
+            System.setOut(usual);
             Files.delete(file);
         }
+        List<String> lines = printed.toString(StandardCharsets.UTF_8).lines().toList();
+        assertEquals(List.of("thank you", "thank you", "thank you"), lines.subList(0, 3));
+        assertTrue(lines.get(3).startsWith("try again in "), lines::toString);
+        assertEquals("thank you", lines.get(4));
     }
 
-    private static String vote(String clientAddress) throws IOException {
+    private static void oneVote() throws IOException {
         try (Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")))) {
+            Decision decision = limiter.tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
+            System.out.println(
+                    decision.allowed()
+                            ? "thank you"
+                            : "try again in " + decision.retryAfter().orElseThrow());
+        }
+    }
+
+    /** The program of the page. */
+    public static class Votes {
+        public static void main(String[] args) throws Exception {
+            try (Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")))) {
+                for (int i = 1; i <= 4; i++) {
+                    System.out.println(vote(limiter, "192.0.2.1"));
+                }
+            }
+        }
+
+        static String vote(Limiter limiter, String clientAddress) {
             Decision decision = limiter.tryAcquire("vote", PartitionKey.of(clientAddress), 1);
             if (!decision.allowed()) {
-                return "try again in " + decision.retryAfter().orElseThrow();
+                return "try again in " + decision.retryAfter().orElseThrow().toSeconds() + " s";
             }
             return "thank you";
         }
@@ -120,26 +115,18 @@ class ReadmeTest {
         try (RateLimiter limiter = RateLimiter.on(backend)) {
             PartitionKey user = PartitionKey.of("alice");
             Decision first = limiter.tryAcquire(sms, user, 1);
-            Decision second = limiter.tryAcquire(sms, user, 1);
-            assertTrue(first.allowed());
-            assertEquals("sms-1m", second.violated().get(0).limit().name());
+            Decision second = limiter.tryAcquire(sms, user, 1); // denied
+            String violated = second.violated().get(0).limit().name(); // "sms-1m"
 
             limiter.refund(first); // the message could not be sent
-            assertTrue(limiter.tryAcquire(sms, user, 1).allowed());
+            Decision third = limiter.tryAcquire(sms, user, 1); // allowed
 
             time.advance(Duration.ofMinutes(1));
-            assertEquals(1, limiter.peek(sms, user).outcomes().get(0).remaining());
+            long remaining = limiter.peek(sms, user).outcomes().get(0).remaining(); // 1
+            assertEquals(
+                    List.of(true, false, "sms-1m", true, 1L),
+                    List.of(first.allowed(), second.allowed(), violated, third.allowed(), remaining));
         }
-    }
-
-    private static List<String> blocks(String language) throws IOException {
-        List<String> blocks = new ArrayList<>();
-        Matcher block =
-                Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(README));
-        while (block.find()) {
-            blocks.add(block.group(1));
-        }
-        return blocks;
     }
 
     /** Without white space: the formatter indents and breaks lines as it likes. */

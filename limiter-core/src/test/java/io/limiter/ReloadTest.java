@@ -119,8 +119,8 @@ class ReloadTest {
         assertEquals(1, log.of(Level.WARN, "RL-156 rule 'r' is off").size(), "as at startup");
         write(VOTE.formatted(5));
         look();
-        assertEquals(1, log.of(Level.WARN, "RL-161 rule 'r' is gone").size(), log::toString);
-        assertEquals(1, log.of(Level.WARN, "RL-161 policy 'new' is gone").size(), log::toString);
+        assertEquals(1, log.of(Level.WARN, "RL-161 rule 'r' was removed").size(), log::toString);
+        assertEquals(1, log.of(Level.WARN, "RL-161 policy 'new' was removed").size(), log::toString);
     }
 
     @Test

@@ -159,7 +159,7 @@ class ValuesTest {
                 PartitionKey.of("x".repeat(70_000)));
         Set<String> canonical = new HashSet<>();
         for (PartitionKey key : keys) {
-            assertTrue(canonical.add(key.canonical()), key + " stands twice");
+            assertTrue(canonical.add(key.canonical()), key + " is there twice");
             assertTrue(key.canonical().matches("[A-Za-z0-9._%:~@*=-]{1,200}"), key.canonical());
         }
         assertEquals("%ED%A0%80", PartitionKey.of("\uD800").canonical());

@@ -72,7 +72,7 @@ class WaitingEdgesTest {
         assertTrue(two.join().allowed());
     }
 
-    /** The answer to a question under the earlier policy says nothing about the new one. */
+    /** The answer under the earlier policy is not valid for the new one. */
     @Test
     void aPolicyThatIsReplacedDuringAQuestionIsAskedAtOnce() {
         limiter.announce(SLOW);

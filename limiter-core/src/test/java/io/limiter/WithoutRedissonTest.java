@@ -15,11 +15,11 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Redisson is optional: without it a start with Redis says what to add, and which line wants it. */
+/** Redisson is optional: without it startup with Redis fails, and the message names what to add and the line that needs it. */
 class WithoutRedissonTest {
     private static final Pattern SEPARATOR = Pattern.compile(Pattern.quote(File.pathSeparator));
 
-    /** Starts a limiter, on a class path without Redisson; gives what the exception says. */
+    /** Starts a limiter, on a class path without Redisson; returns the message of the exception. */
     public static final class Start implements Function<Map<String, String>, String> {
         /** Made by its name. */
         public Start() {}

@@ -3,7 +3,7 @@ package io.limiter.benchmark;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** Sequences of keys. They are drawn beforehand and from a fixed seed: no cost in the measured call, and the same in each run. */
+/** Sequences of keys. They are drawn in advance from a fixed seed: no cost in the measured call, and the same in each run. */
 public final class Draw {
     private static final int DRAWS = 1 << 19;
 

@@ -17,7 +17,7 @@ import java.util.Arrays;
 public final class Main {
     private Main() {}
 
-    /** Prints the table as CSV to the standard output, and everything else to the other one. */
+    /** Prints the table as CSV to standard output, and everything else to standard error. */
     public static void main(String[] args) throws Exception {
         String[] rest = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
         switch (args.length == 0 ? "" : args[0]) {

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.api.RedissonClient;
 
-/** Our limiter, as an application uses it, and our scripts: of the contenders, all that knows our classes by name. */
+/** Our limiter, as an application uses it, and our scripts: the only contender that refers to our classes. */
 public final class Ours implements AutoCloseable {
     private static final Duration STARTUP_WAIT = Duration.ofSeconds(30);
 
@@ -29,18 +29,18 @@ public final class Ours implements AutoCloseable {
     private final Policy policy;
     private final AtomicLong members = new AtomicLong();
 
-    /** A block after so many denials that nobody makes them, as a line for {@link #Ours(String, String...)}: its counts stay. */
+    /** A block after more denials than any case makes, as a line for {@link #Ours(String, String...)}: its counts stay. */
     public static final String BLOCK = "limiter.policies.bench.block = 1000/1d for 1d up to 1d";
 
     /** A stock for each client, of which each member gets one. */
     public static final String STOCK = "10000 allotment closes 2100-01-01T00:00:00Z";
 
-    /** One policy of these limits, and these lines of configuration besides. */
+    /** One policy of these limits, with these further lines of configuration. */
     public Ours(String limits, String... lines) {
         this(start(policy(limits) + String.join("\n", lines) + "\n"));
     }
 
-    /** One policy of these limits in Redis, on a client that the application has and closes. */
+    /** One policy of these limits in Redis, on a client that the application owns and closes. */
     public Ours(String limits, RedissonClient client, String deadline) {
         this(Limiter.start(config(policy(limits)), onRedis(client, deadline)));
     }

@@ -28,7 +28,7 @@ public final class Samples {
         return part;
     });
 
-    /** Counts a call that took so long. */
+    /** Counts a call that took this long. */
     public void add(long nanos, int answer) {
         Part part = ofThread.get();
         part.times[bucket(Math.max(0, nanos))]++;

@@ -3,9 +3,9 @@ package io.limiter.benchmark;
 import java.util.Collection;
 import java.util.List;
 
-/** What some rounds measured. Without any it is not a number. */
+/** The results of some rounds. NaN without any. */
 public record Spread(double median, double least, double most) {
-    /** Of these values; with an even count the median lies between the two in the middle. */
+    /** The spread of these values; with an even count the median is between the two in the middle. */
     public static Spread of(Collection<Double> values) {
         if (values.isEmpty()) {
             return new Spread(Double.NaN, Double.NaN, Double.NaN);

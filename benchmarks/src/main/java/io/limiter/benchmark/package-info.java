@@ -1,4 +1,4 @@
-/** Benchmarks: what the cases in this JVM and on Redis have in common. */
+/** Benchmarks: the common parts of the cases in this JVM and on Redis. */
 @NullMarked
 package io.limiter.benchmark;
 

@@ -36,7 +36,7 @@ record Calls(int port) {
         }
     }
 
-    /** The status codes of so many calls, one after the other. */
+    /** The status codes of this number of calls, one after the other. */
     List<Integer> statuses(int calls, String method, String path) throws IOException, InterruptedException {
         List<Integer> statuses = new ArrayList<>();
         for (int i = 0; i < calls; i++) {

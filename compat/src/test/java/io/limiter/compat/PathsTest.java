@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every spelling of a path, as it stands, on a container with its defaults and on one that lets everything in. */
+/** Every spelling of a path, unchanged, on a container with its defaults and on one that accepts everything. */
 class PathsTest {
     @TempDir
     static Path directory;

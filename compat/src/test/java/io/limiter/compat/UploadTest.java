@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An upload of 10 MB that the filter denies without reading it; docs/http.md tells which settings these are. */
+/** An upload of 10 MB that the filter denies without reading it; docs/http/denials.md describes the settings. */
 class UploadTest {
     private static final int BYTES = 10_000_000;
 

@@ -36,7 +36,7 @@ public final class Container implements AutoCloseable {
         return start(directory, webApps, connector -> {});
     }
 
-    /** The same, but it lets in whatever path it can be told to let in. */
+    /** The same, configured to accept as many kinds of paths as possible. */
     public static Container startRelaxed(Path directory, Map<String, Path> webApps) throws IOException {
         return start(directory, webApps, connector -> {
             connector.setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
@@ -45,7 +45,7 @@ public final class Container implements AutoCloseable {
         });
     }
 
-    /** The same, set as docs/http.md says for denied uploads. */
+    /** The same, configured for denied uploads as in docs/http/denials.md. */
     public static Container startForUploads(Path directory, Map<String, Path> webApps) throws IOException {
         return start(directory, webApps, connector -> connector.setProperty("continueResponseTiming", "onRead"));
     }
@@ -99,7 +99,7 @@ public final class Container implements AutoCloseable {
         }
     }
 
-    /** Tomcat would load its JSP servlet at the start, whose library is not here. */
+    /** Tomcat would load its JSP servlet at startup, but its library is not here. */
     private static void withoutJsp(LifecycleEvent event) {
         if (event.getType().equals(Lifecycle.BEFORE_START_EVENT) && event.getLifecycle() instanceof Context context) {
             context.removeServletMapping("*.jsp");

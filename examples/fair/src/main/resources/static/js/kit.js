@@ -47,7 +47,7 @@ export function kitFor(panel, said, draw) {
   let closed = false;
   const say = (text, kind = 'good') => {
     said.dataset.kind = kind;
-    // Said again where it is the same text, so that a screen reader hears it again.
+    // Set again even if it is the same text, so that a screen reader announces it again.
     said.textContent = '';
     said.textContent = text;
     const { top, bottom } = said.getBoundingClientRect();

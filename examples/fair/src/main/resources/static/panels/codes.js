@@ -3,7 +3,7 @@ const SAID = {
   COUNTED: 'Your vote counts. The code is used up.',
   ALREADY_USED: 'This code has voted before. It counts once.',
   NEVER_ISSUED: 'The filter knows that this code was never issued.',
-  FALSE_POSITIVE: 'The filter let it through, and the full check did not.',
+  FALSE_POSITIVE: 'The filter admitted it, and the full check did not.',
 };
 
 export default {

@@ -9,7 +9,7 @@ export default {
   lead: 'Every paid order goes into two queues: a plain list and a stream. Kill the worker while it prints: the list loses an order, the stream does not.',
   config: `ReliableQueue queue = new ReliableQueue(redisson, "fair:{orders}:stream",
     Duration.ofSeconds(3),   // then a message goes to another worker
-    3);                      // after so many deliveries it is parked
+    3);                      // after this number of deliveries it is parked
 for (Message order : queue.take("worker-1", 1)) {
   print(order);                        // the worker may die here
   queue.finish(order, id, quantity);   // acknowledges and takes effect, once

@@ -34,11 +34,11 @@ boolean paid = rateLimiter.confirm(bought);                 // false: the hold h
     };
     const who = () => ({ visitor: kit.visitor });
     const REASONS = { 'sold-out': 'Sold out.', 'already-had': 'You already had one.', closed: 'The sale is over.' };
-    const tell = ({ bought, reason }) => (bought ? 'A ticket is held for you.' : REASONS[reason] || `Not now: ${reason}.`);
+    const describe = ({ bought, reason }) => (bought ? 'A ticket is held for you.' : REASONS[reason] || `Not now: ${reason}.`);
     element.append(
       numbers, bar, mine,
       kit.row(
-        kit.button('Take a ticket', async () => { kit.say(tell(await kit.post('/api/sale/buy', who()))); await show(); }),
+        kit.button('Take a ticket', async () => { kit.say(describe(await kit.post('/api/sale/buy', who()))); await show(); }),
         kit.button('Pay', async () => {
           const { paid } = await kit.post('/api/sale/pay', who());
           kit.say(paid ? 'Paid. The order is on its way.' : 'There is nothing to pay: take a ticket first.');
@@ -48,7 +48,7 @@ boolean paid = rateLimiter.confirm(bought);                 // false: the hold h
           const before = (await kit.get(`/api/sale?visitor=${encodeURIComponent(kit.visitor)}`)).left;
           const clicks = await Promise.all([1, 2].map(() => kit.post('/api/sale/buy', who())));
           const after = (await kit.get(`/api/sale?visitor=${encodeURIComponent(kit.visitor)}`)).left;
-          kit.say(`Two clicks at once: ${clicks.map(tell).join(' ')} Taken from the stock: ${before - after}.`);
+          kit.say(`Two clicks at once: ${clicks.map(describe).join(' ')} Taken from the stock: ${before - after}.`);
           await show();
         }),
         kit.breaks('Rush of 200 visitors', async () => {

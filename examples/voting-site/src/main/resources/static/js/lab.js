@@ -143,7 +143,7 @@ function tellProblem(problem) {
   if (!(problem instanceof Refused)) {
     wrong('The server does not answer. Try again in a moment.');
   } else if (problem.status === 429) {
-    wrong(`The laboratory is limited too: so many calls may be sent. Go on in ${problem.retryAfterSeconds} s.`);
+    wrong(`The laboratory is limited too: the number of calls that you may send is used up. Continue in ${problem.retryAfterSeconds} s.`);
   } else {
     wrong(problem.message, FIELDS[problem.field]);
   }
@@ -153,7 +153,7 @@ function number(id, factor = 1) {
   return Math.round(find(id).valueAsNumber * factor);
 }
 
-/** Says what is wrong with the first of the fields that has a wrong value. */
+/** Shows the mistake in the first field with a wrong value. */
 function valid(...ids) {
   for (const id of ids) {
     const input = find(id);

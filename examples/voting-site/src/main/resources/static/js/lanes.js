@@ -1,4 +1,4 @@
-import { colours, drawAxis, drawLane, Span } from './plot.js';
+import { colors, drawAxis, drawLane, Span } from './plot.js';
 import { columns, rollingCount } from './series.js';
 
 const NAMES = {
@@ -21,8 +21,8 @@ export class Lanes {
     this.point = null;
     this.calm = window.matchMedia('(prefers-reduced-motion: reduce)');
     this.drawnAt = 0;
-    this.paint = colours();
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { this.paint = colours(); });
+    this.paint = colors();
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { this.paint = colors(); });
     this.listen();
     const frame = () => {
       this.draw();
@@ -92,7 +92,7 @@ export class Lanes {
     drawAxis(find('axis'), span, this.paint);
   }
 
-  /** One scale for all four: high enough for the limit, and for the lane that let most through. */
+  /** One scale for all four: high enough for the limit, and for the lane that admitted most. */
   scale(span) {
     const { arrivals, limits } = this.notes;
     let top = limits.permits * 1.35;
@@ -144,7 +144,7 @@ export class Lanes {
     const index = Math.max(0, Math.min(arrivals.length - 1, next));
     if (arrivals[index]) {
       this.show(arrivals[index]);
-      find('spoken').textContent = this.parts.map((part, lane) => `${part.title}: ${this.said(lane)}`).join('; ');
+      find('spoken').textContent = this.parts.map((part, lane) => `${part.title}: ${this.verdictText(lane)}`).join('; ');
     }
   }
 
@@ -164,7 +164,7 @@ export class Lanes {
     this.point = arrival;
     this.parts.forEach((part, lane) => {
       const point = part.find('.point');
-      point.textContent = this.said(lane);
+      point.textContent = this.verdictText(lane);
       point.dataset.kind = arrival.verdicts[lane].allowed ? 'admitted' : 'denied';
     });
   }
@@ -174,13 +174,13 @@ export class Lanes {
     this.parts.forEach((part) => { part.find('.point').textContent = ''; });
   }
 
-  said(lane) {
+  verdictText(lane) {
     const { allowed, remaining, retryAfter, source } = this.point.verdicts[lane];
     const by = { LOCAL_FALLBACK: ', decided by this instance: Redis is unreachable', CACHED_DENIAL: ', known from an earlier denial' }[source] || '';
     if (allowed) {
       return `call ${this.point.number} admitted, ${remaining} left${by}`;
     }
-    const wait = retryAfter < 0 ? 'can never pass' : `passes in ${(retryAfter / 1000).toFixed(2)} s`;
+    const wait = retryAfter < 0 ? 'can never be allowed' : `allowed in ${(retryAfter / 1000).toFixed(2)} s`;
     return `call ${this.point.number} denied, ${wait}${by}`;
   }
 }

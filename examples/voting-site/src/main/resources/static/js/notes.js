@@ -15,7 +15,7 @@ export class Notes {
     this.backend = '';
   }
 
-  /** Takes what the server has told; true when it began anew. */
+  /** Takes the server's data; true if a new round began. */
   take(view, sentAt, receivedAt) {
     const anew = view.round !== this.round;
     if (anew || view.instance !== this.instance) {

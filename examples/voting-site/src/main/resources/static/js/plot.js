@@ -17,7 +17,7 @@ export function surface(canvas) {
   return { context, width, height };
 }
 
-export function colours() {
+export function colors() {
   const style = getComputedStyle(document.documentElement);
   const names = ['ink', 'soft', 'grid', 'admitted', 'sum', 'over', 'denied', 'band', 'card'];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
@@ -154,7 +154,7 @@ function drawBars(context, found, span, { base, height, y, deepest }, paint) {
   }
 }
 
-/** Denied calls are a column of crosses: a different shape than the bars, for people who can't distinguish the colours. */
+/** Denied calls are a column of crosses: a different shape than the bars, for people who can't distinguish the colors. */
 function crosses(context, x, topY, tall, paint) {
   const size = COLUMN_PIXELS - 2;
   context.strokeStyle = paint.denied;
@@ -182,10 +182,10 @@ function label(context, text, x, y, paint) {
   context.fillText(text, x, y);
 }
 
-function fill(context, left, top, right, bottom, colour) {
-  // On whole pixels, or neighbours would show a seam.
+function fill(context, left, top, right, bottom, color) {
+  // On whole pixels, or neighbors would show a seam.
   const [x, to] = [Math.round(left), Math.round(right)];
-  context.fillStyle = colour;
+  context.fillStyle = color;
   context.fillRect(x, top, to - x, bottom - top);
 }
 

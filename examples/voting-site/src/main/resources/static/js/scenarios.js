@@ -7,7 +7,7 @@ export function scenario(name, { permits, periodMillis, burst }) {
   const quick = Math.min(400, periodMillis * 0.06);
   switch (name) {
     case 'one':
-      return { steps: [step(0, 1, 0)], look: 'One call, put to all four. Point at its bar to see what each of them said.' };
+      return { steps: [step(0, 1, 0)], look: 'One call, put to all four. Point at its bar to see each verdict.' };
     case 'edge':
       return {
         fresh: true,
@@ -20,7 +20,7 @@ export function scenario(name, { permits, periodMillis, burst }) {
       return {
         fresh: true,
         steps: [step(0, calls, periodMillis * periods)],
-        look: 'A steady stream, 1.7 times what may pass. Windows and logs let a row through and then nothing for a while; the bucket, once empty, spreads its calls evenly.',
+        look: 'A steady stream, 1.7 times the limit. Windows and logs admit a row of calls and then nothing for a while; the bucket, once empty, spreads its calls evenly.',
       };
     }
     case 'pulse': {

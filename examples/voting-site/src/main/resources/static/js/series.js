@@ -1,4 +1,4 @@
-// From decisions to what a lane draws. Nothing is decided here: only sums of what the server said.
+// From decisions to what a lane draws. Nothing is decided here: only sums of the server's decisions.
 
 /** A call is noted when it is asked, and decided a moment later: on Redis some milliseconds, never the same. */
 const MOMENT_MILLIS = 20;

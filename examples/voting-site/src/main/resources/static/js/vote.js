@@ -5,7 +5,7 @@ const REFRESH_MILLIS = 3000;
 
 const find = (id) => document.getElementById(id);
 const rows = new Map();
-let favourite = 'tea';
+let favorite = 'tea';
 let rule = null;
 let waitEnd = 0;
 let waitMillis = 0;
@@ -63,7 +63,7 @@ async function vote(id, name) {
 
 async function rush() {
   find('vote-rush').disabled = true;
-  const answers = await Promise.all(Array.from({ length: RUSH_VOTES }, () => ask(favourite)));
+  const answers = await Promise.all(Array.from({ length: RUSH_VOTES }, () => ask(favorite)));
   find('vote-rush').disabled = false;
   const refused = answers.filter(({ ok }) => !ok);
   if (refused.length === 0) {
@@ -90,8 +90,8 @@ async function ask(candidate) {
 }
 
 function prefer(id, name) {
-  favourite = id;
-  find('favourite').textContent = name;
+  favorite = id;
+  find('favorite').textContent = name;
 }
 
 function tellRefused(what, { status, why, retryAfter }) {
@@ -108,34 +108,34 @@ function tellRefused(what, { status, why, retryAfter }) {
 
 function tell(kind, text) {
   clearTimeout(timer);
-  find('told').dataset.kind = kind;
-  find('told-wait').textContent = '';
-  find('told-drain').style.transform = 'scaleX(0)';
-  // Said again where it is the same text, so that a screen reader hears the second denial too.
-  find('told-text').textContent = '';
-  find('told-text').textContent = text;
+  find('outcome').dataset.kind = kind;
+  find('outcome-wait').textContent = '';
+  find('outcome-drain').style.transform = 'scaleX(0)';
+  // Set again even if it is the same text, so that a screen reader announces the second denial too.
+  find('outcome-text').textContent = '';
+  find('outcome-text').textContent = text;
   bringIntoView();
 }
 
 /** On a small screen the answer may be below what was pressed. */
 function bringIntoView() {
-  const { top, bottom } = find('told').getBoundingClientRect();
+  const { top, bottom } = find('outcome').getBoundingClientRect();
   if (top < 0 || bottom > window.innerHeight) {
     const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-    find('told').scrollIntoView({ block: 'nearest', behavior: calm ? 'auto' : 'smooth' });
+    find('outcome').scrollIntoView({ block: 'nearest', behavior: calm ? 'auto' : 'smooth' });
   }
 }
 
 function countDown() {
   const left = waitEnd - performance.now();
   if (left <= 0) {
-    find('told').dataset.kind = 'again';
-    find('told-text').textContent = 'You can vote again.';
-    find('told-wait').textContent = '';
-    find('told-drain').style.transform = 'scaleX(0)';
+    find('outcome').dataset.kind = 'again';
+    find('outcome-text').textContent = 'You can vote again.';
+    find('outcome-wait').textContent = '';
+    find('outcome-drain').style.transform = 'scaleX(0)';
     return;
   }
-  find('told-wait').textContent = `The next one counts in ${Math.ceil(left / 1000)} s.`;
-  find('told-drain').style.transform = `scaleX(${left / waitMillis})`;
+  find('outcome-wait').textContent = `The next one counts in ${Math.ceil(left / 1000)} s.`;
+  find('outcome-drain').style.transform = `scaleX(${left / waitMillis})`;
   timer = setTimeout(countDown, 100);
 }

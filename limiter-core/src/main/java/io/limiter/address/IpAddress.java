@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * An IPv4 or IPv6 address. Immutable.
  *
  * <p>Only literals are read: {@code 192.0.2.1} as four decimal numbers without leading zeros (RFC 3986 section 3.2.2), and
- * IPv6 as RFC 4291 section 2.2 writes it. {@link java.net.InetAddress#getByName} would ask DNS about whatever else it
- * is given, take {@code 010.0.0.1} for one address where another stack takes it for a second one, and the empty text
+ * IPv6 as RFC 4291 section 2.2 writes it. {@link java.net.InetAddress#getByName} would look up any other text in DNS,
+ * take {@code 010.0.0.1} for one address where another stack takes it for a second one, and the empty text
  * for 127.0.0.1.
  */
 public final class IpAddress {
@@ -28,7 +28,7 @@ public final class IpAddress {
     private final boolean ipv4;
     private final long high;
     private final long low;
-    /** The text, where it is known already. */
+    /** The text, if it is known already. */
     private final @Nullable String text;
 
     private IpAddress(boolean ipv4, long high, long low, @Nullable String text) {
@@ -39,8 +39,7 @@ public final class IpAddress {
     }
 
     /**
-     * The address that a literal means; null when the text is none. There is nothing else around it: no spaces, brackets,
-     * port or zone.
+     * Parses a literal; null if the text is not one. No spaces, brackets, port or zone are allowed.
      */
     public static @Nullable IpAddress parse(String text) {
         if (text.length() > MAX_LITERAL) {
@@ -50,7 +49,7 @@ public final class IpAddress {
         boolean endsInIpv4 = text.indexOf('.', tail) >= 0;
         long bits = endsInIpv4 ? ipv4(text, tail) : 0;
         if (bits < 0 || tail == 0) {
-            // IPv4 has one spelling.
+            // An IPv4 address has one spelling.
             return endsInIpv4 && bits >= 0 ? new IpAddress(true, 0, bits, text) : null;
         }
         return ipv6(
@@ -59,7 +58,7 @@ public final class IpAddress {
                         : text);
     }
 
-    /** The bits of what stands from there to the end; -1 when it is no IPv4 address. */
+    /** The bits of the IPv4 address from there to the end; -1 if it is not one. */
     private static long ipv4(String text, int from) {
         long bits = 0;
         int octets = 0;
@@ -149,10 +148,10 @@ public final class IpAddress {
     }
 
     /**
-     * The first address of the network that it lies in: the bits behind the prefix are 0.
+     * The first address of its network: the bits after the prefix are 0.
      *
-     * @param prefixBits how many bits of it say the network, 0 to {@link #bits}
-     * @throws IllegalArgumentException if it has not so many bits
+     * @param prefixBits the length of the prefix, 0 to {@link #bits}
+     * @throws IllegalArgumentException if it has fewer bits
      */
     public IpAddress masked(int prefixBits) {
         if (prefixBits < 0 || prefixBits > bits()) {

@@ -8,17 +8,17 @@ import java.util.stream.Stream;
  * A range of addresses in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3): those that begin with the same bits
  * as one of them. Immutable.
  *
- * <p>IPv4 and IPv6 never meet: an address is compared with the networks of its own family. So an IPv4-mapped network
- * becomes the IPv4 network that it means, and the addresses that are asked for are unmapped first.
+ * <p>An address is compared only with networks of its own family. So an IPv4-mapped network becomes the IPv4 network
+ * that it means, and addresses are unmapped before the comparison.
  *
  * @param address an address of the network, as it was written
- * @param prefixBits how many of its bits say the network
+ * @param prefixBits the length of the prefix in bits
  */
 public record IpNetwork(IpAddress address, int prefixBits) {
     /** This machine: {@code loopback}. */
     public static final List<IpNetwork> LOOPBACK = parsed("127.0.0.0/8 ::1");
 
-    /** Networks that nobody reaches from the Internet (RFC 1918, RFC 4193): {@code private}. */
+    /** Networks that are not routed on the Internet (RFC 1918, RFC 4193): {@code private}. */
     public static final List<IpNetwork> PRIVATE = parsed("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7");
 
     private static final int MAPPED_BITS = 96;
@@ -30,9 +30,9 @@ public record IpNetwork(IpAddress address, int prefixBits) {
      */
     public IpNetwork {
         if (prefixBits < 1 || prefixBits > address.bits()) {
-            throw new IllegalArgumentException("'" + address + "/" + prefixBits + "' is no network: "
+            throw new IllegalArgumentException("'" + address + "/" + prefixBits + "' is not a network: "
                     + (prefixBits == 0
-                            ? "/0 is everybody; name the networks that you mean"
+                            ? "/0 matches every address; write the networks that you mean"
                             : "the prefix is 1 to " + address.bits() + " bits"));
         }
     }
@@ -55,24 +55,25 @@ public record IpNetwork(IpAddress address, int prefixBits) {
     }
 
     /**
-     * The network of a text: {@code 10.0.0.0/8}, {@code 2001:db8::/32}; an address alone is the network of that one. An
+     * The network of a text: {@code 10.0.0.0/8}, {@code 2001:db8::/32}; an address alone is a network of one address. An
      * IPv4-mapped network ({@code ::ffff:10.0.0.0/104}) is the IPv4 network that it means.
      *
-     * @throws IllegalArgumentException if it is none, or one of 0 bits: everybody is not meant by mistake. The message
-     *     says what was wrong and what to write
+     * @throws IllegalArgumentException if it is invalid, or has 0 bits, which would match every address. The message
+     *     names the error and what to write
      */
     public static IpNetwork parse(String text) {
         int slash = text.indexOf('/');
         IpAddress address = IpAddress.parse(slash < 0 ? text : text.substring(0, slash));
         if (address == null) {
-            throw new IllegalArgumentException("'" + text + "' is no network; write an address and the bits of its"
+            throw new IllegalArgumentException("'" + text + "' is not a network; write an address and the bits of its"
                     + " prefix, such as 10.0.0.0/8 or 2001:db8::/32, or an address alone (numbers, no name)");
         }
         int prefixBits = slash < 0 ? address.bits() : prefixBits(text, text.substring(slash + 1), address);
         IpAddress unmapped = address.unmapped();
         if (unmapped.equals(address)) {
             if (prefixBits == 0) {
-                throw new IllegalArgumentException("'" + text + "' is everybody; name the networks that you mean");
+                throw new IllegalArgumentException(
+                        "'" + text + "' matches every address; write the networks" + " that you mean");
             }
             return new IpNetwork(address, prefixBits);
         }
@@ -80,7 +81,7 @@ public record IpNetwork(IpAddress address, int prefixBits) {
             throw new IllegalArgumentException(
                     "'" + text + "' is all of IPv4" + (prefixBits < MAPPED_BITS ? " and more" : "")
                             + ": the first " + MAPPED_BITS
-                            + " bits of an IPv4-mapped address only say that it is one; write the"
+                            + " bits of an IPv4-mapped address only mark it as one; write the"
                             + " networks that you mean as IPv4, such as "
                             + (unmapped.isUnspecified()
                                     ? "10.0.0.0/8"
@@ -92,14 +93,14 @@ public record IpNetwork(IpAddress address, int prefixBits) {
     private static int prefixBits(String text, String digits, IpAddress address) {
         int bits = digits.matches("0|[1-9][0-9]{0,2}") ? Integer.parseInt(digits) : -1;
         if (bits < 0 || bits > address.bits()) {
-            throw new IllegalArgumentException("'" + text + "' is no network: the prefix of an "
+            throw new IllegalArgumentException("'" + text + "' is not a network: the prefix of an "
                     + (address.isIpv4() ? "IPv4" : "IPv6") + " address is 1 to " + address.bits()
                     + " bits, written as a number without leading zeros");
         }
         return bits;
     }
 
-    /** Whether an address of the same family lies in it. */
+    /** Whether it contains an address of the same family. */
     public boolean contains(IpAddress other) {
         return other.beginsLike(address, prefixBits);
     }

@@ -1,6 +1,6 @@
 /**
- * Addresses of the Internet as values: strict literals, ranges in CIDR notation, one text for each. No name is ever looked
- * up.
+ * Addresses of the Internet as values: strict literals, ranges in CIDR notation, one canonical text for each. DNS is
+ * never used.
  */
 @NullMarked
 package io.limiter.address;

@@ -19,11 +19,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a configuration of entries. Here text is read; what values must be, and how they fit together, their types say
- * themselves. Used once.
+ * Makes a configuration from entries. Reads the text; the types of the values check them, and how they fit together.
+ * Used once.
  */
 final class Binder {
-    /** Where the policy of a rule is wrong, so that what else is wrong with the rule is told too. */
+    /** Replaces the invalid policy of a rule, so that the rule's other mistakes are found too. */
     private static final Policy ANY = Policy.of("any", Limit.fixedWindow(1, Duration.ofDays(1)));
 
     private final Entries entries;
@@ -32,9 +32,9 @@ final class Binder {
     private final ReloadSettings origin;
 
     /**
-     * Of the entries of all places.
+     * A binder of the entries of all sources.
      *
-     * @param hasClient whether the caller has a client of Redis, and with that there is one
+     * @param hasClient whether the caller has a Redis client, so that no address is needed
      * @param origin how the entries are read again
      */
     Binder(List<ConfigEntry> entries, Problems problems, boolean hasClient, ReloadSettings origin) {
@@ -44,7 +44,7 @@ final class Binder {
         this.origin = origin;
     }
 
-    /** All keys there are, with {@code <name>} for that of a policy or rule: those that are asked for. */
+    /** All keys, with {@code <name>} for the name of a policy or rule: those that the code reads. */
     static List<String> keys() {
         Binder binder = new Binder(List.of(), new Problems(), false, ReloadSettings.NONE);
         binder.bind(Set.of());
@@ -58,8 +58,8 @@ final class Binder {
     /**
      * The configuration.
      *
-     * @param otherKeys of the caller's own
-     * @throws ConfigException if anything is wrong, also what was noted before
+     * @param otherKeys the caller's own keys
+     * @throws ConfigException if anything is wrong, including mistakes noted before
      */
     LimiterConfig bind(Collection<String> otherKeys) {
         BackendKind backend = backend();
@@ -116,8 +116,8 @@ final class Binder {
         boolean isReachable = hasClient
                 || entries.get("limiter.redis.address") != null
                 || entries.get("limiter.redis.config") != null;
-        BackendKind unlessSaid = isReachable ? BackendKind.REDIS : BackendKind.IN_PROCESS;
-        BackendKind backend = entries.choice("limiter.backend", "backend", unlessSaid);
+        BackendKind byDefault = isReachable ? BackendKind.REDIS : BackendKind.IN_PROCESS;
+        BackendKind backend = entries.choice("limiter.backend", "backend", byDefault);
         if (backend == BackendKind.REDIS && !isReachable) {
             entries.note(
                     "limiter.backend",
@@ -157,7 +157,7 @@ final class Binder {
                         .toList());
         return new ClientIpSettings(
                 networks == null ? List.of() : networks,
-                // Whoever is wrong about the proxies trusts somebody all the same: the header is no mistake for that.
+                // Invalid proxies still count as trusted here, so that the header is not reported as a second mistake.
                 unix || (networks == null && entries.get(trusted) != null),
                 all,
                 entries.number("limiter.client-ip.trusted-hops", 0),
@@ -168,11 +168,11 @@ final class Binder {
     private static List<IpNetwork> proxies(String text) {
         Problems.refuseIf(
                 text.isEmpty(), "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
-        // Everybody is a word, not a network, so that nobody trusts the Internet by a slip of a prefix.
+        // The word all is required instead of /0, so that a mistyped prefix does not trust the whole Internet.
         Problems.refuseIf(
                 text.matches("[0-9A-Fa-f:.]+/0+"),
-                "'" + text + "' would trust everybody; write the networks of your proxies, or the word all where nobody"
-                        + " else can connect");
+                "'" + text + "' would trust every peer; write the networks of your proxies, or the word all if"
+                        + " only they can connect");
         return IpNetwork.named(Problem.shown(text));
     }
 
@@ -184,7 +184,7 @@ final class Binder {
                         none.headers(),
                         text -> LimitText.each(LimitText.items(text), Binder::form).stream()
                                 .collect(Collectors.toUnmodifiableSet())),
-                entries.choice("limiter.http.x-ratelimit-reset", "way to tell a reset", none.reset()),
+                entries.choice("limiter.http.x-ratelimit-reset", "kind of reset", none.reset()),
                 entries.yes("limiter.http.expose-headers", none.exposeHeaders()),
                 entries.yes("limiter.http.ignore-case", none.ignoreCase()),
                 entries.yes("limiter.http.ignore-trailing-slash", none.ignoreTrailingSlash()),
@@ -205,7 +205,7 @@ final class Binder {
             if (entries.get(here + other) != null) {
                 entries.note(
                         here + other,
-                        "RL-106 rule '" + name + "' has plans, and the limits are theirs; keep " + here
+                        "RL-106 rule '" + name + "' has plans, which have the limits; keep " + here
                                 + "plan or this line");
                 return null;
             }
@@ -277,8 +277,8 @@ final class Binder {
         if (plan != null) {
             entries.note(
                     here + "default-plan",
-                    "RL-105 rule '" + name + "' has a default plan, and nothing says where that of a caller is; add "
-                            + here + "plan = header:X-Plan, or remove this line");
+                    "RL-105 rule '" + name + "' has a default plan, but no source of a caller's plan; add " + here
+                            + "plan = header:X-Plan, or remove this line");
         }
         if (reference == null && own != null) {
             return PolicyEntries.policy(entries, name, here);
@@ -286,7 +286,7 @@ final class Binder {
         if (reference == null) {
             entries.note(
                     here + "policy",
-                    "RL-105 rule '" + name + "' says not how often; add " + here + "policy or " + here + "limits");
+                    "RL-105 rule '" + name + "' has no limit; add " + here + "policy or " + here + "limits");
             return null;
         }
         String policy = reference.value();

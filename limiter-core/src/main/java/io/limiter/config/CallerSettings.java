@@ -4,7 +4,7 @@ import io.limiter.address.IpNetwork;
 import java.util.List;
 
 /**
- * Callers that are treated apart, under all rules. Immutable.
+ * Callers that are exempt or denied under all rules. Immutable.
  *
  * @param exempt callers that no rule counts
  * @param denied the networks of callers that are denied before anything is counted
@@ -17,7 +17,7 @@ public record CallerSettings(Callers exempt, List<IpNetwork> denied, int deniedS
     /**
      * Checks the settings and copies the networks.
      *
-     * @throws ConfigException if the status is another one, or a network has bits behind its prefix
+     * @throws ConfigException if the status is invalid, or a network has bits behind its prefix
      */
     public CallerSettings {
         denied = List.copyOf(denied);
@@ -28,7 +28,7 @@ public record CallerSettings(Callers exempt, List<IpNetwork> denied, int deniedS
         problems.throwIfAny();
     }
 
-    /** What the properties say. */
+    /** The settings of the properties. */
     static CallerSettings read(Entries entries) {
         return new CallerSettings(
                 Callers.read(entries, "limiter.exempt."),
@@ -36,12 +36,12 @@ public record CallerSettings(Callers exempt, List<IpNetwork> denied, int deniedS
                 entries.number("limiter.deny.status", NONE.deniedStatus));
     }
 
-    /** The same, where no rule counts these. */
+    /** The same settings with these exempt callers. */
     public CallerSettings exempt(Callers callers) {
         return new CallerSettings(callers, denied, deniedStatus);
     }
 
-    /** The same, where callers in these networks get this status. */
+    /** The same settings with callers in these networks denied with this status. */
     public CallerSettings deny(int status, List<IpNetwork> networks) {
         return new CallerSettings(exempt, networks, status);
     }

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * @param roles the roles that the container knows, compared with case
  */
 public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> roles) {
-    /** Nobody. */
+    /** No callers. */
     public static final Callers NONE = new Callers(List.of(), Set.of(), Set.of());
 
     /**
@@ -33,7 +33,7 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
         roles.forEach(Callers::checkName);
     }
 
-    /** Notes addresses that every client can claim. */
+    /** Reports exemptions by addresses that every client can claim. */
     void check(Problems problems, String here, ClientIpSettings clientIp) {
         problems.on(here + "addresses", addresses)
                 .must(
@@ -42,7 +42,7 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
                                 + " the networks of your proxies there, or remove this line");
     }
 
-    /** What the properties below a key say. */
+    /** The callers of the properties below a key. */
     static Callers read(Entries entries, String here) {
         return new Callers(
                 networks(entries, here + "addresses"), names(entries, here + "users"), names(entries, here + "roles"));
@@ -77,12 +77,12 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
                 Set.of());
     }
 
-    /** Whether it is nobody. */
+    /** Whether it contains no callers. */
     public boolean isEmpty() {
         return addresses.isEmpty() && !needUser();
     }
 
-    /** Whether a caller must be authenticated before it can be found here. */
+    /** Whether it contains users or roles, so that a caller must be authenticated first. */
     public boolean needUser() {
         return !users.isEmpty() || !roles.isEmpty();
     }
@@ -101,7 +101,7 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
         return all;
     }
 
-    /** A slip such as 10.0.0.1/8 for /32 would name very many callers more than were meant. */
+    /** A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended. */
     static void checkNetwork(IpNetwork network) {
         Problems.refuseIf(
                 network.hasHostBits(),
@@ -112,10 +112,10 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
     static void checkName(String name) {
         Problems.refuseIf(
                 name.isBlank() || name.contains("*"),
-                "'" + name + "' names nobody; write whole names, separated by one comma");
+                "'" + name + "' matches no name; write whole names, separated by one comma");
     }
 
-    /** As a log line shows it. */
+    /** As shown in log lines. */
     @Override
     public String toString() {
         return Stream.of(shown("addresses", addresses), shown("users", users), shown("roles", roles))

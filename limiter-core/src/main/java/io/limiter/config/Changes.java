@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What differs between two configurations, for whoever reads the log. */
+/** The differences between two configurations, for the log. */
 final class Changes {
     private Changes() {}
 
@@ -24,7 +24,7 @@ final class Changes {
             Map<String, Object> old = before.get(name);
             Map<String, Object> fresh = after.get(name);
             if (fresh == null) {
-                all.add("RL-161 " + name + " is gone and counts nothing any more; it had " + old);
+                all.add("RL-161 " + name + " was removed and counts nothing any more; it had " + old);
             } else if (old == null) {
                 all.add("RL-162 " + name + " is new: " + fresh);
             } else if (!old.equals(fresh)) {
@@ -40,7 +40,7 @@ final class Changes {
         return rest;
     }
 
-    /** Everything that can change, by what it is called and then by property. */
+    /** Everything that can change, by name and then by property. */
     private static Map<String, Map<String, Object>> sections(LimiterConfig config) {
         Map<String, Map<String, Object>> all = new LinkedHashMap<>();
         config.policies().forEach((name, policy) -> {

@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param cost how many permits a request costs
  * @param outcomes which responses keep it; null for all
  * @param plans the policies by plan of the caller; null for one policy
- * @param member the parts of the member that the request is for, as those of a key, for policies that count members;
- *     empty for none
+ * @param member the parts of the member of a request, like those of a key, for policies that count members; empty for none
  * @param maxWait how long a request that the rule denies is held until its permits are due; zero for not at all
  */
 public record Charging(
@@ -28,7 +27,7 @@ public record Charging(
         member = List.copyOf(member);
     }
 
-    /** What the properties below a key say. */
+    /** The settings of the properties below a key. */
     static Charging read(Entries entries, String here, @Nullable RulePlans plans) {
         return new Charging(
                 RequestCost.read(entries, here),
@@ -44,7 +43,7 @@ public record Charging(
         return parts;
     }
 
-    /** Whether the user must be known: the plan is one of the user's attributes, or the member has the user. */
+    /** Whether the user must be known, for the plan or the member. */
     boolean needsUser() {
         return plans != null && plans.source() == RulePlans.Source.USER || member.contains(KeyPart.USER);
     }
@@ -74,11 +73,11 @@ public record Charging(
         return new Charging(cost, outcomes, plans, member, longest);
     }
 
-    /** A wait that is written is never zero: that would be a rule without one. */
+    /** A wait that is set is never zero; omit it instead. */
     private static Duration maxWait(Entries entries, String here) {
         return entries.read(here + "wait", Duration.ZERO, text -> {
             Duration wait = LimitText.parseDuration(text);
-            Problems.refuseIf(wait.isZero(), "no wait; write one such as 500ms, or remove this line");
+            Problems.refuseIf(wait.isZero(), "a wait of zero; write one such as 500ms, or remove this line");
             return wait;
         });
     }

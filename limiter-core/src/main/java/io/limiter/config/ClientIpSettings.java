@@ -6,16 +6,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the address of a client is found. Immutable. Nobody is trusted, or proxies by their addresses, or a number of
- * proxies; one header is read then, and no other.
+ * Where the address of a client is found. Immutable. Trusted are no peers, proxies by their addresses, or a number of
+ * proxies; then exactly one header is read.
  *
  * @param trustedProxies the networks of the proxies whose header is read
  * @param trustsUnixSocket whether a peer without an address is a proxy: a connection over a Unix socket has none
- * @param trustsEveryPeer whether everybody is a proxy, so that whoever comes says who he is
- * @param trustedHops how many proxies add to the header before it comes here, instead of their networks; 0 for none
+ * @param trustsEveryPeer whether every peer is a proxy, so that every client can claim any address
+ * @param trustedHops how many proxies append to the header, as an alternative to their networks; 0 for none
  * @param header the header that is read: {@code X-Forwarded-For}, {@code Forwarded} (RFC 7239), or one that has the
- *     client's address alone; null for {@code X-Forwarded-For}, or none when nobody is trusted
- * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, where a rule says no other
+ *     client's address alone; null for {@code X-Forwarded-For}, or for none if no peer is trusted
+ * @param ipv6PrefixBits how many bits of an IPv6 address identify a client, unless a rule sets another number
  */
 public record ClientIpSettings(
         List<IpNetwork> trustedProxies,
@@ -24,7 +24,7 @@ public record ClientIpSettings(
         int trustedHops,
         @Nullable String header,
         int ipv6PrefixBits) {
-    /** The header that proxies add addresses to, and which is read unless another one is set. */
+    /** The header that proxies append addresses to, and which is read by default. */
     public static final String X_FORWARDED_FOR = "X-Forwarded-For";
 
     /** The header of RFC 7239. */
@@ -33,13 +33,13 @@ public record ClientIpSettings(
     /** The most hops that are counted or walked. */
     public static final int MAX_HOPS = 32;
 
-    /** A subscriber gets at least this much of IPv6, and can take any address of it. */
+    /** A subscriber gets a network of at least this size, and can use any address in it. */
     public static final int DEFAULT_IPV6_PREFIX_BITS = 64;
 
-    /** Shorter than this is more than one provider. */
+    /** A shorter prefix covers more than one provider. */
     public static final int LEAST_IPV6_PREFIX_BITS = 32;
 
-    /** The address of the TCP peer, and nobody is trusted. */
+    /** The address of the TCP peer; no peer is trusted. */
     public static final ClientIpSettings DEFAULT =
             new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS);
 
@@ -51,7 +51,7 @@ public record ClientIpSettings(
     /**
      * Checks the settings and copies the networks.
      *
-     * @throws ConfigException if a part is wrong, or the parts do not fit together; the message says which
+     * @throws ConfigException if a part is wrong, or the parts do not fit together; the message names the part
      */
     public ClientIpSettings {
         trustedProxies = List.copyOf(trustedProxies);
@@ -63,13 +63,13 @@ public record ClientIpSettings(
                 .check(ClientIpSettings::checkProxies)
                 .must(
                         !trustsEveryPeer || (trustedProxies.isEmpty() && !trustsUnixSocket),
-                        "'all' is everybody and stands alone; remove it, or the others");
+                        "'all' already includes every address; remove it, or the others");
         problems.range(HOPS, trustedHops == 0 ? 1 : trustedHops, 1, MAX_HOPS);
         problems.on(HOPS, trustedHops)
                 .must(
                         !byAddress || trustedHops == 0,
                         "RL-106 " + PROXIES
-                                + " says already who is trusted; keep one of the two, the proxies if you know their"
+                                + " already defines the trusted proxies; keep one of the two, the proxies if you know their"
                                 + " addresses");
         problems.on("limiter.client-ip.header", header)
                 .check(ClientIpSettings::checkHeader)
@@ -88,26 +88,26 @@ public record ClientIpSettings(
     private static void checkProxies(List<IpNetwork> networks) {
         Problems.refuseIf(
                 networks.size() > MOST_PROXIES,
-                networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbours to larger ones");
+                networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbors to larger ones");
         for (IpNetwork network : networks) {
             IpAddress address = network.address();
             Problems.refuseIf(
                     address.isUnspecified() && network.prefixBits() == address.bits(),
-                    "'" + address + "' is the address of nobody; write that of your proxy");
+                    "'" + address + "' is not the address of a host; write that of your proxy");
         }
     }
 
     private static void checkHeader(String name) {
         Problems.refuseIf(
                 !HttpSettings.isToken(name) || name.length() > LONGEST_HEADER,
-                "no name of one header; write X-Forwarded-For, Forwarded, or the header"
+                "not the name of one header; write X-Forwarded-For, Forwarded, or the header"
                         + " in which your proxy writes the client's address alone, such as X-Real-IP");
-        // Any other name would be taken as a header with one address: a slip would make every list malformed.
+        // Any other name would be read as a header with one address: a typing error would make every list malformed.
         String meant = isSingle(name) ? Suggestion.of(name, List.of(X_FORWARDED_FOR, FORWARDED), 2) : "";
-        Problems.refuseIf(!meant.isEmpty(), "no header that proxies set" + meant);
+        Problems.refuseIf(!meant.isEmpty(), "not a header that proxies set" + meant);
     }
 
-    /** Whether a header has the client's address alone, not a list of hops. Its name is in any case. */
+    /** Whether a header has only the client's address, not a list of hops. Case-insensitive. */
     private static boolean isSingle(String header) {
         return !header.equalsIgnoreCase(X_FORWARDED_FOR) && !header.equalsIgnoreCase(FORWARDED);
     }

@@ -1,7 +1,7 @@
 package io.limiter.config;
 
 /**
- * One key and its value, and where they stand.
+ * One key, its value, and its source.
  *
  * @param source the file or place
  * @param line the line in it, from 1; 0 where there are no lines

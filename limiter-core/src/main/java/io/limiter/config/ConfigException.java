@@ -23,12 +23,12 @@ public final class ConfigException extends IllegalArgumentException {
         boolean oneSource = isOfOneSource(found);
         return (oneSource && !source.isEmpty() ? source : "the configuration") + " has " + found.size()
                 + (found.size() == 1 ? " problem:" : " problems:")
-                + told(found).map(line -> "\n  " + line).collect(Collectors.joining());
+                + lines(found).map(line -> "\n  " + line).collect(Collectors.joining());
     }
 
-    private static Stream<String> told(List<Problem> found) {
+    private static Stream<String> lines(List<Problem> found) {
         boolean oneSource = isOfOneSource(found);
-        return found.stream().map(problem -> problem.place(oneSource) + problem.told());
+        return found.stream().map(problem -> problem.place(oneSource) + problem.message());
     }
 
     private static boolean isOfOneSource(List<Problem> found) {
@@ -37,10 +37,10 @@ public final class ConfigException extends IllegalArgumentException {
 
     /** The mistakes one by one, in the order of the text. */
     public List<String> problems() {
-        return told(found).toList();
+        return lines(found).toList();
     }
 
-    /** The same, for who knows where the properties stand. */
+    /** The same, for callers that know the places of the properties. */
     List<Problem> found() {
         return found;
     }

@@ -12,7 +12,7 @@ import java.util.Set;
 final class ConfiguredPolicies {
     private ConfiguredPolicies() {}
 
-    /** By name, in the order of the text; notes rules and policies that have the name of another one. */
+    /** By name, in the order of the text; reports rules and policies with a name that is already in use. */
     static Map<String, Policy> of(Collection<Policy> configured, List<RuleDefinition> rules, Problems problems) {
         Map<String, Policy> all = new LinkedHashMap<>();
         for (Policy policy : configured) {

@@ -3,13 +3,13 @@ package io.limiter.config;
 import io.limiter.Denials;
 
 /**
- * What is noted of denied calls. Immutable.
+ * What is recorded about denied calls. Immutable.
  *
  * @param linesPerSecond how many denials are logged in a second at most, up to 1 000; 0 for none
  * @param keys how many of the busiest denied keys are kept, up to 10 000; 0 for none
  */
 public record DenialSettings(int linesPerSecond, int keys) {
-    /** What holds where nothing is written. */
+    /** The defaults. */
     public static final DenialSettings DEFAULT =
             new DenialSettings(Denials.DEFAULT_LINES_PER_SECOND, Denials.DEFAULT_KEYS);
 
@@ -28,7 +28,7 @@ public record DenialSettings(int linesPerSecond, int keys) {
         problems.throwIfAny();
     }
 
-    /** What the properties say. */
+    /** The settings of the properties. */
     static DenialSettings read(Entries entries) {
         return new DenialSettings(number(entries, LOG, DEFAULT.linesPerSecond), number(entries, KEYS, DEFAULT.keys));
     }

@@ -11,21 +11,21 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The entries of a configuration, read key by key; what is wrong with one is noted. Used once. */
+/** The entries of a configuration, read key by key; mistakes are noted. Used once. */
 final class Entries {
     private final Problems problems;
     private final Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
 
-    /** The keys that were asked for, whether there is an entry or not. */
+    /** The keys that were read, whether or not there is an entry. */
     final Set<String> asked = new LinkedHashSet<>();
 
-    /** Of two entries of a key the later counts. */
+    /** Of two entries of a key the later one counts. */
     Entries(List<ConfigEntry> entries, Problems problems) {
         this.problems = problems;
         entries.forEach(entry -> byKey.put(entry.key(), entry));
     }
 
-    /** All that there are. */
+    /** All entries. */
     List<ConfigEntry> all() {
         return List.copyOf(byKey.values());
     }
@@ -35,7 +35,7 @@ final class Entries {
         return byKey.get(key);
     }
 
-    /** Notes what is wrong with the entry of a key; where there is none the first one near it, of the same policy or rule. */
+    /** Notes a mistake in the entry of a key or, if there is none, in the first entry of the same policy or rule. */
     void note(String key, String text) {
         ConfigEntry entry = byKey.get(key);
         for (ConfigEntry other : byKey.values()) {
@@ -48,7 +48,7 @@ final class Entries {
         return key.substring(0, key.lastIndexOf('.') + 1);
     }
 
-    /** What a type makes of its values; null when they are wrong, which is noted where they stand. */
+    /** The value that the supplier makes; null if it is invalid, which is noted at its entries. */
     <T> @Nullable T made(Supplier<T> maker) {
         try {
             return maker.get();
@@ -63,7 +63,7 @@ final class Entries {
         return made == null ? fallback : made;
     }
 
-    /** What a parser makes of an entry's value; null when there is no entry, or it is wrong, which is noted. */
+    /** The parsed value of an entry; null if there is no entry, or it is invalid, which is noted. */
     <T> @Nullable T read(String key, Function<String, T> parser) {
         asked.add(key);
         ConfigEntry entry = byKey.get(key);
@@ -89,7 +89,7 @@ final class Entries {
         return read(key, List.of(), LimitText::items);
     }
 
-    /** A number; what is none, or 0, is out of every range. */
+    /** A number; invalid text, or 0, is out of every range. */
     long number(String key, long fallback) {
         return read(key, fallback, text -> text.matches("0*[1-9][0-9]{0,17}") ? Long.parseLong(text) : -1);
     }
@@ -100,7 +100,7 @@ final class Entries {
 
     boolean yes(String key, boolean fallback) {
         return read(key, fallback, text -> {
-            Problems.refuseIf(!text.matches("true|false"), "neither yes nor no; write true or false");
+            Problems.refuseIf(!text.matches("true|false"), "not a boolean; write true or false");
             return text.equals("true");
         });
     }
@@ -109,7 +109,7 @@ final class Entries {
         return read(key, fallback, text -> chosen(text, what, fallback));
     }
 
-    /** The choice that a text names, of the type of another one. */
+    /** The choice named by a text, of the type of {@code other}. */
     static <E extends Enum<E>> E chosen(String text, String what, E other) {
         E[] choices = other.getDeclaringClass().getEnumConstants();
         List<String> words = Arrays.stream(choices)
@@ -117,7 +117,7 @@ final class Entries {
                 .toList();
         int index = words.indexOf(text.toLowerCase(Locale.ROOT));
         Problems.refuseIf(
-                index < 0, "no " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
+                index < 0, "not a " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
         return choices[index];
     }
 }

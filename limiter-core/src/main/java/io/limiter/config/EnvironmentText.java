@@ -12,20 +12,20 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 
 /**
- * Finds the variables of an environment that mean something: the upper-case form of a key, with underscores for every other
- * character than a letter or digit, or without some of them, as Spring Boot writes them. A policy or rule of the files keeps
- * its spelling; one that stands only here gets a lower-case name with hyphens; a policy must have its limits there, and a
- * rule its path.
+ * Finds the environment variables that match a key: its upper-case form, with underscores for all characters except
+ * letters and digits, or without some of them, as Spring Boot writes them. A policy or rule in the files keeps its
+ * spelling; one that is only in the environment gets a lower-case name with hyphens; it must have its limits there, or
+ * a rule its path.
  *
- * <p>Variables that look like settings and mean nothing are no mistake, for they may be meant for somebody else; but whoever
- * misspells the address of Redis should not find out by limits that every instance grants whole.
+ * <p>Variables that look like settings but match no key are no mistake, because they may be meant for other software;
+ * they are logged, so that a misspelled address of Redis is noticed.
  */
 final class EnvironmentText {
     private static final Logger LOG = DiagnosticLog.of(EnvironmentText.class);
 
     private static final Pattern LIKE_A_SETTING =
             Pattern.compile("LIMITER_(?:REDIS|POLICIES|RULES|HTTP|EXEMPT|DENY|CLIENT_?IP|IN_?PROCESS)_.+");
-    /** What Kubernetes gives to every container of a namespace that has a service by such a name. */
+    /** Variables that Kubernetes sets in every container of a namespace with a service of such a name. */
     private static final Pattern OF_A_SERVICE = Pattern.compile(
             ".*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)");
 
@@ -34,9 +34,9 @@ final class EnvironmentText {
     private EnvironmentText() {}
 
     /**
-     * What the variables say.
+     * The entries of the variables.
      *
-     * @param otherKeys of the caller's own, whose variables it reads itself
+     * @param otherKeys the caller's own keys, whose variables it reads itself
      */
     static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
@@ -44,7 +44,7 @@ final class EnvironmentText {
         ours.entrySet()
                 .removeIf(one ->
                         !one.getKey().startsWith("LIMITER_") || one.getValue().isBlank());
-        // Nearly always there is none, and a start need not spell all keys.
+        // Usually there is none, which saves startup from spelling all keys.
         List<String> known = ours.isEmpty() ? List.of() : known(files, ours.keySet());
         List<ConfigEntry> entries = new ArrayList<>();
         List<String> unread = new ArrayList<>();
@@ -72,13 +72,13 @@ final class EnvironmentText {
         if (!unread.isEmpty()) {
             // Without their values, which may be passwords.
             LOG.warn(
-                    "RL-137 variables of the environment begin like the limiter's and are ignored, for they mean nothing: {}",
+                    "RL-137 environment variables look like settings of the limiter but match none, and are ignored: {}",
                     String.join(", ", unread));
         }
         return entries;
     }
 
-    /** All keys, also those of policies and rules that are whole in the environment. */
+    /** All keys, including those of policies and rules that are only in the environment. */
     private static List<String> known(List<ConfigEntry> files, Set<String> variables) {
         List<String> known = new ArrayList<>(Binder.keys());
         known.removeIf(key -> key.contains("<name>"));

@@ -44,10 +44,10 @@ enum Group {
             "member",
             "wait");
 
-    /** What all of its keys begin with. */
+    /** The common prefix of its keys. */
     final String start;
 
-    /** What stands behind the name; the first is what a policy or rule can't be without. */
+    /** The suffixes after the name; the first one is required in a policy or rule. */
     final List<String> properties;
 
     Group(String start, String... properties) {
@@ -86,7 +86,7 @@ enum Group {
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** What a key lacks that ends with the name: the property that a policy or rule can't be without. Empty for other keys. */
+    /** The missing suffix of a key that ends with the name: the required property of a policy or rule. Empty for other keys. */
     static String lacking(String key) {
         return Arrays.stream(values())
                 .filter(group -> key.startsWith(group.start) && key.indexOf('.', group.start.length()) < 0)

@@ -4,14 +4,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What HTTP says of a decision, and how requests are matched with rules. Immutable.
+ * How HTTP responses show a decision, and how requests are matched with rules. Immutable.
  *
- * @param headers which fields tell a client its quota: one form, or a draft together with {@code X_RATELIMIT}
- * @param reset what {@code X-RateLimit-Reset} counts; means nothing with other headers
+ * @param headers the quota fields of responses: one form, or a draft together with {@code X_RATELIMIT}
+ * @param reset what {@code X-RateLimit-Reset} counts; unused with other headers
  * @param exposeHeaders whether scripts of other origins may read those fields (CORS)
- * @param ignoreCase whether {@code /Login} is {@code /login} to a rule
- * @param ignoreTrailingSlash whether {@code /login/} is {@code /login} to a rule
- * @param methodOverride what counts as a request of another method than the one it is sent by
+ * @param ignoreCase whether {@code /Login} matches a rule for {@code /login}
+ * @param ignoreTrailingSlash whether {@code /login/} matches a rule for {@code /login}
+ * @param methodOverride what counts as a request of a method other than the one it is sent with
  * @param rejectionHandler the class that answers denied requests, with a public constructor without parameters; null for
  *     the standard answer
  */
@@ -23,14 +23,14 @@ public record HttpSettings(
         boolean ignoreTrailingSlash,
         MethodOverride methodOverride,
         @Nullable String rejectionHandler) {
-    /** What holds where nothing is written: a rule is rather for more requests than for fewer. */
+    /** The defaults: in doubt, a rule matches more requests rather than fewer. */
     public static final HttpSettings DEFAULT =
             new HttpSettings(Set.of(Headers.DRAFT_10), Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null);
 
     /**
      * Checks the settings.
      *
-     * @throws ConfigException if the parts do not fit together, or the handler is no name of a class
+     * @throws ConfigException if the parts do not fit together, or the handler is not the name of a class
      */
     public HttpSettings {
         headers = Set.copyOf(headers);
@@ -46,7 +46,7 @@ public record HttpSettings(
     }
 
     private static void checkForms(Set<Headers> forms) {
-        Problems.refuseIf(forms.isEmpty(), "there is no form; write draft-10, or none");
+        Problems.refuseIf(forms.isEmpty(), "no form is given; write draft-10, or none");
         Problems.refuseIf(
                 forms.size() > 1
                         && (forms.size() > 2 || !forms.contains(Headers.X_RATELIMIT) || forms.contains(Headers.NONE)),
@@ -56,7 +56,8 @@ public record HttpSettings(
 
     private static void checkClassName(String text) {
         Problems.refuseIf(
-                !isClassName(text), "no name of a class; write it with its package, such as com.example.MyRejections");
+                !isClassName(text),
+                "not the name of a class; write it with its package, such as com.example.MyRejections");
     }
 
     static boolean isClassName(String text) {
@@ -69,7 +70,7 @@ public record HttpSettings(
         return text.matches("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
     }
 
-    /** Which fields tell a client its quota. */
+    /** The quota fields of responses. */
     public enum Headers {
         /** {@code RateLimit-Policy: "api";q=100;w=60} and {@code RateLimit: "api";r=99;t=60}: drafts 8 to 11. */
         DRAFT_10,
@@ -91,13 +92,13 @@ public record HttpSettings(
         DELTA
     }
 
-    /** What counts as a request of another method than the one it is sent by. */
+    /** What counts as a request of a method other than the one it is sent with. */
     public enum MethodOverride {
         /** Nothing. */
         NONE,
         /** A POST that names another method in a header or in its query. */
         DECLARED,
-        /** That, and every POST of a form, which may name another method in its body. */
+        /** {@link #DECLARED}, and every POST of a form, which may name another method in its body. */
         FORMS
     }
 }

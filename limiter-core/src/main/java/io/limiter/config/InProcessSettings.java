@@ -3,21 +3,21 @@ package io.limiter.config;
 import io.limiter.RateLimiter;
 
 /**
- * The bounds of what is kept in this JVM.
+ * The bounds of the state in this JVM.
  *
  * @param maxEntries how many states are kept
- * @param maxStamps for how many stamps all sliding logs have room
- * @param maxWaiting how many calls may wait, with Redis too; a tenth of them, at least one, for one key
+ * @param maxStamps total number of timestamps that all sliding logs may hold
+ * @param maxWaiting how many calls may wait, also with Redis; a tenth of them, at least one, for one key
  */
 public record InProcessSettings(int maxEntries, long maxStamps, int maxWaiting) {
-    /** What holds where nothing is written. */
+    /** The defaults. */
     public static final InProcessSettings DEFAULT =
             new InProcessSettings(100_000, 10_000_000, RateLimiter.Builder.DEFAULT_MAX_WAITING);
 
     /**
      * Checks the bounds.
      *
-     * @throws ConfigException if one is below 1 or beyond all bounds
+     * @throws ConfigException if one is below 1 or above its maximum
      */
     public InProcessSettings {
         Problems problems = new Problems();

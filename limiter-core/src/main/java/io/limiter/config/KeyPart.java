@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One part of whose quota a rule asks for.
+ * One part of the key of a rule.
  *
  * @param kind where the part comes from
  * @param name which header, cookie, query parameter, path variable or class; null for the other kinds
@@ -18,7 +18,7 @@ public record KeyPart(Kind kind, @Nullable String name) {
     /** The authenticated user. */
     public static final KeyPart USER = new KeyPart(Kind.USER, null);
 
-    /** The session that the client has. */
+    /** The client's session. */
     public static final KeyPart SESSION = new KeyPart(Kind.SESSION, null);
 
     /** The token of {@code Authorization: Bearer} (RFC 6750). */
@@ -44,7 +44,10 @@ public record KeyPart(Kind kind, @Nullable String name) {
         QUERY,
         /** The token of {@code Authorization: Bearer}: {@code bearer}. */
         BEARER,
-        /** A {@link io.limiter.rule.KeyResolver} of the application, which makes the whole key: {@code class:com.example.ByTenant}. */
+        /**
+         * A {@link io.limiter.rule.KeyResolver} of the application that makes the whole key: {@code
+         * class:com.example.ByTenant}.
+         */
         CLASS;
 
         /** The kind in configuration text. */
@@ -65,7 +68,7 @@ public record KeyPart(Kind kind, @Nullable String name) {
             return this == HEADER || this == COOKIE || this == SESSION || this == BEARER || this == QUERY;
         }
 
-        /** Whether a client can write what belongs to another one. Of a class nobody knows. */
+        /** Whether a client can send the value of another client. Unknown for a class, so true. */
         boolean canBeAnothers() {
             return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
         }
@@ -85,12 +88,12 @@ public record KeyPart(Kind kind, @Nullable String name) {
     /**
      * Checks the part.
      *
-     * @throws IllegalArgumentException if the name is missing, unfit, or the kind has none
+     * @throws IllegalArgumentException if the name is missing or invalid, or the kind has no name
      */
     public KeyPart {
         Problems.refuseIf(
                 kind.isNamed() != (name != null) || (name != null && !kind.canBeNamed(name)),
-                "'" + text(kind, name) + "' is no key; write "
+                "'" + text(kind, name) + "' is not a key; write "
                         + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
     }
 
@@ -127,7 +130,7 @@ public record KeyPart(Kind kind, @Nullable String name) {
         }
         for (String item : text.strip().split("\\s+\\+\\s+", -1)) {
             Problems.refuseIf(
-                    item.equals(GLOBAL), "global is one quota for all and stands alone; remove the other parts");
+                    item.equals(GLOBAL), "global is a shared quota and can't be combined; remove the other parts");
             parts.add(parse(item));
         }
         return parts;
@@ -146,7 +149,7 @@ public record KeyPart(Kind kind, @Nullable String name) {
             }
         }
         throw new IllegalArgumentException(
-                "'" + text + "' is no key; write ip, user, session, bearer,"
+                "'" + text + "' is not a key; write ip, user, session, bearer,"
                         + " header:X-Api-Key, cookie:name, query:name, path:name, class:com.example.ByTenant or global, joined by ' + ' with spaces");
     }
 

@@ -40,7 +40,7 @@ public final class LimitText {
     private static final String OPENS = "opens";
     private static final String CLOSES = "closes";
     private static final String TIME = "2026-11-27T10:00+01:00";
-    /** The words that a value follows, and examples of those. */
+    /** The words that take a value, with examples. */
     private static final Map<String, String> VALUED = Map.of(
             BURST,
             "20",
@@ -74,16 +74,16 @@ public final class LimitText {
     /**
      * The limits of a text such as {@code 3/10s sliding-list, 100/1h fixed name hourly}.
      *
-     * @throws IllegalArgumentException if an item is wrong; the message says which, why, and what to write
+     * @throws IllegalArgumentException if an item is wrong; the message names the item, the reason, and what to write
      */
     public static List<Limit> parseAll(String text) {
         return parseAll(text, Map.of());
     }
 
     /**
-     * The same, for a policy that says itself when its stocks open and close.
+     * The same, for a policy with properties for when its stocks open and close.
      *
-     * @param times what {@code opens} and {@code closes} are where a limit does not say it
+     * @param times the {@code opens} and {@code closes} of limits that do not set them
      */
     static List<Limit> parseAll(String text, Map<String, String> times) {
         List<Limit> limits = each(items(text), item -> parse(item, times));
@@ -94,12 +94,12 @@ public final class LimitText {
         return limits;
     }
 
-    /** What stands between commas. */
+    /** The text between commas. */
     static List<String> items(String text) {
         return Arrays.stream(text.split(",", -1)).map(String::strip).toList();
     }
 
-    /** What a parser makes of each item. The message of an exception tells all wrong items. */
+    /** The parsed items. The message of an exception lists all invalid items. */
     static <T> List<T> each(List<String> items, Function<String, T> parser) {
         List<T> parsed = new ArrayList<>();
         List<String> mistakes = new ArrayList<>();
@@ -138,15 +138,15 @@ public final class LimitText {
     }
 
     /**
-     * A block, such as {@code 20/10m for 15m up to 24h}: so many denials within that time block a key, at first for 15 minutes, then
-     * twice as long each time, at most for a day.
+     * A block, such as {@code 20/10m for 15m up to 24h}: that many denials within that time block a key, first for 15
+     * minutes, then twice as long each time, at most for a day.
      *
      * @throws IllegalArgumentException as {@link #parseAll}
      */
     public static Limit parseBlock(String text) {
         Matcher words = BLOCK.matcher(text.strip());
         try {
-            Problems.refuseIf(!words.matches(), "these are not its words");
+            Problems.refuseIf(!words.matches(), "its form is wrong");
             Limit window = parse(words.group("denials") + " " + Algorithm.FIXED_WINDOW.text());
             return Limit.block(
                     window.permits(),
@@ -155,7 +155,7 @@ public final class LimitText {
                     parseDuration(words.group("longest")));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "RL-176 '" + text + "' is no block: " + e.getMessage()
+                    "RL-176 '" + text + "' is not a block: " + e.getMessage()
                             + "; write how many denials within what time, how long the first block lasts and how long"
                             + " the longest, such as 20/10m for 15m up to 24h",
                     e);
@@ -174,7 +174,7 @@ public final class LimitText {
     /**
      * A duration such as {@code 50ms}, {@code 2s}, {@code minute}, in the units of a period.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if it is not a duration
      */
     public static Duration parseDuration(String text) {
         long micros = micros(text);
@@ -187,7 +187,7 @@ public final class LimitText {
         boolean isStock = second.equalsIgnoreCase(Algorithm.ALLOTMENT.text());
         Problems.refuseIf(
                 slash < 0 && !isStock,
-                "'" + words[0] + "' is no limit; write permits/period without spaces, such as 3/10s");
+                "'" + words[0] + "' is not a limit; write permits/period without spaces, such as 3/10s");
         Problems.refuseIf(
                 words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
                 "the period has a space in it; write '" + words[0] + second + "'");
@@ -230,7 +230,8 @@ public final class LimitText {
                     .filter(known -> known.contains("/"))
                     .toList();
             throw new IllegalArgumentException(
-                    "'" + id + "' is no time zone; write a region such as Europe/Rome, UTC, or an offset such as +02:00"
+                    "'" + id
+                            + "' is not a time zone; write a region such as Europe/Rome, UTC, or an offset such as +02:00"
                             + Suggestion.of(id, regions),
                     e);
         }
@@ -248,7 +249,7 @@ public final class LimitText {
             String option = example != null ? word : ALGORITHM;
             Problems.refuseIf(
                     options.putIfAbsent(option, words[example != null ? i + 1 : i]) != null,
-                    "'" + words[i] + "' comes too late: a limit has one " + option + "; separate limits by a comma");
+                    "'" + words[i] + "' is out of order: a limit has one " + option + "; separate limits by a comma");
             i += example != null ? 1 : 0;
         }
         return options;
@@ -258,7 +259,7 @@ public final class LimitText {
         Problems.refuseIf(options.containsKey(BURST), "a stock has no burst; write 'each', or leave the burst out");
         String closes = options.get(CLOSES);
         if (closes == null) {
-            throw new IllegalArgumentException("RL-171 nothing says when the stock closes; write 'closes " + TIME
+            throw new IllegalArgumentException("RL-171 the stock has no closing time; write 'closes " + TIME
                     + "', or the property closes of its policy");
         }
         String opens = options.get(OPENS);
@@ -277,14 +278,14 @@ public final class LimitText {
             return ZonedDateTime.parse(text).toInstant();
         } catch (DateTimeException e) {
             throw new IllegalArgumentException(
-                    "RL-173 '" + text + "' is no time with a zone or offset; write one such as " + TIME, e);
+                    "RL-173 '" + text + "' is not a time with a zone or offset; write one such as " + TIME, e);
         }
     }
 
     private static long number(String what, String digits) {
         Problems.refuseIf(
                 !digits.matches("[0-9]{1,18}"),
-                what + " '" + digits + "' is no whole number; write digits only, such as 100");
+                what + " '" + digits + "' is not a whole number; write digits only, such as 100");
         return Long.parseLong(digits);
     }
 
@@ -316,7 +317,7 @@ public final class LimitText {
         Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
             throw new IllegalArgumentException("'" + text
-                    + "' is no period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
+                    + "' is not a period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
                     + " day); 1w and 1month need 'fixed aligned ZONE'");
         }
         String digits = amount.group("number");

@@ -30,13 +30,13 @@ import org.jspecify.annotations.Nullable;
  * @param inProcess the bounds of the state in this JVM
  * @param instances how many instances share the limits, for the local fallback
  * @param clientIp where the address of a client is found
- * @param http what HTTP says of a decision, and how requests are matched with rules
+ * @param http how HTTP responses show a decision, and how requests are matched with rules
  * @param callers callers that are exempt or denied under all rules
  * @param policies all policies by name, also those of the rules, in the order of the text
  * @param rules the rules in the order of the text, each with a name of its own
  * @param plans the plans of callers
- * @param denials what is noted of denied calls
- * @param jmx the name under which JMX shows the limiter; null where it does not
+ * @param denials what is recorded about denied calls
+ * @param jmx the name under which JMX shows the limiter; null for none
  * @param reload whether and how it is read again
  */
 public record LimiterConfig(
@@ -55,7 +55,7 @@ public record LimiterConfig(
         @Nullable String jmx,
         ReloadSettings reload) {
     /**
-     * Checks that all fits together, copies the collections, and adds the policies of the rules.
+     * Checks that all parts fit together, copies the collections, and adds the policies of the rules.
      *
      * @throws ConfigException if two rules have one name, or two policies, or the number of instances is out of range
      */
@@ -65,7 +65,7 @@ public record LimiterConfig(
         problems.on("limiter.jmx.name", jmx)
                 .must(
                         jmx == null || jmx.matches("[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}"),
-                        "no name for JMX; write up to 100 letters, digits, spaces and . _ / - such as shop");
+                        "not a name for JMX; write up to 100 letters, digits, spaces and . _ / - such as shop");
         Map<String, Policy> all = ConfiguredPolicies.of(policies.values(), rules, problems);
         callers.exempt().check(problems, "limiter.exempt.", clientIp);
         rules.forEach(
@@ -76,9 +76,9 @@ public record LimiterConfig(
     }
 
     /**
-     * A configuration in code: the state in this JVM, and the defaults for the rest.
+     * A configuration in code: the state is in this JVM, and the rest has defaults.
      *
-     * @param policies those that are asked by name; those of the rules need not be among them
+     * @param policies those that are used by name; those of the rules need not be among them
      * @throws ConfigException if two rules have one name, or two different policies
      */
     public static LimiterConfig of(Collection<Policy> policies, Collection<RuleDefinition> rules) {
@@ -103,17 +103,20 @@ public record LimiterConfig(
                 ReloadSettings.NONE);
     }
 
-    /** What makes requests not counted, not denied, or denied because of others: sentences that begin with a code of docs/diagnostics.md. */
+    /**
+     * Settings because of which requests are not counted, not denied, or denied because of others: sentences that begin
+     * with a code of docs/diagnostics.md.
+     */
     public List<String> uncounted() {
         return Uncounted.of(this);
     }
 
-    /** What differs in another configuration: sentences that begin with a code of docs/diagnostics.md. */
+    /** The differences in another configuration: sentences that begin with a code of docs/diagnostics.md. */
     public List<String> changes(LimiterConfig next) {
         return Changes.of(this, next);
     }
 
-    /** The same configuration with the state in Redis, shared by so many instances. */
+    /** The same configuration with the state in Redis, shared by that number of instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
         return new LimiterConfig(
                 enabled,
@@ -137,7 +140,7 @@ public record LimiterConfig(
         return with(enabled, settings, clientIp, http, callers, plans, denials);
     }
 
-    /** The same configuration that finds clients' addresses in this way. Rules keep the prefixes that they have. */
+    /** The same configuration with these settings for clients' addresses. Rules keep the prefixes that they have. */
     public LimiterConfig withClientIp(ClientIpSettings settings) {
         return with(enabled, inProcess, settings, http, callers, plans, denials);
     }
@@ -147,12 +150,12 @@ public record LimiterConfig(
         return with(enabled, inProcess, clientIp, settings, callers, plans, denials);
     }
 
-    /** The same configuration that treats these callers apart. */
+    /** The same configuration with these exempt or denied callers. */
     public LimiterConfig withCallers(CallerSettings settings) {
         return with(enabled, inProcess, clientIp, http, settings, plans, denials);
     }
 
-    /** The same configuration, in force or not. */
+    /** The same configuration, enabled or not. */
     public LimiterConfig withEnabled(boolean on) {
         return with(on, inProcess, clientIp, http, callers, plans, denials);
     }
@@ -162,7 +165,7 @@ public record LimiterConfig(
         return with(enabled, inProcess, clientIp, http, callers, settings, denials);
     }
 
-    /** The same configuration that notes this of denied calls. */
+    /** The same configuration with these settings for denied calls. */
     public LimiterConfig withDenials(DenialSettings settings) {
         return with(enabled, inProcess, clientIp, http, callers, plans, settings);
     }
@@ -189,7 +192,7 @@ public record LimiterConfig(
     }
 
     /**
-     * Reads a properties file (UTF-8), over which variables of this process' environment go. A limiter of it can read it again.
+     * Reads a properties file (UTF-8); environment variables of this process override it. A limiter can read it again.
      *
      * @throws ConfigException if the text has mistakes: one message lists them all
      * @throws IOException if the file can't be read
@@ -200,19 +203,19 @@ public record LimiterConfig(
     }
 
     /**
-     * All keys that there are, in one spelling; {@code <name>} is the name of a policy or a rule. For code that reads, completes
-     * or checks properties in another way.
+     * All keys in their canonical spelling; {@code <name>} is the name of a policy or a rule. For code that reads,
+     * completes or checks properties itself.
      */
     public static List<String> keys() {
         return Binder.keys();
     }
 
-    /** A builder that takes the text from several places. */
+    /** A builder that takes text from several sources. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Collects text, then makes a configuration of it. A later place goes over an earlier one. Not thread-safe. */
+    /** Collects text, then makes a configuration. A later source overrides an earlier one. Not thread-safe. */
     public static final class Builder {
         private final List<ConfigEntry> entries = new ArrayList<>();
         private final Problems problems = new Problems();
@@ -237,7 +240,7 @@ public record LimiterConfig(
         /**
          * Adds properties text.
          *
-         * @param source how messages call it
+         * @param source its name in messages
          * @throws IOException if it can't be read
          */
         public Builder text(String source, Reader text) throws IOException {
@@ -248,7 +251,7 @@ public record LimiterConfig(
         /**
          * Adds single properties, such as the init-params of a web.xml.
          *
-         * @param source how messages call them
+         * @param source their name in messages
          */
         public Builder properties(String source, Map<String, String> properties) {
             properties.forEach((key, value) -> property(source, 0, key, value));
@@ -256,9 +259,9 @@ public record LimiterConfig(
         }
 
         /**
-         * Adds one property that the caller has read.
+         * Adds one property, read by the caller.
          *
-         * @param source how messages call the place where it stands
+         * @param source the name of its place in messages
          * @param line the line there, from 1; 0 where there are no lines
          */
         public Builder property(String source, int line, String key, String value) {
@@ -267,10 +270,10 @@ public record LimiterConfig(
         }
 
         /**
-         * Notes a mistake that the caller has found in a property, to be told with all others. What else is wrong with that
-         * property is not told then.
+         * Notes a mistake that the caller has found in a property, to report it with all others. Further mistakes in
+         * that property are not reported.
          *
-         * @param source how messages call the place where it stands
+         * @param source the name of its place in messages
          * @param line the line there, from 1; 0 where there are no lines
          * @param text a code of docs/diagnostics.md, what is wrong, and what to do
          */
@@ -279,15 +282,15 @@ public record LimiterConfig(
             return this;
         }
 
-        /** Keys of the caller's own: they are no mistake, mean nothing here, and are suggested where they are near. */
+        /** The caller's own keys: they are accepted, ignored here, and suggested for similar unknown keys. */
         public Builder otherKeys(Collection<String> keys) {
             otherKeys.addAll(keys);
             return this;
         }
 
         /**
-         * Whether the caller has a client of Redis, for {@link io.limiter.Limiter#start(LimiterConfig,
-         * io.limiter.Backend)}: then the backend is Redis without an address, unless {@code limiter.backend} says otherwise.
+         * Whether the caller has a Redis client, for {@link io.limiter.Limiter#start(LimiterConfig,
+         * io.limiter.Backend)}: then the backend is Redis without an address, unless {@code limiter.backend} is set.
          */
         public Builder findBackend(boolean hasClient) {
             this.hasClient = hasClient;
@@ -295,10 +298,10 @@ public record LimiterConfig(
         }
 
         /**
-         * Variables of the environment go over everything: {@code LIMITER_REDIS_ADDRESS} is
+         * Environment variables override everything: {@code LIMITER_REDIS_ADDRESS} is
          * {@code limiter.redis.address}, and {@code LIMITER_REDIS_STARTUP_WAIT} or, as Spring Boot writes it,
-         * {@code LIMITER_REDIS_STARTUPWAIT} is {@code limiter.redis.startup-wait}. Variables that mean nothing here, or are
-         * empty, are no mistake; those that look like settings are told in the log.
+         * {@code LIMITER_REDIS_STARTUPWAIT} is {@code limiter.redis.startup-wait}. Variables that match no key, or are
+         * empty, are ignored; those that look like settings are logged.
          */
         public Builder environment(Map<String, String> variables) {
             this.environment = Map.copyOf(variables);
@@ -306,10 +309,10 @@ public record LimiterConfig(
         }
 
         /**
-         * How all of this is read again, for {@code limiter.reload} and {@link io.limiter.Limiter#reload}.
+         * How to read all of this again, for {@code limiter.reload} and {@link io.limiter.Limiter#reload}.
          *
-         * @param files what to look at for changes; empty where none of it is a file of this machine
-         * @param again reads everything anew, and throws what is wrong with it. Called by one thread at a time
+         * @param files the files to watch for changes; empty if there are none on this machine
+         * @param again reads everything again, or throws the mistakes. Called by one thread at a time
          */
         public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {
             origin = new ReloadSettings(null, files, again, Set.of());

@@ -16,17 +16,17 @@ public record Outcomes(boolean counted, List<String> statuses) {
     /**
      * Copies the statuses.
      *
-     * @throws IllegalArgumentException if there is none, or one is invalid
+     * @throws IllegalArgumentException if there are none, or one is invalid
      */
     public Outcomes {
         Set<String> lower = new LinkedHashSet<>();
         for (String status : statuses) {
             Problems.refuseIf(
                     !status.matches("[1-5]([0-9]{2}|[xX]{2})"),
-                    "'" + status + "' is no status of HTTP; write statuses or classes of them, such as 401, 403, 5xx");
+                    "'" + status + "' is not an HTTP status; write statuses or classes of them, such as 401, 403, 5xx");
             lower.add(status.toLowerCase(Locale.ROOT));
         }
-        Problems.refuseIf(lower.isEmpty(), "there is no status; write some, such as 401, 403, 5xx");
+        Problems.refuseIf(lower.isEmpty(), "no status is given; write some, such as 401, 403, 5xx");
         statuses = List.copyOf(lower);
     }
 

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The plans that there are, and how those of callers are looked up. Immutable.
+ * The existing plans, and how those of callers are looked up. Immutable.
  *
  * @param limits by plan
  * @param longestWait the longest that a request waits for a lookup, up to 10 s
@@ -18,7 +18,7 @@ import java.util.Map;
  */
 public record PlanSettings(
         Map<String, List<Limit>> limits, Duration longestWait, Duration expiry, int maxEntries, int maxPerMinute) {
-    /** What holds where nothing is written. */
+    /** The defaults. */
     public static final PlanSettings DEFAULT =
             new PlanSettings(Map.of(), Duration.ofMillis(50), Duration.ofMinutes(1), 10_000, 6_000);
 
@@ -39,18 +39,18 @@ public record PlanSettings(
         problems.on(LOOKUP + "wait", longestWait)
                 .must(
                         !longestWait.isNegative() && longestWait.compareTo(Duration.ofSeconds(10)) <= 0,
-                        "no wait from 0ms to 10s; write one such as 50ms");
+                        "not a duration from 0ms to 10s; write one such as 50ms");
         problems.on(LOOKUP + "expiry", expiry)
                 .must(
                         expiry.compareTo(Duration.ofSeconds(1)) >= 0 && expiry.compareTo(Duration.ofDays(1)) <= 0,
-                        "no expiry from 1s to 1d; write one such as 1m");
+                        "not a duration from 1s to 1d; write one such as 1m");
         problems.range(LOOKUP + "max-entries", maxEntries, 1, MOST);
         problems.range(LOOKUP + "max-per-minute", maxPerMinute, 1, MOST);
         problems.throwIfAny();
         limits = Collections.unmodifiableMap(new LinkedHashMap<>(limits));
     }
 
-    /** What the entries say. */
+    /** The settings of the entries. */
     static PlanSettings read(Entries entries) {
         Map<String, List<Limit>> limits = new LinkedHashMap<>();
         for (String plan : Group.PLANS.names(entries.all())) {

@@ -11,11 +11,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the entries below a key say about policies, besides their limits.
+ * The settings of policies below a key, besides their limits.
  *
- * @param mode what answers when Redis can't; null for what is usual for the limits
- * @param deadline the longest that a decision waits; null for that of the backend
- * @param block what blocks a key after many denials; null for nothing
+ * @param mode what answers when Redis can't; null for the default of the limits
+ * @param deadline the longest that a decision waits; null for the backend's
+ * @param block blocks a key after many denials; null for none
  */
 record PolicyEntries(
         @Nullable FailureMode mode,

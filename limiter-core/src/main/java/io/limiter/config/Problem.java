@@ -4,7 +4,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Something wrong.
+ * A mistake in the configuration.
  *
  * @param at the property and its value; without a key where only the place counts
  * @param text begins with a code of docs/diagnostics.md, unless the value itself is wrong
@@ -19,7 +19,7 @@ record Problem(ConfigEntry at, String text) {
         return place.isEmpty() ? "" : place.strip() + ": ";
     }
 
-    String told() {
+    String message() {
         String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
         String value = SECRET.matcher(at.key()).find() ? "***" : shown(at.value());
         return at.key().isEmpty()
@@ -27,7 +27,7 @@ record Problem(ConfigEntry at, String text) {
                 : coded.replaceFirst(" ", Matcher.quoteReplacement(" " + shown(at.key()) + " = " + value + ": "));
     }
 
-    /** Text fit for a message: one line, not endless, without a password. */
+    /** Text for a message: one line, of limited length, without a password. */
     static String shown(String text) {
         int at = text.lastIndexOf('@');
         String masked = (at < 0 ? text : "***" + text.substring(at)).replaceFirst("(://[^?]*\\?).*", "$1***");

@@ -10,30 +10,30 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Collects what is wrong with text or with values, to tell it all at once. */
+/** Collects the mistakes in text or values, to report all of them together. */
 final class Problems {
 
     private final List<Problem> found = new ArrayList<>();
-    private final Set<String> keysTold = new HashSet<>();
+    private final Set<String> reportedKeys = new HashSet<>();
 
     void add(ConfigEntry at, String text) {
-        if (!keysTold.contains(at.key())) {
+        if (!reportedKeys.contains(at.key())) {
             found.add(new Problem(at, text));
         }
     }
 
-    /** A problem of a place. */
+    /** A problem at a place. */
     void add(String source, int line, String text) {
         add(new ConfigEntry(source, line, "", ""), text);
     }
 
-    /** A problem of a key; what else is wrong with it is not told, for it may be wrong for that reason. */
+    /** A problem of a key; its further problems are not reported, because they may have the same cause. */
     void addFirst(String source, int line, String key, String text) {
-        keysTold.add(key);
+        reportedKeys.add(key);
         add(source, line, text);
     }
 
-    /** Throws an {@link IllegalArgumentException} for a value that is wrong. */
+    /** Throws an {@link IllegalArgumentException} if a value is wrong. */
     static void refuseIf(boolean wrong, String text) {
         if (wrong) {
             throw new IllegalArgumentException(text);
@@ -45,7 +45,7 @@ final class Problems {
         return new Property<>(key, value);
     }
 
-    /** A property and its value. A check that fails is a problem. */
+    /** A property and its value. A failed check is a problem. */
     final class Property<T> {
         private final String key;
         private final @Nullable T value;
@@ -65,7 +65,7 @@ final class Problems {
             return this;
         }
 
-        /** The check throws an {@link IllegalArgumentException}; it is made where there is a value. */
+        /** The check throws an {@link IllegalArgumentException}; it runs only if there is a value. */
         Property<T> check(Consumer<? super T> check) {
             try {
                 if (value != null) {
@@ -80,7 +80,7 @@ final class Problems {
 
     /** For a number. */
     void range(String key, long value, long least, long most) {
-        on(key, value).must(value >= least && value <= most, "no whole number from " + least + " to " + most);
+        on(key, value).must(value >= least && value <= most, "not a whole number from " + least + " to " + most);
     }
 
     void throwIfAny() {

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
 
-/** Reads text as {@link Properties} does, but keeps lines and order, and does not take a key twice. */
+/** Reads text as {@link Properties} does, but keeps lines and order, and refuses duplicate keys. */
 final class PropertiesText {
     private static final Pattern JOINED = Pattern.compile("(?s)^(?!\\s*[#!]).*(?<!\\\\)(?:\\\\\\\\)*+\\\\$");
 
     private PropertiesText() {}
 
-    /** The entries of a text; what is wrong with it is noted. */
+    /** The entries of a text; mistakes are noted. */
     static List<ConfigEntry> read(String source, Reader text, Problems problems) throws IOException {
         List<ConfigEntry> entries = new ArrayList<>();
         Map<String, Integer> lineOfKey = new HashMap<>();
@@ -35,15 +35,15 @@ final class PropertiesText {
                 try {
                     entry.load(new StringReader(whole.toString()));
                 } catch (IllegalArgumentException malformed) {
-                    // Without the text, which may be a password.
-                    problems.add(source, number, "RL-103 a \\u is no character; write \\u and four hex digits");
+                    // Without the text, which may contain a password.
+                    problems.add(source, number, "RL-103 a \\u is not a character; write \\u and four hex digits");
                 }
                 for (String key : entry.stringPropertyNames()) {
                     entries.add(new ConfigEntry(
                             source, number, key, entry.getProperty(key).strip()));
                     Integer earlier = lineOfKey.put(key, number);
                     if (earlier != null) {
-                        String twice = Problem.shown(key) + " stands already in line " + earlier;
+                        String twice = Problem.shown(key) + " is already set in line " + earlier;
                         problems.add(source, number, "RL-102 " + twice + "; keep one of the two");
                     }
                 }

@@ -10,22 +10,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * How to reach Redis. Immutable.
  *
- * @param mode what the addresses lead to
+ * @param mode the kind of Redis at the addresses
  * @param addresses {@code redis://} or {@code rediss://} addresses: one of a single server, some of the sentinels,
- *     some nodes of a cluster; empty where {@code config} says it, or the application has a client
- * @param master the name of the master that the sentinels watch; null in the other modes
- * @param config where a Redisson configuration in YAML is, {@code classpath:name} or {@code file:path}; null where
- *     the addresses say it
- * @param username who logs in; null for Redis' default user, or where the addresses say it
- * @param password of that user; null for none, or where the addresses say it
- * @param keySecret with which secrets in keys are hashed, at least {@value #LEAST_SECRET} characters and the same in all
+ *     some nodes of a cluster; empty with {@code config}, or if the application has a client
+ * @param master the name of the master that the sentinels monitor; null in the other modes
+ * @param config where a Redisson configuration in YAML is, {@code classpath:name} or {@code file:path}; null with addresses
+ * @param username the user to log in; null for Redis' default user, or if the addresses contain it
+ * @param password of that user; null for none, or if the addresses contain it
+ * @param keySecret the secret that hashes secrets in keys, at least {@value #LEAST_SECRET} characters and the same in all
  *     instances; null for none
- * @param previousKeySecret the one before, with which operations find old keys too; null for none
- * @param prefix what every key starts with
- * @param deadline the longest that a decision waits for Redis, unless its policy says otherwise; 1 ms to 1 minute
- * @param startupWait how long a start waits for the first connection, up to 1 minute; afterwards the failure modes
+ * @param previousKeySecret the previous one, so that operations find old keys too; null for none
+ * @param prefix the prefix of all keys
+ * @param deadline the longest that a decision waits for Redis, unless its policy has a deadline; 1 ms to 1 minute
+ * @param startupWait how long startup waits for the first connection, up to 1 minute; afterwards the failure modes
  *     answer until there is one
- * @param denialMaxAge the longest that a denial is answered from memory, without asking Redis again; zero for never, up to
+ * @param denialMaxAge the longest time for which a denial is answered from memory, without calling Redis; zero for
+ *     never, up to
  *     1 minute
  */
 public record RedisSettings(
@@ -47,9 +47,10 @@ public record RedisSettings(
             "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?:[0-9]{1,5})?)?");
 
     private static final Pattern DATABASE = Pattern.compile(".*:[0-9]+/0*[1-9][0-9]*");
-    private static final String BY_FILE = "RL-106 limiter.redis.config says how to reach Redis; keep one of the two";
+    private static final String BY_FILE =
+            "RL-106 limiter.redis.config already defines the connection; keep one of the two";
 
-    /** What holds where nothing is written: no way to Redis. */
+    /** The defaults: no connection to Redis. */
     public static final RedisSettings DEFAULT = new RedisSettings(
             RedisMode.SINGLE,
             List.of(),
@@ -77,7 +78,7 @@ public record RedisSettings(
         problems.on("limiter.redis.config", config)
                 .must(
                         config == null || config.matches("(classpath|file):.+"),
-                        "no place of a file; write classpath:redisson.yaml or file:/etc/limiter/redisson.yaml");
+                        "not the location of a file; write classpath:redisson.yaml or file:/etc/limiter/redisson.yaml");
         problems.on("limiter.redis.address", addresses)
                 .check(all -> all.forEach(RedisSettings::checkAddress))
                 .must(!byFile || addresses.isEmpty(), BY_FILE)
@@ -117,10 +118,10 @@ public record RedisSettings(
                 .check(RedisSettings::checkSecret)
                 .must(
                         previousKeySecret == null || keySecret != null,
-                        "RL-105 there is no present secret; add limiter.redis.key-secret")
+                        "RL-105 no current secret is set; add limiter.redis.key-secret")
                 .must(
                         previousKeySecret == null || !previousKeySecret.equals(keySecret),
-                        "RL-106 it is the present secret; write the one before, or remove this line");
+                        "RL-106 it equals the current secret; write the previous one, or remove this line");
         problems.on("limiter.redis.prefix", prefix)
                 .must(
                         prefix.matches("[A-Za-z0-9._:-]{1,64}"),
@@ -181,12 +182,12 @@ public record RedisSettings(
                 denialMaxAge);
     }
 
-    /** A new hash of secrets in keys. */
+    /** A new hash for secrets in keys. */
     public KeyHash keyHash() {
         return keySecret == null ? KeyHash.PLAIN : KeyHash.keyed(keySecret);
     }
 
-    /** A new hash as it was before the secret changed; null where that is not said. */
+    /** A new hash with the previous secret; null if none is set. */
     public @Nullable KeyHash previousKeyHash() {
         return previousKeySecret == null ? null : KeyHash.keyed(previousKeySecret);
     }
@@ -203,32 +204,32 @@ public record RedisSettings(
         int port = parts.matches() ? Integer.parseInt(parts.group("port")) : 0;
         Problems.refuseIf(
                 port < 1 || port > 65_535,
-                "no Redis address; write redis://host:port, or rediss:// for TLS, with a port up to 65535, such as"
+                "not a Redis address; write redis://host:port, or rediss:// for TLS, with a port up to 65535, such as"
                         + " redis://127.0.0.1:6379; redis://127.0.0.1:6379/2 is its database 2");
     }
 
     private static void checkWord(String text) {
-        Problems.refuseIf(!text.matches("[^\\s,]{1,200}"), "no name; write one word, such as mymaster");
+        Problems.refuseIf(!text.matches("[^\\s,]{1,200}"), "not a name; write one word, such as mymaster");
     }
 
-    /** A time that somebody waits, at most a minute. */
+    /** Checks the length of a wait, at most a minute. */
     static void checkWait(Duration wait, long leastMillis) {
         Problems.refuseIf(
                 wait.compareTo(Duration.ofMillis(leastMillis)) < 0 || wait.compareTo(Duration.ofMinutes(1)) > 0,
                 "outside " + leastMillis + "ms to 60s; write a duration such as 50ms");
     }
 
-    /** What kind of Redis the addresses lead to. */
+    /** The kind of Redis at the addresses. */
     public enum RedisMode {
         /** One server: {@code single}. */
         SINGLE,
-        /** A master that sentinels watch: {@code sentinel}. */
+        /** A master that sentinels monitor: {@code sentinel}. */
         SENTINEL,
         /** A Redis Cluster: {@code cluster}. */
         CLUSTER
     }
 
-    /** Without passwords and secrets. */
+    /** Contains no passwords or secrets. */
     @Override
     public String toString() {
         List<String> shown = addresses.stream().map(Problem::shown).toList();

@@ -10,20 +10,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether and how a configuration is read again while the limiter runs. Immutable. Two are equal if their intervals are: the
- * place that a configuration was read from makes no other one of it.
+ * Whether and how a configuration is read again while the limiter runs. Immutable. Two are equal if their intervals
+ * are; the source of a configuration is not compared.
  *
- * @param interval how often the files are looked at, from 1 s to 1 h; null for never
- * @param files what is looked at; empty where the configuration is in no file of this machine
- * @param again reads the configuration anew, and throws what is wrong with it; null where it can't be read again
- * @param limitsIn the texts that have a rule, a policy or a plan, as messages call them
+ * @param interval how often the files are checked, from 1 s to 1 h; null for never
+ * @param files the files to check; empty if the configuration is in no file of this machine
+ * @param again reads the configuration again, or throws its mistakes; null if it can't be read again
+ * @param limitsIn the names in messages of the texts that have a rule, a policy or a plan
  */
 public record ReloadSettings(
         @Nullable Duration interval,
         List<Path> files,
         @Nullable Callable<LimiterConfig> again,
         Set<String> limitsIn) {
-    /** Of a configuration that can't be read again. */
+    /** For a configuration that can't be read again. */
     public static final ReloadSettings NONE = new ReloadSettings(null, List.of(), null, Set.of());
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -32,7 +32,7 @@ public record ReloadSettings(
     /**
      * Checks the settings and copies the collections.
      *
-     * @throws ConfigException if the interval is out of range, or there is no file to look at
+     * @throws ConfigException if the interval is out of range, or there is no file to check
      */
     public ReloadSettings {
         files = List.copyOf(files);
@@ -41,7 +41,7 @@ public record ReloadSettings(
         problems.on("limiter.reload", interval)
                 .must(
                         interval == null || (interval.compareTo(SHORTEST) >= 0 && interval.compareTo(LONGEST) <= 0),
-                        "no interval from 1s to 1h; write one such as 5s")
+                        "not a duration from 1s to 1h; write one such as 5s")
                 .must(
                         interval == null || !files.isEmpty(),
                         "RL-158 the configuration is in no file of this machine whose changes could be seen; name one (in"
@@ -50,7 +50,7 @@ public record ReloadSettings(
         problems.throwIfAny();
     }
 
-    /** The same with what the entries say. */
+    /** The same with the settings of the entries. */
     ReloadSettings read(Entries entries) {
         return new ReloadSettings(
                 entries.read("limiter.reload", LimitText::parseDuration),

@@ -12,12 +12,12 @@ public record RequestCondition(String name, @Nullable String value) {
     /**
      * Checks the condition.
      *
-     * @throws IllegalArgumentException if the name can't be one
+     * @throws IllegalArgumentException if the name is invalid
      */
     public RequestCondition {
         Problems.refuseIf(
                 !HttpSettings.isToken(name),
-                "'" + name + "' is no name of a header or parameter; write Name, or Name=value");
+                "'" + name + "' is not the name of a header or parameter; write Name, or Name=value");
     }
 
     /** The condition of a text: {@code X-Kind} for any value, {@code X-Kind=batch} for that one. */

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * How many permits a request costs under a rule. Immutable.
  *
- * @param permits what each request costs, 0 for a look that takes nothing; with a header the most that one costs, at least 1
+ * @param permits the cost of each request, 0 to take nothing; with a header the maximum cost, at least 1
  * @param header the request header that has the cost; null for none
- * @param type the name of the class that gives the cost, an {@code io.limiter.rule.Cost}; null for none
+ * @param type the name of the class that returns the cost, an {@code io.limiter.rule.Cost}; null for none
  */
 public record RequestCost(
         long permits, @Nullable String header, @Nullable String type) {
@@ -23,13 +23,13 @@ public record RequestCost(
         long least = header == null ? 0 : 1;
         Problems.refuseIf(
                 permits < least || permits > Limit.MAX_PERMITS,
-                "no number of permits from " + least + " to " + Limit.MAX_PERMITS);
+                "not a number of permits from " + least + " to " + Limit.MAX_PERMITS);
         Problems.refuseIf(
                 header != null && !HttpSettings.isToken(header),
-                "'" + header + "' is no header; write header:X-Batch-Size");
+                "'" + header + "' is not a header; write header:X-Batch-Size");
         Problems.refuseIf(
                 type != null && !HttpSettings.isClassName(type),
-                "no cost; write a number of permits, header:X-Batch-Size, or the name of a class such as"
+                "not a cost; write a number of permits, header:X-Batch-Size, or the name of a class such as"
                         + " com.example.MyCost");
     }
 
@@ -38,12 +38,12 @@ public record RequestCost(
         return new RequestCost(permits, null, null);
     }
 
-    /** What a header says: 1 where it is missing, and the most where it is out of range, unreadable or there twice. */
+    /** The cost in a header: 1 if it is missing, the maximum if it is out of range, unreadable or sent twice. */
     public static RequestCost ofHeader(String name, long most) {
         return new RequestCost(most, name, null);
     }
 
-    /** What an object of this class says. */
+    /** The cost from an object of this class. */
     public static RequestCost ofClass(String name) {
         return new RequestCost(1, null, name);
     }
@@ -53,7 +53,7 @@ public record RequestCost(
         return permits == 0 && header == null && type == null;
     }
 
-    /** What the properties cost and max-cost say. */
+    /** The cost of the properties cost and max-cost. */
     static RequestCost read(Entries entries, String here) {
         String key = here + "max-cost";
         String text = entries.text(here + "cost");
@@ -79,7 +79,7 @@ public record RequestCost(
                 : text.matches("[0-9-].*") ? of(number(text)) : ofClass(text);
     }
 
-    /** What is no number is out of range. */
+    /** Text that is not a number is out of range. */
     private static long number(String text) {
         return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
     }

@@ -17,24 +17,25 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A rule as configured: where, whose, which policy. Immutable.
+ * A rule as configured: which requests, which key, which policy. Immutable.
  *
  * <pre>{@code
  * RuleDefinition.of("login", policy, "/login").withMethods("POST").withKey(KeyPart.IP, KeyPart.header("X-Api-Key"))
  * }</pre>
  *
  * @param name the rule's name: 1 to 64 of {@code A-Z a-z 0-9 . _ -}
- * @param paths the paths it is for, at least one: exact ({@code /login}), everything below ({@code /api/*}, which is
- *     {@code /api} too), with variables that match one segment ({@code /users/{id}}), with any number of segments
- *     between two others ({@code /api/**&#47;export}). A default rule without paths is for all
- * @param methods the HTTP methods it is for, in upper case; empty for all
- * @param key the parts of the key, in their order; empty for one quota for all
- * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, in the key and where the address stands in
- *     for a part of it
+ * @param paths the paths that it matches, at least one: exact ({@code /login}), everything below ({@code /api/*}, which
+ *     also matches {@code /api}), with variables that match one segment ({@code /users/{id}}), with any number of
+ *     segments
+ *     between two others ({@code /api/**&#47;export}). A default rule without paths matches all
+ * @param methods the HTTP methods that it matches, in upper case; empty for all
+ * @param key the parts of the key, in their order; empty for a shared quota
+ * @param ipv6PrefixBits how many bits of an IPv6 address identify a client, in the key and where the address replaces a
+ *     part of it
  * @param policy the policy that it charges; with plans that of the default plan
  * @param position where it is decided, in an application that authenticates its users in a filter
- * @param scope which requests of those it is for
- * @param mode what it does to them
+ * @param scope which of the matching requests it applies to
+ * @param mode whether it enforces, only counts, or is disabled
  * @param charging what it charges a request, and which responses keep the charge
  */
 public record RuleDefinition(
@@ -48,7 +49,7 @@ public record RuleDefinition(
         RuleScope scope,
         Mode mode,
         Charging charging) {
-    /** The longest that a request is held. */
+    /** The longest wait of a request. */
     public static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
@@ -59,7 +60,7 @@ public record RuleDefinition(
     /**
      * Checks the rule, copies the collections, and writes the methods in upper case.
      *
-     * @throws ConfigException if a part is wrong; the message says which and why
+     * @throws ConfigException if a part is wrong; the message names the part and the reason
      */
     public RuleDefinition {
         Objects.requireNonNull(policy, "policy");
@@ -95,7 +96,7 @@ public record RuleDefinition(
         problems.on(here + "wait", charging.maxWait())
                 .must(
                         !charging.maxWait().isNegative() && charging.maxWait().compareTo(LONGEST_WAIT) <= 0,
-                        "no wait up to 1m: clients and proxies give up earlier; write one such as 500ms");
+                        "not a wait from 0ms to 1m: clients and proxies give up earlier; write one such as 500ms");
         problems.on(here + "wait", charging.maxWait())
                 .must(
                         charging.maxWait().isZero()
@@ -127,7 +128,7 @@ public record RuleDefinition(
         OFF
     }
 
-    /** A rule for all methods of these paths, with a quota for each client's address. */
+    /** A rule for all methods of these paths, with a quota for each client address. */
     public static RuleDefinition of(String name, Policy policy, String... paths) {
         return new RuleDefinition(
                 name,
@@ -158,8 +159,8 @@ public record RuleDefinition(
     }
 
     /**
-     * The same rule with a quota for each combination of these parts; one quota for all when there is none. It is decided where
-     * they are known.
+     * The same rule with a quota for each combination of these parts; a shared quota if there are none. It is decided
+     * where they are known.
      */
     public RuleDefinition withKey(KeyPart... parts) {
         List<KeyPart> all = List.of(parts);
@@ -176,7 +177,7 @@ public record RuleDefinition(
                 charging);
     }
 
-    /** The same rule, decided there. */
+    /** The same rule, decided at this position. */
     public RuleDefinition withPosition(Position there) {
         return new RuleDefinition(name, paths, methods, key, ipv6PrefixBits, policy, there, scope, mode, charging);
     }
@@ -203,8 +204,8 @@ public record RuleDefinition(
     }
 
     /**
-     * Whether a client can have the key of another one denied, and so blocked: where nothing in it is the client's address, or what
-     * only that client has.
+     * Whether a client can cause denials, and so a block, for the key of another client: when the key has no address
+     * and no value that only its client knows.
      */
     boolean letsOthersBlock() {
         return mode == Mode.ENFORCED
@@ -224,12 +225,15 @@ public record RuleDefinition(
 
     /** Where a rule is decided. */
     public enum Position {
-        /** Before anybody is authenticated, so that failed logins count too: {@code before-authentication}. */
+        /** Before authentication, so that failed logins count too: {@code before-authentication}. */
         BEFORE_AUTHENTICATION,
-        /** Where the user is known; requests that were refused until then do not count: {@code after-authentication}. */
+        /**
+         * After authentication, where the user is known; requests that were refused earlier do not count: {@code
+         * after-authentication}.
+         */
         AFTER_AUTHENTICATION;
 
-        /** The first one where the key, the callers that are exempt and the plan are known. */
+        /** The first position where the key, the exempt callers and the plan are known. */
         static Position of(List<KeyPart> key, RuleScope scope, Charging charging) {
             return scope.exempt().needUser()
                             || charging.needsUser()
@@ -247,7 +251,7 @@ public record RuleDefinition(
     }
 
     private static void checkPath(String path) {
-        Problems.refuseIf(!path.startsWith("/"), "'" + path + "' is no path; start it with /");
+        Problems.refuseIf(!path.startsWith("/"), "'" + path + "' is not a path; start it with /");
         String[] segments = path.substring(1).split("/", -1);
         Set<String> variables = new HashSet<>();
         for (int i = 0; i < segments.length; i++) {
@@ -265,21 +269,22 @@ public record RuleDefinition(
                             && !(last && segment.equals("*"))
                             && UNFIT.matcher(segment).find(),
                     "'" + path + "' can't be matched at '" + segment
-                            + "'; a path is plain decoded text, * stands alone at its end (/api/*), ** and a variable"
-                            + " alone between two / (/api/**/export, /users/{id})");
+                            + "'; a path is plain decoded text, with * only as its last segment (/api/*), **"
+                            + " and a variable only as whole segments (/api/**/export, /users/{id})");
         }
     }
 
     private static void checkMethod(String method) {
         Problems.refuseIf(
                 !HttpSettings.isToken(method),
-                "'" + method + "' is no method; write GET, POST, separated by commas, or leave the line out for all");
+                "'" + method
+                        + "' is not a method; write GET, POST, separated by commas, or leave the line out for all");
         String upper = method.toUpperCase(Locale.ROOT);
         String suggestion = METHODS.contains(upper) ? "" : Suggestion.of(upper, METHODS);
-        Problems.refuseIf(!suggestion.isEmpty(), "'" + method + "' is no method" + suggestion);
+        Problems.refuseIf(!suggestion.isEmpty(), "'" + method + "' is not a method" + suggestion);
     }
 
-    /** A header that may ask for too much is no mistake: most requests ask for less. */
+    /** A header that may exceed the limits is not a mistake: most requests cost less. */
     private static void checkCost(RequestCost cost, Policy policy) {
         for (Limit limit : policy.limits()) {
             Problems.refuseIf(
@@ -312,10 +317,10 @@ public record RuleDefinition(
     private static void checkPlans(RulePlans plans, Policy policy, List<KeyPart> key) {
         Problems.refuseIf(
                 !plans.policies().containsValue(policy),
-                "policy '" + policy.name() + "' is that of no plan; take the policy of one of them as default");
+                "policy '" + policy.name() + "' belongs to no plan; use the policy of one plan as the default");
         Problems.refuseIf(
                 plans.source() == RulePlans.Source.RESOLVER && key.isEmpty(),
-                "RL-170 with key = global all callers are one, and a resolver finds the plan of each; write another"
+                "RL-170 with key = global all callers share one key, but a resolver needs one for each; write another"
                         + " key");
         Problems.refuseIf(
                 plans.source() == RulePlans.Source.RESOLVER
@@ -330,14 +335,15 @@ public record RuleDefinition(
             Problems.refuseIf(
                     part.kind() == KeyPart.Kind.CLASS && key.size() > 1,
                     "'" + part
-                            + "' makes the whole key and stands alone; remove the other parts, or add them in that class");
+                            + "' makes the whole key and can't be combined; remove the other parts, or add them"
+                            + " in that class");
             for (String path : paths) {
                 Problems.refuseIf(
                         part.kind() == KeyPart.Kind.PATH && !path.contains("{" + part.name() + "}"),
                         "path '" + path + "' has no variable {" + part.name()
                                 + "}; write it into the path, or use another key");
             }
-            Problems.refuseIf(!parts.add(part), "'" + part + "' comes twice; write it once");
+            Problems.refuseIf(!parts.add(part), "'" + part + "' occurs twice; write it once");
         }
     }
 }

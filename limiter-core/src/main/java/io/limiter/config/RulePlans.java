@@ -6,11 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The plans of a rule: each caller has one, and its limits. The policy of a plan is called {@code <rule>.<plan>}, so that two rules
- * with one plan are two quotas. Immutable.
+ * The plans of a rule: each caller has one of them, with its limits. The policy of a plan is named {@code
+ * <rule>.<plan>}, so two rules with the same plan have separate quotas. Immutable.
  *
  * @param source where the plan of a caller is found
- * @param name which header or attribute of the user, or the class of an {@code io.limiter.rule.PlanResolver}
+ * @param name the name of the header or user attribute, or the class of an {@code io.limiter.rule.PlanResolver}
  * @param policies by plan
  */
 public record RulePlans(Source source, String name, Map<String, Policy> policies) {
@@ -40,11 +40,11 @@ public record RulePlans(Source source, String name, Map<String, Policy> policies
         Problems.refuseIf(
                 source == Source.RESOLVER ? !HttpSettings.isClassName(name) : !HttpSettings.isToken(name),
                 "'" + source.prefix + name
-                        + "' is no source of plans; write header:X-Plan, user:plan, or the name of a class such as"
+                        + "' is not a source of plans; write header:X-Plan, user:plan, or the name of a class such as"
                         + " com.example.Plans");
     }
 
-    /** What a text says. */
+    /** Parses configuration text. */
     static RulePlans parse(String text, Map<String, Policy> policies) {
         Source source = Source.RESOLVER;
         for (Source one : Source.values()) {

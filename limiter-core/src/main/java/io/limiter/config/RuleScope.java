@@ -5,11 +5,11 @@ import java.util.List;
 /**
  * Which requests a rule applies to, besides its paths and methods. Immutable.
  *
- * @param headers what the request must have, all of it
+ * @param headers the headers that the request must have, all of them
  * @param query the parameters that its query must have, all of them
  * @param except paths of the rule that it does not count, written as {@link RuleDefinition#paths}
  * @param exempt callers that it does not count
- * @param isDefault whether the rule is only for requests that no other rule matches
+ * @param isDefault whether the rule applies only to requests that no other rule matches
  */
 public record RuleScope(
         List<RequestCondition> headers,
@@ -27,7 +27,7 @@ public record RuleScope(
         except = List.copyOf(except);
     }
 
-    /** What the properties below a key say. */
+    /** The scope of the properties below a key. */
     static RuleScope read(Entries entries, String here) {
         return new RuleScope(
                 conditions(entries, here + "headers"),

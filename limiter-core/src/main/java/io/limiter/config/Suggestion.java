@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/** Finds what somebody probably meant. */
+/** Finds the known word that was probably meant. */
 final class Suggestion {
     private Suggestion() {}
 
@@ -15,7 +15,7 @@ final class Suggestion {
         return of(written, known, Math.max(2, written.length() / 3));
     }
 
-    /** The same, and near is what has at most so many letters other. */
+    /** The same for words with at most this number of different letters. */
     static String of(String written, Collection<String> known, int most) {
         Function<String, Integer> away =
                 word -> distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
@@ -26,7 +26,7 @@ final class Suggestion {
                 .orElse("");
     }
 
-    /** Letters to insert, delete or replace to get from one to the other. */
+    /** Number of letters to insert, delete or replace to get from one to the other. */
     private static int distance(String from, String to) {
         int[] row = IntStream.rangeClosed(0, to.length()).toArray();
         for (int i = 1; i <= from.length(); i++) {

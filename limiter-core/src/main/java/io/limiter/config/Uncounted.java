@@ -5,7 +5,10 @@ import io.limiter.config.RuleDefinition.Mode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a configuration makes not counted, not denied, or denied because of others, in sentences for the log and for reports. */
+/**
+ * The requests that a configuration does not count, does not deny, or denies because of others, as sentences for the
+ * log and for reports.
+ */
 final class Uncounted {
     private Uncounted() {}
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A stock that members draw from between two times. The twin of allotment.lua. */
 final class AllotmentState extends State {
-    /** What the objects of a purchase need in memory, as timestamps of 8 bytes. */
+    /** The memory of the objects of a purchase, as a number of timestamps of 8 bytes. */
     static final long STAMPS_A_PURCHASE = 48;
 
     private static final long SOLD_OUT = DenialReason.SOLD_OUT.ordinal();
@@ -31,9 +31,9 @@ final class AllotmentState extends State {
     private record Purchase(String member, @Nullable String request, long permits, Kind kind) {}
 
     private final Capacity.@Nullable Share stamps;
-    /** By stamp, of which no two have the same. */
+    /** By timestamp, which is unique. */
     private final NavigableMap<Long, Purchase> purchases = new TreeMap<>();
-    /** Those that run out. */
+    /** Purchases on hold, which expire. */
     private final NavigableMap<Long, Purchase> holds = new TreeMap<>();
 
     private final Map<String, Long> had = new HashMap<>();
@@ -44,14 +44,17 @@ final class AllotmentState extends State {
     private long held;
 
     private long newest;
-    /** From when on nothing of it counts. */
+    /** The time from which nothing of it counts. */
     private long ends;
 
     private long fullAt;
 
     private boolean lacksMemory;
 
-    /** A stock that takes room for its purchases from a share; without one it is only looked at. Without a key several share it. */
+    /**
+     * A stock that takes memory for its purchases from a share; without a share it is read-only. Without a key several
+     * keys share it.
+     */
     AllotmentState(@Nullable PartitionKey key, WallClock clock, Capacity.@Nullable Share stamps) {
         super(key);
         this.clock = clock;
@@ -80,7 +83,7 @@ final class AllotmentState extends State {
         return reason == 0 && !lacksMemory;
     }
 
-    /** The number of the reason to deny the charge, 0 for none. */
+    /** The number of the reason for denying the charge, 0 for none. */
     private long reason(Charge charge, Limit limit, long permits, long now) {
         AllotmentTerms terms = AllotmentTerms.of(limit);
         long unixMicros = clock.unixMicros(now);
@@ -122,7 +125,7 @@ final class AllotmentState extends State {
                 add(charge, limit, stamp, now);
             }
         }
-        // As if it were bought, where it is not written.
+        // As if it were bought, without writing it.
         long more = buys && !take ? n : 0;
         boolean moreHeld = more > 0 && isHeld(limit);
         long soldThen = sold(limit, now) + more;
@@ -146,8 +149,8 @@ final class AllotmentState extends State {
     }
 
     /**
-     * The first hold that gives more when it runs out: when no more than the stock is sold then, which may have been made
-     * smaller. Later than any time where there is none.
+     * The first hold that frees permits when it expires: the one after which no more than the stock, which may have
+     * become smaller, is sold. Later than any time if there is none.
      */
     private static long givesMore(NavigableMap<Long, Purchase> live, long over) {
         long left = over;
@@ -194,7 +197,7 @@ final class AllotmentState extends State {
         return isOver(now) ? 0 : sold - runOutPermits(limit, now);
     }
 
-    /** The purchase of that stamp, if it counts and is the member's. */
+    /** The purchase with that timestamp, if it counts and belongs to the member. */
     private @Nullable Purchase purchase(Charge charge, Limit limit, long stamp, long now) {
         Purchase one = isOver(now) || runOut(limit, now).containsKey(stamp) ? null : purchases.get(stamp);
         return one == null || !one.member.equals(member(charge)) ? null : one;
@@ -206,7 +209,7 @@ final class AllotmentState extends State {
         return stamp == null ? null : purchase(charge, limit, stamp, now);
     }
 
-    /** The stamp of the purchase that the charge repeats; 0 where it repeats none. */
+    /** The timestamp of the purchase that the charge repeats; 0 if it repeats none. */
     private long repeated(Charge charge, Limit limit, long now) {
         Purchase one = ofRequest(charge, limit, now);
         return one == null || one.permits != charge.permits() ? 0 : stampOfRequest.getOrDefault(request(charge), 0L);
@@ -237,8 +240,8 @@ final class AllotmentState extends State {
     }
 
     /**
-     * Forgets what has run out, and keeps the rest as long as the present terms demand. A stock that is over is left as it
-     * is: it counts again if the clock steps back, whether somebody asked in the meantime or not.
+     * Removes expired holds, and keeps the rest as long as the current terms require. A stock that is over is left as it
+     * is: it counts again if the clock steps back, whether it was asked for in between or not.
      */
     private void settle(Limit limit, long now) {
         if (isOver(now)) {
@@ -320,7 +323,7 @@ final class AllotmentState extends State {
         return fullAt;
     }
 
-    /** The member as it is kept: where keys share a stock, with the key. */
+    /** The member as it is stored: with the key, if keys share a stock. */
     private String member(Charge charge) {
         String member = charge.member() == null ? "" : charge.member().canonical();
         return key != null

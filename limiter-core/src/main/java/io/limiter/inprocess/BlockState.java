@@ -9,8 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The denials of the other limits of a policy, and the block that too many of them cause. Instead of permits it is asked with
- * the number of denials to count. The twin of block.lua.
+ * The denials of the other limits of a policy, and the block that too many of them cause. The permits of a call are the
+ * number of denials to count. The twin of block.lua.
  */
 final class BlockState extends State {
     private long count;
@@ -50,7 +50,7 @@ final class BlockState extends State {
             forgotten = Math.min(forgotten, blocked + longest);
             boolean isCut = until != end || blocked != blockedUntil || forgotten != forgottenAt;
             if (isCut && forgotten <= now && (counts == 0 || until <= now)) {
-                // Nothing is left, also if the clock steps back.
+                // Nothing is left, even if the clock steps back.
                 counts = 0;
                 until = 0;
                 lasts = 0;

@@ -8,23 +8,23 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Units of memory that policies share. Half of them are divided evenly into guaranteed parts, one for each share, which are
- * never lent; the rest is lent to whichever share asks first, and comes back when it is no longer in use. So a flood of keys
- * under one policy takes nothing from the part of another. Thread-safe.
+ * never lent; the rest is lent to the first shares that need it, and is returned when it is no longer in use. So a
+ * flood of keys under one policy takes nothing from the part of another. Thread-safe.
  *
- * <p>A share that is added later makes the guaranteed parts smaller, and one that is retracted has none: what it still uses
- * is lent. What was in use by then stays, so the units in use can exceed the total by at most the parts that were added or
- * retracted while it was all in use.
+ * <p>A share that is added later makes the guaranteed parts smaller, and a retracted share has none: what it still uses
+ * is lent. Units in use stay in use, so they can exceed the total by at most the parts that were added or retracted
+ * while all of it was in use.
  */
 final class Capacity {
     private final long total;
     private final List<Share> guaranteed = new ArrayList<>();
-    /** Held for reading while a share changes, which threads do at once; for writing while the parts change. */
+    /** The read lock is held while a share changes, which threads do concurrently; the write lock while the parts change. */
     private final StampedLock parts = new StampedLock();
-    /** How much is guaranteed to each of those. */
+    /** The guaranteed part of each share. */
     private long part;
 
     private final AtomicLong used = new AtomicLong();
-    /** What is in use beyond the guaranteed parts. */
+    /** Units in use beyond the guaranteed parts. */
     private final AtomicLong lent = new AtomicLong();
 
     Capacity(long total) {
@@ -44,12 +44,12 @@ final class Capacity {
         return total - part * guaranteed.size();
     }
 
-    /** What one policy uses. */
+    /** The units of one policy. */
     final class Share {
         private final AtomicLong inUse = new AtomicLong();
         private volatile boolean isGuaranteed;
 
-        /** Gives it a guaranteed part, or takes that away. */
+        /** Gives it a guaranteed part, or removes that. */
         void guarantee(boolean wanted) {
             long stamp = parts.writeLock();
             try {
@@ -82,7 +82,7 @@ final class Capacity {
             return reading(() -> !isGuaranteed && inUse.get() == 0);
         }
 
-        /** Whether so many more can be taken now. */
+        /** Whether that many more can be taken now. */
         boolean hasLeft(long units) {
             return reading(() -> {
                 long before = inUse.get();
@@ -91,7 +91,7 @@ final class Capacity {
             });
         }
 
-        /** Takes so many more, all or none. */
+        /** Takes that many more, all or none. */
         boolean take(long units) {
             return reading(() -> {
                 // Of two threads that take the last at once both may fail; none takes too much.
@@ -103,7 +103,7 @@ final class Capacity {
             });
         }
 
-        /** Takes so many more, also where others took the last meanwhile; gives back where it is negative. */
+        /** Takes that many more, even if others have taken the last ones; returns units if it is negative. */
         void change(long units) {
             reading(() -> {
                 add(units);

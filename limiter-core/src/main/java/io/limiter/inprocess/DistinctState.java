@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The members of a window that starts with the first one and ends one period later. The twin of distinct.lua.
  *
- * <p>Where the table's {@link Capacity} is spent, new members are denied: too early, rather than forget one.
+ * <p>When the table's {@link Capacity} is used up, new members are denied early rather than a known one forgotten.
  */
 final class DistinctState extends State {
-    /** What a member takes of the memory, in timestamps: a text of up to 128 characters, its time, and their map. */
+    /** The memory of a member, as a number of timestamps: a text of up to 128 characters, its time, and their map. */
     static final int STAMPS_A_MEMBER = 30;
 
     private final Capacity.@Nullable Share stamps;
@@ -24,7 +24,10 @@ final class DistinctState extends State {
     private long end;
     private boolean lacksMemory;
 
-    /** A state that takes room for its members from a share; without one it is only looked at. Without a key several share it. */
+    /**
+     * A state that takes memory for its members from a share; without a share it is read-only. Without a key several
+     * keys share it.
+     */
     DistinctState(@Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
         super(key);
         this.stamps = stamps;

@@ -21,7 +21,7 @@ final class FixedWindowState extends State {
         this.clock = clock;
     }
 
-    /** A state of nobody's that has granted all of any limit until that time, at most for one period of the limit. */
+    /** A state without a key that has granted all of any limit until that time, at most for one period of the limit. */
     static FixedWindowState usedUpUntil(long end, WallClock clock) {
         FixedWindowState state = new FixedWindowState(null, clock);
         state.count = Limit.MAX_PERMITS + 1;

@@ -17,8 +17,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides inside this JVM. Exact under any concurrency: what the limits promise holds for all threads of the JVM.
- * Thread-safe; answers at once, on the calling thread. Two known keys never wait for each other.
+ * Decides inside this JVM. Limits are exact for all threads of the JVM, under any concurrency.
+ * Thread-safe; answers at once, on the calling thread. Calls for two known keys never wait for each other.
  *
  * <p>Memory is bounded: see {@link Builder#maxEntries} and {@link Builder#maxStamps}. State lives as long as this object:
  * a restart forgets it.
@@ -27,7 +27,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
     /** How many states are kept by default. */
     public static final int DEFAULT_MAX_ENTRIES = 100_000;
 
-    /** How many stamps the logs hold together by default: 80 MB of them. */
+    /** Total number of timestamps that logs may hold by default: 80 MB. */
     public static final long DEFAULT_MAX_STAMPS = 10_000_000;
 
     private final TimeSource time;
@@ -118,7 +118,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
         table.retract(policy.name());
     }
 
-    /** Forgets the key's own state. What it used of a state that it shares, because the table was full, is not its own. */
+    /** Forgets the key's own state, but not permits that it took from a shared state while the table was full. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         return answer(() -> {
@@ -143,7 +143,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
         return table.entries();
     }
 
-    /** For how many stamps the logs hold room now. */
+    /** Number of timestamps for which the logs have memory now. */
     public long stamps() {
         return table.stamps();
     }
@@ -186,16 +186,16 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
         private Builder() {}
 
-        /** Where the time is read; a test gives a {@link io.limiter.ManualTime}. */
+        /** Where the time is read; tests use a {@link io.limiter.ManualTime}. */
         public Builder timeSource(TimeSource source) {
             this.time = Objects.requireNonNull(source, "timeSource");
             return this;
         }
 
         /**
-         * How many states are kept: one for each limit and key in use. Half of them are guaranteed parts, the same for each
+         * How many states are kept: one for each limit and key in use. Half of them are guaranteed, in equal parts for each
          * announced policy and one for all others together; the other half is lent to policies that need more. When a
-         * policy may keep no more, its new keys share {@value Overflow#STATES} states of each limit.
+         * policy has no more left, its new keys share {@value Overflow#STATES} states of each limit.
          *
          * @throws IllegalArgumentException if below 1
          */

@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * States that keys share for which there was no room, each with the whole limit. A key always finds the same one. Which
- * keys share one can't be guessed from outside. Permits are taken of them under the lock of the key's partition only, so all
- * keys of a place have the same partition.
+ * States that are shared by keys for which the table was full, each with the whole limit. A key always finds the same
+ * one. Clients can't guess which keys share one. Permits are taken from them under the lock of the key's partition
+ * only, so all keys of a state have the same partition.
  *
- * <p>Limits beyond the first {@value #LIMITS} that need one have an overflow together. There each limit has a range of states,
+ * <p>Limits beyond the first {@value #LIMITS} that need one share an overflow. There each limit has a range of states,
  * and a state serves one limit at a time: keys of another limit are denied until it is full again.
  */
 final class Overflow {
@@ -19,7 +19,7 @@ final class Overflow {
     static final int STATES = 1024;
     /** How many limits have an overflow of their own. */
     static final int LIMITS = 512;
-    /** How many states the others have together, and how many of those one limit can use. Powers of two. */
+    /** How many states all other limits share, and how many of those one limit can use. Powers of two. */
     static final int STATES_OF_OTHERS = 64 * STATES;
 
     private static final int RANGE = 256;
@@ -28,7 +28,7 @@ final class Overflow {
     private static final class Slot {
         final State state;
         final LimitStates.Name name;
-        /** In which creation of states it was entered last: until that is decided it is in use, though nothing is taken yet. */
+        /** The last call that entered it: until that call is decided the state is in use, even if nothing is taken yet. */
         long creation;
 
         Slot(State state, LimitStates.Name name) {
@@ -42,14 +42,14 @@ final class Overflow {
     private final WallClock clock;
     private final int factor = ThreadLocalRandom.current().nextInt() | 1;
 
-    /** The overflow of one limit, or that of all limits that have none. */
+    /** The overflow of one limit, or that of all limits without one. */
     Overflow(boolean ofOthers, WallClock clock) {
         this.slots = new AtomicReferenceArray<>(ofOthers ? STATES_OF_OTHERS : STATES);
         this.ofOthers = ofOthers;
         this.clock = clock;
     }
 
-    /** The shared state that counts what a key may have used here, or null when nothing of it is in use. */
+    /** The shared state that counts permits of the key, or null if it is not in use. */
     @Nullable
     State inUse(LimitStates.Name name, PartitionKey key, long now, long creation) {
         Slot slot = slots.get(index(name, key));
@@ -57,7 +57,7 @@ final class Overflow {
     }
 
     /**
-     * Forgets all states that are full, to give back what they hold. Returns whether none is left in use.
+     * Removes all states that are full, to return their memory. Returns whether none is left in use.
      * To be called while no call creates states.
      */
     boolean sweep(long now) {
@@ -70,9 +70,9 @@ final class Overflow {
     }
 
     /**
-     * The state that decides for a key from now on, or one that denies while the place is another limit's.
+     * The state that decides for a key from now on, or one that denies while another limit uses it.
      *
-     * @param stamps where a log takes room for its timestamps
+     * @param stamps where a log takes memory for its timestamps
      */
     State enter(LimitStates.Name name, PartitionKey key, Capacity.Share stamps, long now, long creation) {
         int index = index(name, key);
@@ -89,7 +89,7 @@ final class Overflow {
         return FixedWindowState.usedUpUntil(until > now ? until : now + Limit.MAX_PERIOD_MICROS, clock);
     }
 
-    /** Whether nothing of a state is in use; then it is forgotten. */
+    /** Whether a state is unused; if so, it is removed. */
     private static boolean isIdle(Slot slot, long now, long creation) {
         slot.state.lock();
         try {
@@ -112,14 +112,14 @@ final class Overflow {
         if (!ofOthers) {
             return (hash(factor, key.canonical()) & (STATES - Partition.COUNT)) | partition;
         }
-        // With the limit, so that two of one policy seldom meet.
+        // Depends on the limit too, so that two of one policy rarely collide.
         int ofKey = hash(hash(factor, name.limit()), key.canonical());
-        // A limit has a range, so that no flood under one takes the places of all.
+        // A limit has a range, so that a flood under one limit can't use all states.
         int range = hash(factor, name.policy()) & (STATES_OF_OTHERS / RANGE - 1);
         return range * RANGE + (ofKey & (RANGE - Partition.COUNT)) + partition;
     }
 
-    /** Not String.hashCode, for which anybody can make colliding keys. */
+    /** Not String.hashCode, because anybody can make colliding keys for it. */
     private int hash(int start, String text) {
         int hash = start;
         for (int i = 0; i < text.length(); i++) {

@@ -25,12 +25,12 @@ final class Partition {
         this.index = index;
     }
 
-    /** The number of the partition that a hash belongs to: all states of one slot of the index have the same. */
+    /** The partition of a hash: the same for all states of one slot of the index. */
     static int of(int hash) {
         return hash & COUNT - 1;
     }
 
-    /** Adds a state, to be looked at when it is due. Under the lock. */
+    /** Adds a state, to be checked when it is due. Under the lock. */
     void add(State state) {
         index.add(state);
         queue.add(state);
@@ -40,8 +40,8 @@ final class Partition {
     /**
      * Drops states that are full again. Takes the lock.
      *
-     * @param looks how many states may be looked at
-     * @param dropped takes what was dropped
+     * @param looks how many states may be checked
+     * @param dropped receives the dropped states
      */
     void drop(long now, int looks, Consumer<State> dropped) {
         if (nextDue > now) {
@@ -65,7 +65,7 @@ final class Partition {
         }
     }
 
-    /** Drops a state that is not in the queue; or sets when to look at it again. */
+    /** Drops a state that is not in the queue, or sets when to check it again. */
     private boolean dropIfFull(State state, long now) {
         state.lock();
         try {
@@ -73,7 +73,7 @@ final class Partition {
                 state.dueMicros = state.fullAtMicros();
                 return false;
             }
-            // Out of the index first: a call that finds it dropped must not find it again.
+            // Removed from the index first: a call that finds it dropped must not find it again.
             index.remove(state);
             state.drop();
             return true;

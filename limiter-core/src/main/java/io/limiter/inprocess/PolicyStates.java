@@ -12,11 +12,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides calls to one policy. Where its states are is found once; a call for a key that has them, which nearly all calls are,
- * is decided here, and {@link Transaction} decides the others by the same arithmetic. Thread-safe.
+ * Decides calls to one policy. Finds its limits once; decides calls for keys with states, which are nearly all calls,
+ * and {@link Transaction} decides the others by the same arithmetic. Thread-safe.
  */
 final class PolicyStates implements Backend.Decider {
-    /** So many bits a long has, without the last. */
+    /** The bits of a long, except the last. */
     private static final int MOST_LIMITS = 63;
 
     private final TimeSource time;
@@ -29,15 +29,15 @@ final class PolicyStates implements Backend.Decider {
     private final @Nullable Limit single;
 
     /**
-     * Each limit in the table; null until they are found, where one grants nothing, and where a block counts denials. A limit that lost its last state has
-     * none for ever, so that an old value here does no harm.
+     * Each limit in the table; null until they are found, where one grants nothing, and where a block counts denials. A
+     * limit that lost its last state never has one again, so an outdated value here is harmless.
      */
     private LimitStates @Nullable [] states;
 
     /** The first of them. */
     private @Nullable LimitStates first;
 
-    /** @param time also says whether calls are decided still: it throws where not */
+    /** @param time throws if calls are no longer decided */
     PolicyStates(TimeSource time, StateTable table, Policy policy) {
         this.time = time;
         this.table = table;
@@ -46,7 +46,7 @@ final class PolicyStates implements Backend.Decider {
         this.hash = LimitStates.hash(policy.name());
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
-        // Known already where the application makes an equal policy for each call.
+        // Already known if the application makes an equal policy for each call.
         findStates(new Charge(policy, PartitionKey.global(), 0));
     }
 
@@ -58,7 +58,7 @@ final class PolicyStates implements Backend.Decider {
         if (known != null) {
             int ofKey = LimitStates.hash(hash, key);
             State state = index.find(known, key, ofKey);
-            // A charge of its own for each way: then none is made where nobody keeps it.
+            // A separate charge for each path, so that escape analysis can remove those that are not kept.
             Decision decision = state == null
                     ? null
                     : single != null
@@ -108,8 +108,8 @@ final class PolicyStates implements Backend.Decider {
     }
 
     /**
-     * Decides several limits, whose states are nearly always made together and have one lock then. Null where they have not,
-     * where one limit has no state, or one that was dropped meanwhile or has no memory left.
+     * Decides several limits whose states have one lock, as they do when they were made together. Null if they have
+     * several locks, or if a state is missing, was dropped or has no memory left.
      */
     private @Nullable Decision decideAll(
             PartitionKey key, long permits, State state, int ofKey, long now, boolean take) {

@@ -10,11 +10,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An exact log of the permits admitted in (now - period, now], one stamp a permit, oldest first. The twin of
+ * An exact log of the permits admitted in (now - period, now], one timestamp for each permit, oldest first. The twin of
  * sliding_list.lua and sliding_zset.lua, which keep one meaning in two layouts.
  *
- * <p>The stamps lie in a ring that grows with use. Where the table's {@link Capacity} is spent, a log is limited to
- * the permits that its ring holds: it denies too early rather than forget.
+ * <p>The timestamps are in a ring that grows with use. When the table's {@link Capacity} is used up, a log is limited
+ * to the permits that its ring holds: it denies early rather than forget.
  */
 final class SlidingLogState extends State {
     private static final int FIRST_CAPACITY = 4;
@@ -23,9 +23,9 @@ final class SlidingLogState extends State {
 
     private final Capacity.@Nullable Share stamps;
     private long[] ring = EMPTY;
-    /** The request id of each stamp, in the same slots; null until a call brings one. */
+    /** The request id of each timestamp, in the same slots; null until a call has one. */
     private @Nullable String @Nullable [] ids;
-    /** The newest stamp of each request id; null until a call brings one. Some may have expired. */
+    /** The newest timestamp of each request id; null until a call has one. Some may have expired. */
     private @Nullable Map<String, Long> stampOfId;
 
     private int head;
@@ -33,13 +33,16 @@ final class SlidingLogState extends State {
     private long fullAt;
     private boolean lacksMemory;
 
-    /** A log that takes room for its stamps from a share; without one it is only looked at. Without a key several share it. */
+    /**
+     * A log that takes memory for its timestamps from a share; without a share it is read-only. Without a key several
+     * keys share it.
+     */
     SlidingLogState(@Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
         super(key);
         this.stamps = stamps;
     }
 
-    /** For how many timestamps a new one needs room. */
+    /** The number of timestamps for which a new one needs memory. */
     static long firstStamps(long permits, Limit limit) {
         return Math.max(permits, Math.min(FIRST_CAPACITY, limit.permits()));
     }
@@ -72,7 +75,7 @@ final class SlidingLogState extends State {
         long live = size - expired;
         long repeated = repeatedStamp(charge, limit, permits, now);
         long stamp = repeated == NONE ? now : repeated;
-        // Once a call is written, a stamp later than now is now.
+        // Once a call is written, a timestamp later than now becomes now.
         long latest = Long.MAX_VALUE;
         if (charge.permits() > 0 && (granted || take)) {
             latest = now;
@@ -99,13 +102,13 @@ final class SlidingLogState extends State {
         if (permits > limit.permits()) {
             return LimitOutcome.NEVER;
         }
-        // Where it could not grow, when enough have left its ring.
+        // If it could not grow: when enough have left its ring.
         long most = wanted > limit.permits() ? limit.permits() : ring.length;
         long period = limit.periodMicros();
         return permits > most ? period : leaving(expired + wanted - most - 1, latest) + period - now;
     }
 
-    /** Adds the stamps of a call that is granted. */
+    /** Adds the timestamps of a call that is granted. */
     private void add(Charge charge, Limit limit, int expired, long now) {
         grow(size - expired + charge.permits(), limit.permits());
         rewrite(limit, expired, now);
@@ -124,18 +127,18 @@ final class SlidingLogState extends State {
         }
     }
 
-    /** Makes what is stored fit the present clock and limit. */
+    /** Adapts the stored timestamps to the current clock and limit. */
     private void settle(Limit limit, int expired, long now) {
         long newest = ring[slot(size - 1)];
         if (newest > now) {
             rewrite(limit, expired, now);
         } else {
-            // A longer period: the log is kept as long as its newest stamp counts now.
+            // A longer period: the log is kept as long as its newest timestamp counts.
             fullAt = Math.max(fullAt, newest + limit.periodMicros());
         }
     }
 
-    /** Drops the stamps that have expired, and moves those that are later than now, which only a stepped clock leaves. */
+    /** Drops expired timestamps, and moves those later than now, which only a stepped clock leaves. */
     private void rewrite(Limit limit, int expired, long now) {
         for (int i = 0; i < expired && ids != null && stampOfId != null; i++) {
             int slot = slot(i);
@@ -202,7 +205,7 @@ final class SlidingLogState extends State {
         return fullAt;
     }
 
-    /** The i-th stamp, but none later than that. */
+    /** The i-th timestamp, at most {@code now}. */
     private long leaving(long i, long latest) {
         return i < size ? Math.min(latest, ring[slot((int) i)]) : latest;
     }
@@ -212,7 +215,7 @@ final class SlidingLogState extends State {
         return slot < ring.length ? slot : slot - ring.length;
     }
 
-    /** How many of the stamps do not count any more. */
+    /** How many of the timestamps have expired. */
     private int expired(Limit limit, long now) {
         long time = now - limit.periodMicros();
         int low = 0;
@@ -234,7 +237,7 @@ final class SlidingLogState extends State {
         return low;
     }
 
-    /** When a call with the request id of this one was admitted, if it counts still and could be this one. */
+    /** When a call with the request id of this one was admitted, if it still counts and could be this one. */
     private long repeatedStamp(Charge charge, Limit limit, long permits, long now) {
         if (stampOfId == null || charge.permits() == 0 || permits > limit.permits()) {
             return NONE;
@@ -244,7 +247,7 @@ final class SlidingLogState extends State {
         return stamp == null || stamp <= now - limit.periodMicros() ? NONE : stamp;
     }
 
-    /** Makes room for so many stamps, and for some more where there is plenty. */
+    /** Makes memory for that number of timestamps, and for more if there is plenty. */
     private void grow(long wanted, long limit) {
         if (wanted <= ring.length || stamps == null) {
             return;

@@ -20,37 +20,37 @@ import org.jspecify.annotations.Nullable;
 abstract class State {
     private static final AtomicLong ORDER = new AtomicLong();
     private static final VarHandle LOCK = lockHandle();
-    /** How often a thread tries again at once, and then gives its core to another, before it sleeps. */
+    /** How often a thread tries again at once, and then yields, before it sleeps. */
     private static final int SPINS = 64;
 
     private static final int YIELDS = 1_000;
     private static final long SLEEP_NANOS = 50_000;
     private static final long DROPPED = Long.MIN_VALUE;
 
-    /** By which several are locked. Two of them have one number only where 4 billion were made between them. */
+    /** The locking order. Two have the same number only if 4 billion were made between them. */
     final int order = (int) ORDER.getAndIncrement();
 
-    /** Whose state it is; null for a state that keys share, or that belongs to nobody. */
+    /** The key of the state; null for a state that keys share, or one without a key. */
     final @Nullable PartitionKey key;
 
     /**
-     * Whose lock is the state's: its own, or that of a state of the same policy and key, so that a call to a policy of several
+     * The state with the lock: this one, or another of the same policy and key, so that a call to a policy of several
      * limits takes one lock. Set before others see the state.
      */
     State guard = this;
 
-    /** Which limit's it is, if it has a place in the table. */
+    /** Its limit, if it is in the table. */
     @Nullable
     LimitStates limit;
 
     /** The next one in the same slot of the table. */
     volatile @Nullable State next;
 
-    /** Whether a thread has it. A word of its own costs a third of a monitor, see docs/decisions.md. */
+    /** Whether a thread has it. A field of its own costs a third of a monitor, see docs/decisions/in-process.md. */
     @SuppressWarnings("unused") // by LOCK
     private int lock;
 
-    /** When it is looked at next to drop it, or {@link #DROPPED}. Guarded by the lock of the partition, as its place is. */
+    /** When to check next whether it can be dropped, or {@link #DROPPED}. Guarded by the lock of the partition. */
     long dueMicros;
 
     State(@Nullable PartitionKey key) {
@@ -58,14 +58,14 @@ abstract class State {
     }
 
     /**
-     * Whether it can grant what is asked now. Changes nothing that is kept.
+     * Whether it can grant the permits now. Does not change the state.
      *
-     * @param permits those of the charge, and those that earlier charges of the same decision want of this state
+     * @param permits those of the charge, and those that earlier charges of the same decision need from this state
      * @param take whether permits are to be taken, so that there must be memory for them too
      */
     abstract boolean allows(Charge charge, Limit limit, long permits, long now, boolean take);
 
-    /** How many permits a charge wants of this state. */
+    /** How many permits a charge needs from this state. */
     long wanted(Charge charge, Limit limit, long now) {
         return charge.permits();
     }
@@ -73,21 +73,21 @@ abstract class State {
     /**
      * Answers, and takes the permits if all limits allow it.
      *
-     * <p>A denied call takes nothing, but makes what is kept fit the present clock and limit where it does not: the times in
-     * its answer hold only if a clock that stepped back, or a changed limit, applies from now on.
+     * <p>A denied call takes nothing, but adapts the state to the current clock and limit: the times in its answer are
+     * correct only if a clock that stepped back, or a changed limit, applies from now on.
      *
      * @param permits as for {@link #allows}
-     * @param allowed what that said
+     * @param allowed the result of that
      * @param granted whether all limits of the decision allow it
-     * @param take whether to write; else the answer is as if
+     * @param take whether to write; else the answer is the same, but nothing is written
      */
     abstract LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take);
 
-    /** Gives back what a decision with that stamp took; false when it does not count any more. */
+    /** Gives back what a decision with that timestamp took; false if it does not count any more. */
     abstract boolean giveBack(Charge charge, Limit limit, long stamp, long now);
 
-    /** Keeps for good what a decision with that stamp took; false when it does not count any more. */
+    /** Confirms what a decision with that timestamp took; false if it does not count any more. */
     boolean confirm(Charge charge, Limit limit, long stamp, long now) {
         return false;
     }
@@ -95,12 +95,12 @@ abstract class State {
     /** Forgets everything that was taken. */
     abstract void clear();
 
-    /** It is in no table any more, and decides nothing. */
+    /** Whether it was removed from the table, and must not decide. */
     final boolean isDropped() {
         return dueMicros == DROPPED;
     }
 
-    /** Forgets everything, for ever. */
+    /** Forgets everything and marks the state as removed. */
     final void drop() {
         clear();
         dueMicros = DROPPED;
@@ -114,7 +114,7 @@ abstract class State {
         return false;
     }
 
-    /** Waits until no other thread has its guard. Not to be called by a thread that has that. */
+    /** Waits until no other thread has its guard. Must not be called by a thread that has it. */
     final void lock() {
         if (!LOCK.compareAndSet(guard, 0, 1)) {
             guard.lockLater();
@@ -125,7 +125,7 @@ abstract class State {
         LOCK.setRelease(guard, 0);
     }
 
-    /** It is held for less than a microsecond, unless its holder has lost its core. */
+    /** It is held for less than a microsecond, unless the holder is preempted. */
     private void lockLater() {
         for (int tries = 0; ; tries++) {
             if ((int) LOCK.getOpaque(this) == 0 && LOCK.compareAndSet(this, 0, 1)) {
@@ -149,7 +149,7 @@ abstract class State {
         }
     }
 
-    /** One decision by this state alone; null when it was dropped, or lacks memory for it. */
+    /** One decision by this state alone; null if it was dropped or has too little memory. */
     final @Nullable Decision decide(Charge charge, Limit limit, long now, boolean take) {
         lock();
         try {
@@ -164,7 +164,7 @@ abstract class State {
         }
     }
 
-    /** Ends what a decision with that stamp took: gives it back, or keeps it. */
+    /** Gives back or confirms what a decision with that timestamp took. */
     final boolean end(Charge charge, Limit limit, long stamp, long now, boolean keep) {
         lock();
         try {
@@ -174,7 +174,7 @@ abstract class State {
         }
     }
 
-    /** An id of the charge's key as it is kept: in a state that keys share, two of them may use the same. */
+    /** An id of the charge's key as it is stored: in a state that keys share, two keys may use the same. */
     final String owned(Charge charge, String id) {
         return key != null
                 ? id

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  * The states by limit and key: a hash table that is read without a lock. A slot is changed under the lock of its
  * {@link Partition}, all of them under the locks of all.
  *
- * <p>Not a map of the JDK, because here the states are the entries, which saves an object and a cache miss for each.
+ * <p>Not a map of the JDK: here the states are the entries, which saves an object and a cache miss for each.
  */
 final class StateIndex {
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(State[].class);
     private static final int FIRST_SLOTS = 256;
 
     private volatile State[] slots = new State[FIRST_SLOTS];
-    /** Odd while it grows: then a search may miss what is there. */
+    /** Odd while it grows: then a search may miss a state. */
     private volatile int growth;
 
     /** The state of a key, or null; while the table grows it may miss one. */
@@ -31,12 +31,12 @@ final class StateIndex {
         return state;
     }
 
-    /** What a reader sees before and after a search that has missed nothing, if it is even. */
+    /** The version before and after a search; the search has missed nothing if both are equal and even. */
     int growth() {
         return growth;
     }
 
-    /** Whether so many states need more slots. */
+    /** Whether that many states need more slots. */
     boolean isTooSmallFor(long states) {
         return states > slots.length / 4 * 3;
     }
@@ -72,7 +72,7 @@ final class StateIndex {
         for (State first : smaller) {
             State state = first;
             while (state != null) {
-                // One that was moved leads to others that were moved, so a search that is under way comes to an end.
+                // A moved state links to other moved states, so a concurrent search ends.
                 State following = state.next;
                 int slot = slot(state, larger);
                 state.next = larger[slot];

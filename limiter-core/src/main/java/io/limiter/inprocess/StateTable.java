@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 
 /**
  * All states, bounded in their number and in the timestamps that logs hold, with a guaranteed part for each announced
- * policy. A state that is back to full may be dropped, which loses nothing; a used one never is. When nothing may be
+ * policy. A state that is full again may be dropped, which loses nothing; a used one never is. When nothing may be
  * dropped, a new key gets one of the shared states of its limit, and stays there until that state is full again, so that no
  * key ever has both.
  *
@@ -27,7 +27,7 @@ import org.slf4j.Logger;
  */
 final class StateTable {
     private static final Logger LOG = DiagnosticLog.of(StateTable.class);
-    /** How many states a newcomer looks at to drop them: while there is room, and in each partition when there is none. */
+    /** How many states a new key checks to drop them: while there is memory, and in each partition when there is none. */
     private static final int LOOKS = 8;
 
     private static final int LOOKS_WHEN_FULL = 64;
@@ -38,7 +38,7 @@ final class StateTable {
             Stream.generate(() -> new Partition(index)).limit(Partition.COUNT).toArray(Partition[]::new);
     private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
-    /** Of the limits that have none of their own, because too many have. */
+    /** The overflow of all limits beyond the maximum. */
     private final Overflow overflowOfOthers;
 
     private final ConcurrentHashMap<String, MemoryShare> shares = new ConcurrentHashMap<>();
@@ -70,13 +70,13 @@ final class StateTable {
         return new MemoryShare(owner, entries.new Share(), stamps.new Share(), sharedStamps.new Share());
     }
 
-    /** Gives a policy a part of its own. */
+    /** Gives a policy a guaranteed part. */
     synchronized void announce(String policy) {
         shares.computeIfAbsent(policy, name -> newShare("policy '" + name + "'"))
                 .guarantee(true);
     }
 
-    /** Takes that part away: what the policy still holds is lent. */
+    /** Removes that part: what the policy still holds is lent. */
     synchronized void retract(String policy) {
         MemoryShare share = shares.get(policy);
         if (share != null) {
@@ -161,13 +161,13 @@ final class StateTable {
         }
     }
 
-    /** The limit, where keys have states of it; else null. */
+    /** The limit, if it has states; else null. */
     @Nullable
     LimitStates statesOf(LimitStates.Name name) {
         return limits.get(name);
     }
 
-    /** The shared state that counts what a key may have used, or null. */
+    /** The shared state that counts permits of the key, or null. */
     @Nullable
     State findShared(LimitStates.Name name, PartitionKey key, long now) {
         if (!sharing) {
@@ -179,7 +179,7 @@ final class StateTable {
         return state != null ? state : overflowOfOthers.inUse(name, key, now, creation);
     }
 
-    /** Makes the index large enough for what charges may add. Not to be called while creating. */
+    /** Makes the index large enough for the states that charges may add. Must not be called while creating. */
     void makeRoom(long now) {
         if (overflows.size() >= Overflow.LIMITS) {
             sweep(now);
@@ -193,7 +193,7 @@ final class StateTable {
         }
     }
 
-    /** Drops what is full again where a charge may need the room. Not to be called while creating. */
+    /** Drops full states if a charge may need the memory. Must not be called while creating. */
     void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
         MemoryShare share = states(name).share();
         if (!hasRoom(share, stamps)) {
@@ -206,8 +206,8 @@ final class StateTable {
     }
 
     /**
-     * The state to decide for a key that has none of its own: a new one, with room for so many stamps, which is not in the table until {@link #keep}, or
-     * one that keys share. To be called while {@link #creating}.
+     * The state that decides for a key without one: a new one, with memory for that number of timestamps, which is not
+     * in the table until {@link #keep}, or one that keys share. Called while {@link #creating}.
      */
     State create(LimitStates.Name name, PartitionKey key, long stamps, long now) {
         State shared = findShared(name, key, now);
@@ -223,7 +223,7 @@ final class StateTable {
         return overflow(name).enter(name, key, sharedStamps, now, partition(name, key).creation);
     }
 
-    /** A new state as {@link #create} makes it, or null where there is no room. */
+    /** A new state as {@link #create} makes it, or null if the memory is used up. */
     @Nullable
     State createOwn(LimitStates.Name name, PartitionKey key, long stamps) {
         LimitStates states = states(name);
@@ -241,7 +241,7 @@ final class StateTable {
         overflowed.increment();
         if (warnings.tryPass()) {
             LOG.warn(
-                    "RL-401 no room for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
+                    "RL-401 no memory for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
                             + " share states and may be denied early. Raise limiter.in-process.max-entries or max-stamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
                     states(name).share().owner(),
@@ -264,22 +264,22 @@ final class StateTable {
             states = limits.computeIfAbsent(own.name(), name -> new LimitStates(name, own.share()));
         }
         if (states != own) {
-            // Several new keys in one call, or a limit that lost its last state meanwhile.
+            // Several new keys in one call, or a limit that lost its last state since.
             own.share().entries().change(-1);
             states.share().entries().change(1);
             made.limit = states;
         }
-        // The earliest time at which a charge of now can be back to full.
+        // The earliest time at which a state charged now can be full again.
         made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
         partition(own.name(), Objects.requireNonNull(made.key)).add(made);
     }
 
-    /** Gives back the place of a new state that took nothing. */
+    /** Returns the memory of a new state that took nothing. */
     void discard(State made) {
         Objects.requireNonNull(made.limit).share().entries().change(-1);
     }
 
-    /** Drops what it can to make room for more stamps. Not to be called while creating. */
+    /** Drops full states to free memory for more timestamps. Must not be called while creating. */
     void reclaim(long now) {
         for (Partition partition : partitions) {
             partition.drop(now, LOOKS_WHEN_FULL, this::dropped);
@@ -287,7 +287,7 @@ final class StateTable {
         sweep(now);
     }
 
-    /** Forgets shared states that are full, and the limits that have no other. No call creates states meanwhile. */
+    /** Removes shared states that are full, and the limits without other states. No call creates states at the same time. */
     private void sweep(long now) {
         long next = nextSweep.get();
         if (now < next || !nextSweep.compareAndSet(next, now + SWEEP_EVERY_MICROS)) {
@@ -319,7 +319,7 @@ final class StateTable {
             return present;
         }
         MemoryShare own = shares.get(name.policy());
-        // One whose policy was retracted only waits until what it lent is back.
+        // One with a retracted policy only waits until its units are returned.
         return new LimitStates(name, own != null && own.entries().isGuaranteed() ? own : restShare);
     }
 

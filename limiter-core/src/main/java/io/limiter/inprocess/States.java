@@ -12,9 +12,9 @@ final class States {
     /**
      * A state that took nothing.
      *
-     * @param key whose it is; null for a state that keys share, or that belongs to nobody
-     * @param clock for what has a place on the calendar
-     * @param stamps where a log takes room for its timestamps, or a state for its members; null for a state that is only looked at
+     * @param key its key; null for a state that keys share, or one without a key
+     * @param clock for calendar windows
+     * @param stamps where a log takes memory for its timestamps, or a state for its members; null for a read-only state
      */
     static State of(Algorithm algorithm, @Nullable PartitionKey key, WallClock clock, Capacity.@Nullable Share stamps) {
         return switch (algorithm) {
@@ -27,7 +27,7 @@ final class States {
         };
     }
 
-    /** For how many timestamps a new state needs room. */
+    /** The number of timestamps for which a new state needs memory. */
     static long firstStamps(long permits, Limit limit) {
         return switch (limit.algorithm()) {
             case FIXED_WINDOW, TOKEN_BUCKET, BLOCK -> 0;

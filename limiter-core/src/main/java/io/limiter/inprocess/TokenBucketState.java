@@ -12,21 +12,21 @@ import org.jspecify.annotations.Nullable;
  * token_bucket.lua.
  */
 final class TokenBucketState extends State {
-    /** Under which limit it was written, so that its parts and rate need not be computed again. */
+    /** The limit under which it was written, so that its parts and rate need not be computed again. */
     private @Nullable Limit limit;
 
-    /** Of which a permit has so many, under that limit. */
+    /** The parts of a permit under that limit. */
     private long parts = 1;
 
-    /** So many parts a microsecond. */
+    /** Parts that refill in a microsecond. */
     private long rate = 1;
 
     private long credit;
 
-    /** From when on it refills. */
+    /** The time from which it refills. */
     private long from;
 
-    /** When it is full again; from then on it is as if it had never been used. */
+    /** When it is full again; from then on it equals an unused one. */
     private long fullAt;
 
     TokenBucketState(@Nullable PartitionKey key) {
@@ -50,7 +50,7 @@ final class TokenBucketState extends State {
         long latest = now + asked.periodMicros();
         boolean changes = charge.permits() > 0 && (granted || (take && (pending || start > latest)));
         if (changes) {
-            // From now on the present limit applies, and a clock that stepped back costs a period at most.
+            // From now on the current limit applies, and a clock that stepped back costs a period at most.
             level -= granted ? charge.permits() * unit : 0;
             start = Math.min(start, latest);
             pending = false;
@@ -85,8 +85,7 @@ final class TokenBucketState extends State {
         long unit = partsOf(asked);
         long full = asked.burst() * unit;
         long level = level(asked, now);
-        // What has refilled since the call was given back already. Under another limit than that of the call nobody
-        // knows.
+        // What has refilled since the call is available already. Unknown under a limit other than that of the call.
         long n = charge.permits();
         long elapsed = Math.max(0, now - stamp);
         if (n > asked.burst()
@@ -125,7 +124,7 @@ final class TokenBucketState extends State {
         return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
     }
 
-    /** The credit that is there now. For the time before a changed limit was seen: the lesser of what both rates brought. */
+    /** The current credit. For the time before a changed limit was seen: the lesser of what both rates refilled. */
     private long level(Limit asked, long now) {
         long full = asked.burst() * partsOf(asked);
         if (now >= fullAt) {
@@ -139,7 +138,7 @@ final class TokenBucketState extends State {
         return elapsed < timeToFill(asked) ? Math.min(most, converted(credit, asked) + elapsed * rateOf(asked)) : most;
     }
 
-    /** Whether another limit than the one asked is in force until a call writes that one. */
+    /** Whether a limit other than that of the call is in force until a call writes the latter. */
     private boolean isPending(Limit asked, long now) {
         return !isInForce(asked)
                 && now < fullAt
@@ -153,7 +152,7 @@ final class TokenBucketState extends State {
         return ceilDiv(asked.burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
     }
 
-    /** Stored credit as credit in parts of the limit asked, rounded down; a full bucket at most. */
+    /** Stored credit, converted to parts of the limit of the call, rounded down; at most a full bucket. */
     private long converted(long stored, Limit asked) {
         long unit = partsOf(asked);
         long full = asked.burst() * unit;
@@ -167,8 +166,8 @@ final class TokenBucketState extends State {
     }
 
     /**
-     * How long until there is so much credit. While another limit is in force: until both rates have brought it, or the
-     * state is dropped as full.
+     * How long until there is that much credit. While another limit is in force: until both rates have refilled it, or
+     * the state is dropped as full.
      */
     private long wait(long wanted, long level, long start, Limit asked, long now, boolean pending) {
         if (wanted <= level) {

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides all limits of one call, for keys that are known or not: all of them are looked at, then all are charged, or none.
- * Belongs to one thread.
+ * Decides all limits of one call, for keys with or without a state: all of them are checked, then all are charged, or
+ * none. Used by one thread.
  */
 final class Transaction {
     /** How it ended; from {@link #LACKS_STATES} on, undecided. */
@@ -35,15 +35,15 @@ final class Transaction {
         final Limit limit;
         final LimitStates.Name name;
 
-        /** What decides; found anew by each attempt. */
+        /** The state that decides; found again by each attempt. */
         State state;
 
-        /** Permits are wanted, and the key has no state of its own. */
+        /** Permits are needed, and the key has no state of its own. */
         boolean lacksState;
 
         /**
-         * Permits that this charge wants, with those that others before it want of the same state, which keys share; of a block the
-         * denials that it counts.
+         * Permits that this charge needs, with those that earlier charges need from the same state, which keys share;
+         * of a block the denials that it counts.
          */
         long permits;
 
@@ -70,7 +70,7 @@ final class Transaction {
             return States.of(limit.algorithm(), charge.key(), clock, null);
         }
 
-        /** For how many timestamps a new state needs room. */
+        /** The number of timestamps for which a new state needs memory. */
         long firstStamps() {
             return States.firstStamps(charge.permits(), limit);
         }
@@ -114,7 +114,7 @@ final class Transaction {
                 result = table.creating(charges, () -> attempt(true));
             }
             if (result == Result.LACKS_MEMORY && !reclaimed) {
-                // Nothing was taken: drop what is full, and ask once more.
+                // Nothing was taken: drop full states, and try once more.
                 reclaimed = true;
                 table.reclaim(now);
             } else if (result != Result.DROPPED) {
@@ -159,7 +159,7 @@ final class Transaction {
     /** Finds the state that decides, or makes it. */
     private void find(Check check, boolean create) {
         check.lacksState = false;
-        // A limit of no permits asks no state, and answers as an empty log does.
+        // A limit of no permits needs no state, and answers as an empty log does.
         if (check.limit.permits() == 0) {
             check.state = States.of(Algorithm.SLIDING_LIST, check.charge.key(), table.clock, null);
             return;
@@ -280,7 +280,7 @@ final class Transaction {
         }
         outcomes.clear();
         for (Check check : checks) {
-            // What others before it wanted, they have taken by now.
+            // Earlier charges have taken their permits by now.
             long permits = granted ? check.charge.permits() : check.permits;
             outcomes.add(check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, take));
         }

@@ -3,8 +3,9 @@ package io.limiter.inprocess;
 import io.limiter.TimeSource;
 
 /**
- * What the wall clock shows at a time of the monotonic clock. The distance between the two is kept as long as it is nearly
- * right: read anew for each call, the end of a window would move back and forth, and a window could end twice. Thread-safe.
+ * Converts a time of the monotonic clock to the wall clock. The difference between the two is kept while it is nearly
+ * right: if it were read for each call, the end of a window would move back and forth, and a window could end twice.
+ * Thread-safe.
  */
 final class WallClock {
     /** A wall clock that is corrected by more than this is followed at once. */

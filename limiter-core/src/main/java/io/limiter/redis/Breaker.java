@@ -8,34 +8,34 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The circuit breaker of one master: whether it is worth asking. Closed while it answers; {@value #SILENCES} calls in a row
- * without an answer in time make it suspect: then nobody is kept waiting, and one probe at a time, more patient than the
- * callers, finds out what is the matter. No answer to that either is an outage; an answer that is late is not, and one in
- * time closes the breaker. An error that Redis replies is an answer: it comes at once, so it costs nobody time. Thread-safe.
+ * The circuit breaker of one master: whether to send calls to it. Closed while it answers; {@value #SILENCES} calls in
+ * a row without an answer in time make it suspect: then no caller waits, and one probe at a time, with a longer
+ * time-out than callers, finds the reason. A probe without an answer means an outage; a late answer does not, and one
+ * in time closes the breaker. An error reply from Redis counts as an answer, because it costs no time. Thread-safe.
  */
 final class Breaker {
-    /** One may be lost by chance; three in a row cost a caller the deadline, three times. */
+    /** One may be lost by chance; three in a row cost a caller three deadlines. */
     static final int SILENCES = 3;
 
-    /** For so long no probe must be answered before a master is taken for away. */
+    /** How long probes must stay unanswered before a master is considered unreachable. */
     private static final long AWAY_AFTER_MICROS = 250_000;
 
-    /** What its listener has to do something about, without waiting. */
+    /** Events for its listener, which must not block. */
     enum Event {
-        /** Somebody should find out how the master is, until it answers; then {@link #endProbing}. */
+        /** The master should be probed until it answers; then {@link #endProbing}. */
         PROBE,
-        /** It is away. */
+        /** It is unreachable. */
         AWAY,
         /** It answers in time again. */
         BACK,
-        /** It refuses a call: somebody should find out whether it refuses all; then {@link #noteTested}. */
+        /** It refuses a call: a test should find out whether it refuses all; then {@link #noteTested}. */
         REFUSAL
     }
 
     private final String name;
     private final TimeSource time;
     private final Consumer<Event> listener;
-    /** Whether somebody is finding out how the master is. */
+    /** Whether the master is being probed. */
     private boolean probing;
 
     private volatile int silences;
@@ -43,12 +43,12 @@ final class Breaker {
     private volatile State state = State.ANSWERS;
 
     private long suspectSinceMicros;
-    /** How long a master that is too slow took to answer; for ever, when it did not. */
+    /** How long the answer of a master that is too slow took; the largest value if it did not answer. */
     private volatile long slowMicros = Long.MAX_VALUE;
     /** The error with which it refuses to decide, as far as is known. */
     private volatile @Nullable BackendException refusal;
 
-    /** @param name how messages call the master */
+    /** @param name the name of the master in messages */
     Breaker(String name, TimeSource time, Consumer<Event> listener) {
         this.name = name;
         this.time = time;
@@ -59,12 +59,12 @@ final class Breaker {
         return state == State.ANSWERS;
     }
 
-    /** How the master is, as far as is known. */
+    /** The state of the master, as far as is known. */
     State health() {
         return isClosed() && refusal != null ? State.REFUSES : state;
     }
 
-    /** Why it decides no calls; null while it does. */
+    /** The reason why it decides no calls; null while it does. */
     @Nullable
     BackendException whyNotDeciding() {
         return switch (state) {
@@ -73,22 +73,25 @@ final class Breaker {
                 new BackendException(
                         Kind.LATE,
                         "RL-230 " + name
-                                + " did not answer in time several times, so it is not asked until a probe finds"
+                                + " did not answer in time several times, so no calls are sent to it until a probe finds"
                                 + " out why",
                         null);
             case AWAY ->
                 new BackendException(
-                        "RL-225 " + name + " does not answer, so it is not asked until a probe gets through");
+                        "RL-225 " + name + " does not answer, so no calls are sent to it until a probe succeeds");
         };
     }
 
-    /** Why it is not asked by somebody who waits so long; null when it is. Who waits long enough asks one that is slow. */
+    /**
+     * The reason why a call that waits this long is not sent; null if it is. A call that waits long enough is sent to a
+     * slow master.
+     */
     @Nullable
     BackendException whyNotAsked(long longestMicros) {
         return isClosed() || (state == State.SUSPECT && longestMicros / 2 > slowMicros) ? null : whyNotDeciding();
     }
 
-    /** It answers a call with an error. Whether it refuses all of them is for a test to say. */
+    /** It answers a call with an error. A test finds out whether it refuses all calls. */
     void noteError(BackendException error) {
         if (refusal == null && RedisFailure.isRefusal(error)) {
             refusal = error;
@@ -96,12 +99,12 @@ final class Breaker {
         }
     }
 
-    /** What a test found: why it decides no calls, or null when it does. */
+    /** The result of a test: the reason why it decides no calls, or null if it does. */
     void noteTested(@Nullable BackendException found) {
         refusal = found;
     }
 
-    /** An answer came in time. Returns whether the master was not asked before. */
+    /** An answer came in time. Returns whether calls were not sent before. */
     boolean noteAnswer() {
         // Read first: every answer comes here, and nearly always there is nothing to change.
         if (isClosed() && silences == 0) {
@@ -118,18 +121,18 @@ final class Breaker {
         return true;
     }
 
-    /** An answer came that its caller waited for, but later than a master that is well answers: it is not silent. */
+    /** An answer came before its caller's deadline, but later than a healthy master answers: it is not silent. */
     synchronized void noteSlowAnswer() {
         silences = isClosed() ? 0 : silences;
     }
 
-    /** No answer came in time. Returns whether that makes the master suspect, which it was not before. */
+    /** No answer came in time. Returns whether this makes the master suspect. */
     synchronized boolean noteSilence() {
         silences = Math.min(SILENCES, silences + 1);
         return silences == SILENCES && suspect();
     }
 
-    /** Nobody knows how the master is. Returns whether that is news. */
+    /** Marks the master as suspect. Returns whether it was not before. */
     synchronized boolean suspect() {
         if (!isClosed()) {
             return false;
@@ -152,7 +155,7 @@ final class Breaker {
         }
     }
 
-    /** A probe was answered, but so late. */
+    /** A probe was answered, but this late. */
     synchronized void noteSlowProbe(long tookMicros) {
         slowMicros = tookMicros;
         state = state == State.AWAY ? State.SUSPECT : state;
@@ -161,7 +164,7 @@ final class Breaker {
     /** A probe had no answer. */
     synchronized void noteLostProbe() {
         slowMicros = Long.MAX_VALUE;
-        // A connection that breaks and is made anew is no outage.
+        // A connection that breaks and is restored is not an outage.
         if (state == State.SUSPECT && time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS) {
             state = State.AWAY;
             listener.accept(Event.AWAY);

@@ -19,30 +19,30 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call: what is asked of the states of one slot, who waits for it (a thread or a future) and until when, and what came
- * of it. It waits in the queue of a {@link Sender}, is sent, and is done when its caller has an answer: that of Redis, or
- * why there is none. Thread-safe.
+ * One call: the operation on the states of one slot, its caller (a thread or a future), its deadline, and its result.
+ * It waits in the queue of a {@link Sender}, is sent, and is done when its caller has an answer: that of Redis, or the
+ * reason why there is none. Thread-safe.
  */
 final class Call {
     /** Take the permits if all limits allow it. */
     static final String TAKE = "";
     /** Answer as a take would, and write nothing. */
     static final String LOOK = "look";
-    /** Is it allowed, with the numbers of a call that takes nothing. Batch script only. */
+    /** Whether it is allowed, with the numbers of a call that takes nothing. Batch script only. */
     static final String SEE = "see";
     /** As {@link #SEE}, as the beginning of a take. Batch script only. */
     static final String ASK = "ask";
-    /** Give back what was taken at the stamp that follows. */
+    /** Give back what was taken at the timestamp that follows. */
     static final String BACK = "back:";
-    /** Keep it for good, which a script reads as an option of {@link #BACK}. */
+    /** Confirm it, which a script reads as an option of {@link #BACK}. */
     static final String KEEP = "keep:";
     /** Forget the states. Batch script only. */
     static final String RESET = "reset";
 
-    /** So many numbers of each state are in a reply. */
+    /** The number of values for each state in a reply. */
     static final int NUMBERS = 6;
 
-    /** Where a call is on its way. */
+    /** The progress of a call. */
     enum State {
         WAITING,
         SENT,
@@ -50,9 +50,9 @@ final class Call {
     }
 
     /**
-     * What is asked of one state.
+     * The operation on one state.
      *
-     * @param denied of a block, how many denials of this key Redis does not know of
+     * @param denied for a block, how many denials of this key Redis has not counted
      */
     record Part(String key, Charge charge, Limit limit, String mode, long denied) {
         Part(String key, Charge charge, Limit limit, String mode) {
@@ -61,7 +61,7 @@ final class Call {
     }
 
     final List<Part> parts;
-    /** How long its caller waits in all. */
+    /** How long its caller waits in total. */
     final Duration longest;
 
     final long longestMicros;
@@ -72,7 +72,7 @@ final class Call {
     private final @Nullable CompletableFuture<List<LimitOutcome>> future;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
     private @Nullable Consumer<List<LimitOutcome>> ifLate;
-    /** In which it is sent; null while it waits. */
+    /** The flight in which it is sent; null while it waits. */
     private Flights.@Nullable Flight flight;
 
     private volatile long sinceMicros;
@@ -83,8 +83,8 @@ final class Call {
     /**
      * A call.
      *
-     * @param longest how long its caller waits in all
-     * @param dueMicros until when: that long from now, or sooner where it is a later step of a decision
+     * @param longest how long its caller waits in total
+     * @param dueMicros its deadline: that long from now, or sooner for a later step of a decision
      * @param blocking whether the thread that makes it waits for it, and not a future
      */
     Call(List<Part> parts, Duration longest, long nowMicros, long dueMicros, boolean blocking) {
@@ -103,7 +103,7 @@ final class Call {
         return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
     }
 
-    /** The shortest deadline that one of the policies says; for one that says nothing it is the usual one. */
+    /** The shortest deadline of the policies; one without a deadline has the default. */
     static Duration deadline(List<Charge> charges, Duration usual) {
         Duration shortest = Objects.requireNonNullElse(charges.get(0).policy().deadline(), usual);
         for (int i = 1; i < charges.size(); i++) {
@@ -113,7 +113,7 @@ final class Call {
         return shortest;
     }
 
-    /** Asks all limits of the charges. */
+    /** Calls on all limits of the charges. */
     static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
         return parts(keys, charges, mode, charge -> 0);
     }
@@ -121,7 +121,7 @@ final class Call {
     /**
      * The same.
      *
-     * @param denied how many denials of a charge, whose policy has a block, Redis does not know of; asked once for each
+     * @param denied returns how many denials of a charge with a block Redis has not counted; called once for each
      */
     static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode, ToLongFunction<Charge> denied) {
         List<Part> parts = new ArrayList<>(charges.size());
@@ -169,7 +169,7 @@ final class Call {
         return calls;
     }
 
-    /** When it was sent, or before that when it came. */
+    /** When it was sent or, before that, when it was made. */
     long sinceMicros() {
         return sinceMicros;
     }
@@ -179,12 +179,12 @@ final class Call {
         return thread != null;
     }
 
-    /** Whether nobody waits any more. */
+    /** Whether its caller has stopped waiting. */
     boolean isDone() {
         return state.get() == State.DONE;
     }
 
-    /** Whether Redis has replied, also when nobody waited any more. */
+    /** Whether Redis has replied, even after its caller stopped waiting. */
     boolean isReplied() {
         return replied;
     }
@@ -197,32 +197,32 @@ final class Call {
         return future;
     }
 
-    /** What is done with its outcomes if they come after its caller had gone. To be said before it is sent. */
+    /** Sets what is done with outcomes that come after its caller stopped waiting. Called before it is sent. */
     Call ifLate(Consumer<List<LimitOutcome>> action) {
         ifLate = action;
         return this;
     }
 
-    /** It leaves the queue to be sent. Returns false when nobody waits any more. */
+    /** It leaves the queue to be sent. Returns false if its caller has stopped waiting. */
     boolean trySend(long nowMicros, Flights.Flight with) {
         sinceMicros = nowMicros;
         flight = with;
         return state.compareAndSet(State.WAITING, State.SENT);
     }
 
-    /** Ends it, in the state where it is supposed to be; who succeeds has to {@link #tell}. */
+    /** Ends it if it is in the given state; after success the thread must call {@link #deliver}. */
     boolean tryEnd(State before) {
         return state.compareAndSet(before, State.DONE);
     }
 
-    /** Ends it without a reply, in the state where it is supposed to be. */
+    /** Ends it without a reply if it is in the given state. */
     void tryFail(State before, BackendException failure) {
         if (tryEnd(before)) {
-            tell(failure);
+            deliver(failure);
         }
     }
 
-    /** It was sent and is late: its flight keeps no other waiting any more. */
+    /** It was sent and is late: its flight no longer delays others. */
     void endFlight() {
         if (flight != null) {
             flight.end();
@@ -234,17 +234,18 @@ final class Call {
         return flight == null || flight.noteSilence();
     }
 
-    /** Redis has replied, or never will. */
+    /** Redis has replied, or will not reply. */
     void noteReply() {
         replied = true;
     }
 
-    /** Hands the answer over to who waits: the reply, or the exception instead. */
-    void tell(Object replyOrFailure) {
+    /** Hands the answer to the caller: the reply, or the exception instead. */
+    void deliver(Object replyOrFailure) {
         answer = replyOrFailure;
         if (thread != null) {
             if (thread != Thread.currentThread()) {
-                // Who is told by itself does not wait: a permit would end its next park, wherever that is.
+                // A thread that completes its own call is not parked: a permit would end its next park, wherever that
+                // is.
                 LockSupport.unpark(thread);
             }
         } else {
@@ -257,20 +258,20 @@ final class Call {
         }
     }
 
-    /** The reply, or the exception, came when its caller had gone. */
-    void tellLate(Object replyOrFailure) {
+    /** The reply, or the exception, came after its caller stopped waiting. */
+    void deliverLate(Object replyOrFailure) {
         if (ifLate != null && replyOrFailure instanceof List<?> reply) {
             ifLate.accept(read(reply));
         }
     }
 
-    /** Whether its caller has been told. */
-    boolean isTold() {
+    /** Whether its caller has its answer. */
+    boolean isDelivered() {
         return answer != null;
     }
 
     /**
-     * What came of it, when it is told.
+     * Its result, once it is done.
      *
      * @throws BackendException if there are no outcomes
      */
@@ -278,7 +279,7 @@ final class Call {
         if (answer instanceof BackendException failure) {
             throw failure;
         }
-        return read((List<?>) Objects.requireNonNull(answer, "not told yet"));
+        return read((List<?>) Objects.requireNonNull(answer, "no answer yet"));
     }
 
     private List<LimitOutcome> read(List<?> numbers) {

@@ -18,11 +18,11 @@ import org.redisson.client.RedisException;
 
 /**
  * One command to Redis: a script, its keys and its arguments. Several calls can share one, as requests of the batch script;
- * equal calls on one key, with no other on it in between, are one request that is asked several times. A lone limit takes
- * the script of its algorithm; both speak of a limit in the same six numbers.
+ * equal calls on one key, with no other on it in between, are one request with a count. A single limit uses the script
+ * of its algorithm; both return the same six numbers for a limit.
  *
- * @param longest how long anybody waits for it
- * @param isWanted whether anybody waits still
+ * @param longest the longest wait of its callers
+ * @param isWanted whether a caller still waits
  * @param requests the calls of each request
  */
 record Command(
@@ -32,12 +32,12 @@ record Command(
         Duration longest,
         BooleanSupplier isWanted,
         List<List<Call>> requests) {
-    /** Who gets the reply, or why there is none. */
+    /** Gets the reply, or the reason why there is none. */
     interface Receiver {
         void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
     }
 
-    /** For somebody who waits for it, whatever happens. */
+    /** A command with a caller that waits in any case. */
     Command(Script script, List<Object> keys, List<Object> arguments, Duration longest) {
         this(script, keys, arguments, longest, () -> true, List.of());
     }
@@ -76,7 +76,7 @@ record Command(
         return new Command(script, keys, arguments, longest, isWanted, requests);
     }
 
-    /** About how long a call keeps Redis, in microseconds; of a log that may be long, the worst that it can be. */
+    /** About how long a call occupies Redis, in microseconds; for a log that may be long, the worst case. */
     static long workMicros(Call call) {
         long micros = 0;
         for (Call.Part part : call.parts) {
@@ -98,7 +98,7 @@ record Command(
                 : requests.stream().flatMap(List::stream).toList();
     }
 
-    /** What is whose of the reply, in the order of the calls: its numbers, or the error that kept it from a decision. */
+    /** The parts of the reply, in the order of the calls: the numbers of each, or the error that prevented its decision. */
     List<Object> replies(@Nullable List<Object> reply) {
         if (isLone(requests) && reply != null) {
             return List.of(reply);
@@ -117,7 +117,7 @@ record Command(
         return replies;
     }
 
-    /** The numbers of a time that the request was asked: those of its denial, where it had been denied before. */
+    /** The numbers of one repetition of the request: those of its denial, if it had been denied before. */
     private static Object ofTime(Object request, int time, int size) {
         if (!(request instanceof List<?> list)) {
             return RedisFailure.misread("the batch script's reply is not that of its requests");
@@ -130,7 +130,7 @@ record Command(
         return from < 0 || list.size() % size != 0 ? list : list.subList(from, from + size);
     }
 
-    /** Calls become one request where they have one form and one key, and nobody asked that key for something else between. */
+    /** Calls become one request if they have the same form and key, with no other call on that key in between. */
     private static List<List<Call>> requests(List<Call> calls) {
         List<List<Call>> requests = new ArrayList<>();
         Map<String, List<Call>> latest = new HashMap<>();
@@ -162,7 +162,7 @@ record Command(
         return true;
     }
 
-    /** Whether nothing but keys tells them apart. */
+    /** Whether they differ only in their keys. */
     private static boolean haveOneForm(Call one, Call other) {
         boolean equal = one.parts.size() == other.parts.size();
         for (int i = 0; equal && i < one.parts.size(); i++) {
@@ -203,7 +203,7 @@ record Command(
         }
     }
 
-    /** A number of limits below 0 says that each has ids, a mode and options too. */
+    /** A number of limits below 0 means that each also has ids, a mode and options. */
     private static void addForm(List<Object> arguments, Call call, @Nullable TimeSource time) {
         boolean plain = call.parts.stream().allMatch(Command::isPlain);
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
@@ -216,7 +216,7 @@ record Command(
         }
     }
 
-    /** The script of one algorithm is enough for a lone limit. It does not know how to see without taking, nor to forget. */
+    /** The script of one algorithm suffices for a single limit, except for {@link Call#SEE} and reset. */
     private static Script script(List<Call> calls) {
         Call.Part first = calls.get(0).parts.get(0);
         boolean alone = calls.size() == 1
@@ -225,7 +225,7 @@ record Command(
         return alone ? Script.alone(first.limit().algorithm()) : Script.BATCH;
     }
 
-    /** Whether nothing but its numbers need be said. */
+    /** Whether its numbers are all that has to be sent. */
     private static boolean isPlain(Call.Part part) {
         return isCombinable(part) && part.limit().terms() == null;
     }
@@ -245,7 +245,7 @@ record Command(
         }
     }
 
-    /** What a state tells calls apart by: members, or request ids. */
+    /** What distinguishes calls to a state: members, or request ids. */
     private static String id(Call.Part part) {
         Charge charge = part.charge();
         return part.limit().algorithm().takesMembers() ? charge.memberText() : canonical(charge.requestId());

@@ -22,16 +22,16 @@ import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 
 /**
- * The connection to one Redis. It is made on a thread of its own, tried again and again until it succeeds, so that no caller
- * ever waits for it; once connected, Redisson keeps it up, and that thread watches the masters. Thread-safe.
+ * The connection to one Redis. It is made on a thread of its own, with retries until it succeeds, so that no caller
+ * ever waits for it; once connected, Redisson maintains it, and that thread monitors the masters. Thread-safe.
  */
 final class Connection implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Connection.class);
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;
-    /** How often findings are looked at again, and masters that have gone are forgotten. */
+    /** How often findings are checked again, and former masters are removed. */
     private static final long LOOK_AGAIN_SECONDS = 5;
-    /** Each attempt in vain leaves some kilobytes in a client of Redisson, so there is a new one in some minutes. */
+    /** Each failed attempt leaves some kilobytes in a client of Redisson, so it is replaced every few minutes. */
     private static final int ATTEMPTS_OF_A_CLIENT = 500;
 
     private static final long LONGEST_JOIN_MILLIS = 2_000;
@@ -42,9 +42,9 @@ final class Connection implements AutoCloseable {
     private final Duration deadline;
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final CountDownLatch connected = new CountDownLatch(1);
-    /** Runs what never waits; ends futures at their deadline. */
+    /** Runs tasks that never block; ends futures at their deadline. */
     private final ScheduledThreadPoolExecutor timer = executor("limiter-redis-timer");
-    /** Runs what may wait, for Redis or for the log. */
+    /** Runs tasks that may block, for Redis or for the log. */
     private final ScheduledThreadPoolExecutor watch = executor("limiter-redis-watch");
 
     private final Set<String> toldReasons = new HashSet<>();
@@ -58,7 +58,7 @@ final class Connection implements AutoCloseable {
      * Starts to connect.
      *
      * @param decisionTime where scripts read the time; null for the server's
-     * @param deadline within which a master that is well answers
+     * @param deadline within which a healthy master answers
      */
     Connection(RedisClients clients, RedisKeys keys, @Nullable TimeSource decisionTime, Duration deadline) {
         this.clients = clients;
@@ -87,7 +87,7 @@ final class Connection implements AutoCloseable {
         return now != null && now.masters.areCluster();
     }
 
-    /** Sends a call to the master that has its keys, and gives what completes at its deadline at the latest. */
+    /** Sends a call to the master that has its keys; the returned stage completes at its deadline at the latest. */
     CompletableFuture<List<LimitOutcome>> send(Call call) {
         try {
             sender(call).send(call);
@@ -97,7 +97,7 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** The same for several calls, of which each master gets its own together. */
+    /** The same for several calls, grouped by master. */
     List<CompletableFuture<List<LimitOutcome>>> sendTogether(List<Call> calls) {
         Map<Sender, List<Call>> bySender = new LinkedHashMap<>();
         List<CompletableFuture<List<LimitOutcome>>> answers = new ArrayList<>(calls.size());
@@ -141,7 +141,7 @@ final class Connection implements AutoCloseable {
         timer.schedule(task, micros, TimeUnit.MICROSECONDS);
     }
 
-    /** Lets the calls in flight finish, for no longer than they may take; then ends everything. */
+    /** Waits for the calls in flight until their deadlines; then ends everything. */
     @Override
     public void close() {
         Senders last = senders;
@@ -154,7 +154,7 @@ final class Connection implements AutoCloseable {
         }
         timer.shutdownNow();
         try {
-            // The threads themselves: an executor says that it has terminated a moment before they end.
+            // Join the threads themselves: an executor has terminated a moment before they end.
             for (Thread thread : threads) {
                 if (thread != Thread.currentThread()) {
                     thread.join(LONGEST_JOIN_MILLIS);
@@ -186,7 +186,7 @@ final class Connection implements AutoCloseable {
             }
             senders = fresh;
             if (closed) {
-                // Meanwhile: close() has not seen them.
+                // Closed in the meantime: close() has not seen them.
                 senders = null;
                 fresh.close();
                 return;
@@ -194,7 +194,7 @@ final class Connection implements AutoCloseable {
             LOG.info("connected to {}", clients.name());
             if (!fresh.masters.slowSettings().isEmpty()) {
                 LOG.warn(
-                        "RL-213 the settings of this Redisson client hurt the limiter: {}",
+                        "RL-213 the settings of this Redisson client impair the limiter: {}",
                         String.join("; ", fresh.masters.slowSettings()));
             }
             if (fresh.masters.haveOpenSsl() && OpenSslAdvisory.concerns(OpenSslAdvisory.nettyVersion())) {
@@ -210,11 +210,10 @@ final class Connection implements AutoCloseable {
                 return;
             }
             String reason = RedisFailure.whileConnecting(e);
-            // One cause can have several texts; those begin alike.
+            // One cause can have several texts with the same beginning.
             if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
                 LOG.warn(
-                        "{}; no connection to {} yet; the failure modes answer, and it is tried again until there is"
-                                + " one",
+                        "{}; no connection to {} yet; the failure modes answer until a retry succeeds" + " one",
                         reason,
                         clients.name());
             }
@@ -232,12 +231,12 @@ final class Connection implements AutoCloseable {
         try {
             senders.lookAgain();
         } catch (RuntimeException e) {
-            // A client that somebody shut down, say. What is scheduled would end with it.
-            LOG.debug("the masters could not be looked at", e);
+            // For example a client that was shut down. An exception would end the scheduled task.
+            LOG.debug("the masters could not be checked", e);
         }
     }
 
-    /** One thread. What comes after the end is dropped. */
+    /** One thread. Tasks after its end are dropped. */
     private ScheduledThreadPoolExecutor executor(String name) {
         return new ScheduledThreadPoolExecutor(
                 1,

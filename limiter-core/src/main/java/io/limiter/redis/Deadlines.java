@@ -6,10 +6,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** Ends calls that take too long, and for which no thread waits: one sweep for all of them. Thread-safe, without a lock. */
+/** Ends calls that take too long and have no waiting thread: one sweep for all of them. Thread-safe, without a lock. */
 final class Deadlines {
     private static final long LEAST_BETWEEN_MICROS = 1_000;
-    /** So long at most a call that is done is kept. */
+    /** How long at most a call that is done is kept. */
     private static final long MOST_BETWEEN_MICROS = 100_000;
 
     private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
@@ -44,7 +44,7 @@ final class Deadlines {
     }
 
     private void sweep(long dueMicros) {
-        // One that an earlier sweep has overtaken does nothing, or each would be followed by another for ever.
+        // A sweep that another one has overtaken does nothing; otherwise each would schedule another one for ever.
         if (!nextSweepMicros.compareAndSet(dueMicros, Long.MAX_VALUE)) {
             return;
         }

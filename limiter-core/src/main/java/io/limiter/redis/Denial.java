@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Redis denied to one key of one policy: until the denials end, it denies every call of the same or a higher cost.
- * Immutable but for the count of its answers.
+ * A denial by Redis for one key of one policy: until it ends, every call of the same or a higher cost is denied.
+ * Immutable except for the count of its answers.
  *
  * @param hash of the policy's name and the key
  * @param permits the cost of the denied call
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param sentMicros when the call was sent
  * @param untilMicros when the last of the denials ends
  * @param denied the limits that denied it
- * @param uncounted how many calls were denied by it, where denials may block the key and it is not blocked
+ * @param uncounted how many calls it has denied, if denials may block the key and it is not blocked
  */
 record Denial(
         int hash,
@@ -34,9 +34,9 @@ record Denial(
         AtomicLong uncounted) {
 
     /**
-     * The denials in what Redis answered to a charge, or null if there are none that last.
+     * The denials in Redis' answer to a charge, or null if none of them lasts.
      *
-     * @param outcomes of this charge, and maybe of others
+     * @param outcomes of this charge, and possibly of others
      * @param maxAgeMicros the longest that they are used
      * @param uncounted that of the denial before this one
      */
@@ -76,7 +76,10 @@ record Denial(
                 uncounted);
     }
 
-    /** A call that can never pass is denied for ever, but the rest of the answer is true only until there is more quota. */
+    /**
+     * A call that can never be allowed is denied for ever, but the rest of the answer is correct only until there is
+     * more quota.
+     */
     private static long lastsMicros(LimitOutcome outcome) {
         if (outcome.retryAfterMicros() != LimitOutcome.NEVER) {
             return outcome.retryAfterMicros();
@@ -84,14 +87,14 @@ record Denial(
         return outcome.nextMicros() > 0 ? outcome.nextMicros() : Long.MAX_VALUE;
     }
 
-    /** Whether it is of this policy and key, whose hash is given. */
+    /** Whether it is for this policy and key with the given hash. */
     boolean isOf(int otherHash, Policy otherPolicy, PartitionKey otherKey) {
         return hash == otherHash
                 && key.equals(otherKey)
                 && (policy == otherPolicy || policy.name().equals(otherPolicy.name()));
     }
 
-    /** It has denied a call to this policy without asking Redis. Denials of a blocked key do not count. */
+    /** Counts a call that it has denied without calling Redis. Denials of a blocked key do not count. */
     void noteAnswer(Policy asked) {
         if (asked.block() != null && !denied[denied.length - 1].blocked()) {
             uncounted.incrementAndGet();
@@ -104,23 +107,22 @@ record Denial(
     }
 
     /**
-     * What the i-th of them says now to a call of this policy and key, which costs no less. Null where that is not known any
-     * more, or was never asked.
+     * The current outcome of the i-th of them for a call of this policy and key, which costs no less. Null if that is
+     * no longer known, or never was.
      */
     @Nullable
     LimitOutcome answer(int i, Policy asked, long cost, long nowMicros) {
         LimitOutcome then = denied[i];
         Limit limit = then.limit();
         long elapsed = nowMicros - sentMicros;
-        // The clock of a test can step back.
+        // A test's clock can step back.
         boolean isOver = elapsed < 0 || nowMicros >= untilMicros || elapsed >= lastsMicros(then);
-        // A policy of that name with other numbers, or other limits, shares the state and decides otherwise.
+        // A policy of that name with other numbers, or other limits, shares the state and decides differently.
         if (isOver || asked != policy && !asked.limits().contains(limit)) {
             return null;
         }
         long retryAfter = cost > limit.capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
-        // When that time has passed there is more quota, but not known how much: enough for the call at the end of its
-        // wait.
+        // After that time there is more quota, but it is unknown how much: enough for the call at the end of its wait.
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);
         return new LimitOutcome(

@@ -20,26 +20,28 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latest denials of Redis. While one lasts, calls of the same or a higher cost are denied without asking Redis: exact for
- * all that this instance does, and at most {@code maxAge} behind what others do. Thread-safe, without a lock.
+ * The latest denials by Redis. While one lasts, calls of the same or a higher cost are denied without calling Redis:
+ * exact for all actions of this instance, and at most {@code maxAge} behind those of others. Thread-safe, without a
+ * lock.
  *
- * <p>Keys are chosen by clients, so it has a fixed number of places: a key has a few of them, its set. A denial that
- * finds its set full replaces the one that ends first, and that one's key is decided by Redis again.
+ * <p>Clients choose keys, so the number of places is fixed: a key can use a few of them, its set. If the set is full, a
+ * new denial replaces the one that ends first, and Redis decides for that one's key again.
  *
- * <p>Each set has an epoch. A call notes it before it is sent, and its denial is used only while the set has that
- * epoch still. To clear a set is to begin the next epoch, so that also what is on its way has no effect any more.
+ * <p>Each set has an epoch. A call notes it before it is sent, and its denial is used only while the set still has that
+ * epoch. Clearing a set begins the next epoch, so that answers on their way have no effect any more.
  *
- * <p>Redis does not know of the calls that are denied here. Where denials may block the key, they are counted, and
- * {@link #takeUncounted} gives the number to the next call that asks Redis: after {@value #UNCOUNTED_MICROS} microseconds at the
- * latest, for no denial of such a policy is used longer. They are lost where that call fails, or the place is another key's by then.
+ * <p>Redis does not see the calls that are denied here. If denials may block the key, they are counted, and {@link
+ * #takeUncounted} passes the number to the next call to Redis: after {@value #UNCOUNTED_MICROS} microseconds at the
+ * latest, because no denial of such a policy is used longer. The count is lost if that call fails, or if another key
+ * uses the place by then.
  */
 final class DenialCache {
     private static final int SETS = 4_096;
     private static final int PLACES = 4;
-    /** A key of several parts can be long, and is kept here. */
+    /** A key of several parts can be long; the limit bounds the memory. */
     private static final int LONGEST_KEY = 512;
 
-    /** The longest that a denial is used of a policy whose denials are counted. */
+    /** The longest use of a denial for policies that count denials. */
     private static final long UNCOUNTED_MICROS = 1_000_000;
 
     private final TimeSource time;
@@ -51,17 +53,17 @@ final class DenialCache {
      * An empty cache.
      *
      * @param decisionTime where scripts read the time, and the cache too; null for the server's clock and this JVM's
-     * @param maxAge the longest that a denial is used after its call was sent, zero for never; null for the default: not where
-     *     tests and replays set the time, because those want the answers of the scripts
+     * @param maxAge the longest that a denial is used after its call was sent, zero for never; null for the default:
+     *     never if tests or replays set the time, because those need the answers of the scripts
      */
     DenialCache(@Nullable TimeSource decisionTime, @Nullable Duration maxAge) {
-        Duration unlessSaid = decisionTime == null ? Duration.ofSeconds(1) : Duration.ZERO;
+        Duration byDefault = decisionTime == null ? Duration.ofSeconds(1) : Duration.ZERO;
         this.time = Objects.requireNonNullElseGet(decisionTime, TimeSource::system);
-        this.maxAgeMicros = Objects.requireNonNullElse(maxAge, unlessSaid).toNanos() / 1_000;
+        this.maxAgeMicros = Objects.requireNonNullElse(maxAge, byDefault).toNanos() / 1_000;
         this.places = new AtomicReferenceArray<>(maxAgeMicros == 0 ? 0 : SETS * PLACES);
     }
 
-    /** The denial of a call that is known to be denied; null if Redis has to be asked. */
+    /** The denial of a call that is known to be denied; null if Redis has to decide. */
     @Nullable
     Decision find(List<Charge> charges) {
         if (!charges.stream().allMatch(Charge::isPlain)) {
@@ -77,7 +79,7 @@ final class DenialCache {
         return outcomes.isEmpty() ? null : Decision.of(Decision.Source.CACHED_DENIAL, charges, outcomes);
     }
 
-    /** As {@link #find(List)}, of one charge without a request id. It makes the answer and nothing else. */
+    /** As {@link #find(List)}, of one charge without a request id. Allocates nothing but the answer. */
     @Nullable
     Decision find(Policy policy, PartitionKey key, long permits) {
         Denial denial = denial(policy, key, permits);
@@ -114,8 +116,8 @@ final class DenialCache {
     }
 
     /**
-     * How many calls of the charge's policy and key were denied here since this was asked last; 0 where they are too old to count,
-     * or the charge does not count either.
+     * How many calls of the charge's policy and key were denied here since the last call of this method; 0 if they are
+     * too old to count, or the charge does not count denials.
      */
     long takeUncounted(Charge charge) {
         Limit block = charge.policy().block();
@@ -153,9 +155,9 @@ final class DenialCache {
         return null;
     }
 
-    /** To be said before a call is sent. */
+    /** Called before a call is sent. */
     Sent sending(List<Charge> charges, Mode mode) {
-        // Of a look, nothing is noted.
+        // Peeks are not recorded.
         int[] epochsNow = new int[mode == Mode.TAKE && maxAgeMicros > 0 ? charges.size() : 0];
         for (int i = 0; i < epochsNow.length; i++) {
             epochsNow[i] = epochs.get(set(charges.get(i)));
@@ -175,10 +177,11 @@ final class DenialCache {
             this.sentMicros = sentMicros;
         }
 
-        /** What comes of it. */
+        /** Records its result. */
         CompletableFuture<Decision> decision(CompletableFuture<List<LimitOutcome>> answer) {
             CompletableFuture<Decision> decision = new CompletableFuture<>();
-            // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is away all fail.
+            // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is unreachable
+            // all fail.
             answer.whenComplete((outcomes, failure) -> {
                 if (failure != null) {
                     decision.completeExceptionally(failure);
@@ -189,7 +192,7 @@ final class DenialCache {
             return decision;
         }
 
-        /** What came of it: keeps its denials, and forgets those of keys whose state it may have changed. Returns it. */
+        /** Handles the result: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
         Decision decided(Decision decision) {
             for (int i = 0; i < epochsThen.length; i++) {
                 Charge charge = charges.get(i);
@@ -210,7 +213,7 @@ final class DenialCache {
         if (charge.policy().block() == null) {
             replace(charge, hash, epoch, sentMicros, kept ? decision.outcomes() : List.of());
         } else {
-            // Two at once would lose what is uncounted.
+            // Two at once would lose uncounted denials.
             synchronized (this) {
                 replace(charge, hash, epoch, sentMicros, kept ? decision.outcomes() : List.of());
             }
@@ -224,8 +227,7 @@ final class DenialCache {
         for (int place = victim; place < (set + 1) * PLACES; place++) {
             Denial old = places.get(place);
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
-                // Its numbers are true no more. A policy with other numbers may even have cut the window that it waits
-                // for.
+                // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();
             }
@@ -244,8 +246,8 @@ final class DenialCache {
     }
 
     /**
-     * Sends a call that gives back or forgets what a key has used. When it has ended, also when it ran too late for its caller,
-     * no earlier denial of the key is used any more; nor one that was sent before that and comes later.
+     * Sends a call that gives back or resets permits of a key. When it has ended, even too late for its caller, no
+     * earlier denial of the key is used any more, nor one that was sent before and arrives later.
      */
     CompletableFuture<List<LimitOutcome>> clearing(
             Call call, Function<Call, CompletableFuture<List<LimitOutcome>>> sender) {
@@ -256,7 +258,7 @@ final class DenialCache {
         return sender.apply(call.ifLate(late -> beginEpochs(sets))).whenComplete((outcomes, failure) -> {
             beginEpochs(sets);
             if (call.parts.get(0).mode().equals(Call.RESET)) {
-                // Or the next call would block the key again.
+                // Otherwise the next call would block the key again.
                 takeUncounted(call.parts.get(0).charge());
             }
         });

@@ -7,17 +7,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /**
- * Sends what ends a decision: its permits are given back, or its purchases confirmed.
+ * Sends the calls that end a decision: refunds, or confirmations of purchases.
  *
- * @param deadline within which Redis answers, unless a policy has one
+ * @param deadline the default deadline of policies without one
  */
 record Ends(RedisKeys keys, Connection connection, DenialCache denials, Duration deadline) {
-    /** Whether any state gave back. */
+    /** Refunds; whether any state gave back permits. */
     CompletableFuture<Boolean> refund(Decision decision) {
         return send(decision, Call.BACK).reduce(done(false), (a, b) -> a.thenCombine(b, Boolean::logicalOr));
     }
 
-    /** Whether all purchases are confirmed. */
+    /** Confirms; whether all purchases are confirmed. */
     CompletableFuture<Boolean> confirm(Decision decision) {
         return send(decision, Call.KEEP).reduce(done(true), (a, b) -> a.thenCombine(b, Boolean::logicalAnd));
     }

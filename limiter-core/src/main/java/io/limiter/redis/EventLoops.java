@@ -9,18 +9,18 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads on which answers arrive, asked whether they get to run: an answer that this JVM has no time to read (it compiles,
- * loads classes, collects garbage or lacks processors) is late through no fault of Redis. Thread-safe.
+ * Measures whether the threads on which answers arrive get to run: if this JVM has no time to read an answer (it
+ * compiles, loads classes, collects garbage or lacks processors), the answer is late, but Redis is not. Thread-safe.
  */
 record EventLoops(Masters masters, Timer timer, TimeSource time) {
     private static final long HOP_MICROS = 1_000;
 
     /**
-     * How late the latest of them runs a task that is due now, in microseconds. By then each
-     * has read what had arrived: a loop reads its sockets before its tasks, and the task comes twice, a millisecond apart, so
+     * How late the latest of them runs a task that is due now, in microseconds. By then each has read all arrived
+     * answers: a loop reads its sockets before its tasks, and the task comes twice, a millisecond apart, so
      * that a reading lies between.
      *
-     * @param longestMicros after which the answer is that long, if a loop does not run at all
+     * @param longestMicros the maximum result, if a loop does not run at all
      */
     CompletableFuture<Long> latenessMicros(long longestMicros) {
         long startMicros = time.nowMicros();

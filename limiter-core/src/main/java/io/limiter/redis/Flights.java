@@ -6,22 +6,22 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is on its way to a master at one time: few flights, so that calls which come meanwhile gather for the next one. Each
- * is a command, or in a cluster one for each slot. Thread-safe, without a lock.
+ * The commands in flight to a master: few flights, so that calls that arrive in the meantime are grouped into the next
+ * one. Each is a command, or in a cluster one for each slot. Thread-safe, without a lock.
  */
 final class Flights {
-    /** As many as are of use: beyond this a call on its own costs more than it waits less. */
+    /** The useful number: with more, sending calls separately costs more than the shorter wait gains. */
     static final int MOST = 8;
 
     private final AtomicReferenceArray<@Nullable Flight> flights = new AtomicReferenceArray<>(MOST);
     private final long longestMicros;
 
-    /** @param longestMicros after that a flight keeps no other waiting: its answers may never come */
+    /** @param longestMicros after this time a flight no longer delays others: its answers may never come */
     Flights(long longestMicros) {
         this.longestMicros = longestMicros;
     }
 
-    /** Begins one, unless so many are on their way. */
+    /** Begins a flight, unless the maximum are on their way. */
     @Nullable
     Flight tryBegin(long nowMicros, int most) {
         for (int i = 0; i < most; i++) {
@@ -48,24 +48,24 @@ final class Flights {
             this.sinceMicros = nowMicros;
         }
 
-        /** It has so many commands more. To be said before they are sent. */
+        /** Adds commands to the flight. Called before they are sent. */
         void add(int more) {
             commands.addAndGet(more);
         }
 
-        /** One of its commands has its reply, or never will. */
+        /** One of its commands has its reply, or will not get one. */
         void land() {
             if (commands.decrementAndGet() == 0) {
                 end();
             }
         }
 
-        /** It has no answer in time. Returns whether that is news. */
+        /** It has no answer in time. Returns whether this is the first report. */
         boolean noteSilence() {
             return !silent.getAndSet(true);
         }
 
-        /** It keeps no other waiting any more. */
+        /** It no longer delays others. */
         void end() {
             flights.compareAndSet(place, this, null);
         }

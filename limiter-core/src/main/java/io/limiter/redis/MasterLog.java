@@ -8,7 +8,8 @@ import java.util.Map;
 import org.slf4j.Logger;
 
 /**
- * What the log is told of one master: each finding when it comes and when it goes; that it is unreachable (RL-225) and that
+ * Logs the state of one master: each finding when it appears and when it is resolved; that it is unreachable (RL-225)
+ * and that
  * it has recovered (RL-226), always in pairs, and at most one pair in ten seconds, however often a link flaps. Thread-safe.
  */
 final class MasterLog {
@@ -27,7 +28,7 @@ final class MasterLog {
         this.throttle = new Throttle(time, PAUSE_MICROS);
     }
 
-    /** What a look at the master has found, as texts by code, instead of what an earlier one had. */
+    /** Replaces the findings by those of the last check, as texts by code. */
     synchronized void setFindings(Map<String, String> found) {
         found.forEach((code, text) -> {
             if (!findings.containsKey(code)) {
@@ -36,29 +37,29 @@ final class MasterLog {
         });
         findings.keySet().stream()
                 .filter(code -> !found.containsKey(code))
-                .forEach(code -> LOG.info("{} {}: no longer so", code, name));
+                .forEach(code -> LOG.info("{} {}: resolved", code, name));
         findings = Map.copyOf(found);
     }
 
-    /** What stands now, each as one line that begins with its code. */
+    /** The current findings, each as one line that begins with its code. */
     synchronized List<String> findings() {
         return findings.entrySet().stream()
                 .map(finding -> finding.getKey() + " " + name + ": " + finding.getValue())
                 .toList();
     }
 
-    /** Notes how the master is now. Returns whether that is news. */
-    synchronized boolean setAway(boolean isAway) {
-        boolean news = away != isAway;
-        away = isAway;
+    /** Records the state of the master. Returns whether it has changed. */
+    synchronized boolean setUnreachable(boolean isUnreachable) {
+        boolean news = away != isUnreachable;
+        away = isUnreachable;
         if (news) {
-            outages += isAway ? 1 : 0;
+            outages += isUnreachable ? 1 : 0;
             write();
         }
         return news;
     }
 
-    /** Writes what could not be written when it was news; to be called once in a while. */
+    /** Writes state changes that were held back; called periodically. */
     synchronized void write() {
         if (!away && logged) {
             logged = false;
@@ -66,19 +67,19 @@ final class MasterLog {
         } else if (away && !logged && throttle.tryPass()) {
             logged = true;
             LOG.warn(
-                    "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until a probe"
-                            + " gets through{}",
+                    "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until"
+                            + " a probe succeeds{}",
                     name,
                     outages > 1 ? " (" + outages + " outages since this was last logged)" : "");
             outages = 0;
         }
     }
 
-    /** The master is none any more: others decide for it. */
+    /** It is no longer a master: others decide. */
     synchronized void end() {
         if (logged) {
             logged = false;
-            LOG.info("RL-226 {} is no master any more; others decide", name);
+            LOG.info("RL-226 {} is no longer a master; others decide", name);
         }
         away = false;
     }

@@ -21,22 +21,22 @@ import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
 
 /**
- * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The one
- * place that looks behind Redisson's public API, which does not tell on which master a key is. Where that is not to be seen (a
- * client that is wrapped, say) all masters count as one. Thread-safe.
+ * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The
+ * only class that uses Redisson's internals, because the public API does not show which master has a key. If they are
+ * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
  */
 final class Masters {
-    /** All of them, where they can't be told apart. */
+    /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";
 
-    /** Somebody may flush the scripts again and again. */
+    /** An operator may flush the scripts repeatedly. */
     private static final int LOADS = 3;
-    /** Deadlines come from policies, so there are few; beyond this the handles are made anew. */
+    /** Deadlines come from policies, so there are few; beyond this number the handles are made again. */
     private static final int MOST_HANDLES = 100;
 
     /**
-     * So much longer than anybody waits, Redisson listens for an answer: one that is late says that Redis lives, and what a
-     * late call took in one slot of a cluster can be given back.
+     * How much longer than callers Redisson waits for an answer: a late one shows that Redis is alive, and what a late
+     * call took in one slot of a cluster can be given back.
      */
     private static final Duration LISTENS_LONGER = Duration.ofSeconds(1);
 
@@ -60,8 +60,8 @@ final class Masters {
     }
 
     /**
-     * What of its settings makes the limiter slower, or slow to notice that a connection is dead, each with what to write;
-     * nothing where they can't be seen.
+     * Settings that make the limiter slower, or slow to notice that a connection is dead, each with what to write;
+     * empty if they are not accessible.
      */
     List<String> slowSettings() {
         if (connections == null) {
@@ -82,7 +82,7 @@ final class Masters {
         return slow;
     }
 
-    /** Whether TLS, where there is any, is that of OpenSSL. There are two settings here too. */
+    /** Whether TLS, if there is any, is that of OpenSSL. There are two settings here too. */
     boolean haveOpenSsl() {
         if (connections == null) {
             return false;
@@ -92,8 +92,8 @@ final class Masters {
                 || settings.getCfg().getSslProvider() == SslProvider.OPENSSL;
     }
 
-    /** Whether there is more to be seen than one Redis. */
-    boolean areToldApart() {
+    /** Whether the masters can be distinguished. */
+    boolean areDistinguishable() {
         return connections != null;
     }
 
@@ -120,14 +120,14 @@ final class Masters {
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
-    /** The threads on which answers arrive; where they are not to be seen, the one that Netty has for all. */
+    /** The threads on which answers arrive; if they are not accessible, Netty's global executor. */
     Iterable<EventExecutor> eventLoops() {
         return connections == null
                 ? List.of(GlobalEventExecutor.INSTANCE)
                 : connections.getServiceManager().getGroup();
     }
 
-    /** How messages call a master: host and port. */
+    /** The name of a master in messages: host and port. */
     static String name(Object master) {
         InetSocketAddress address = master instanceof RedisClient client ? client.getAddr() : null;
         return address == null ? "Redis" : "Redis at " + address.getHostString() + ":" + address.getPort();
@@ -135,7 +135,7 @@ final class Masters {
 
     /**
      * Runs a command on the master that has its first key. Where Redis does not know the script, which proves that
-     * nothing ran, it is loaded there and run again, unless nobody waits any more. Nothing else is ever sent twice:
+     * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
     void run(Command command, Command.Receiver receiver) {

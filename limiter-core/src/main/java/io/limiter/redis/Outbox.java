@@ -21,13 +21,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * The queue of calls to one master, and what sends them. A call is sent at once, on its own, while less than two commands are on
- * their way. Otherwise it waits for the next command, which is sent when one has its reply. Thread-safe, without a lock that
+ * The queue of calls to one master, and their sender. A call is sent at once, on its own, while fewer than two commands
+ * are on their way. Otherwise it waits for the next command, which is sent when one has its reply. Thread-safe, without
+ * a lock that
  * callers share.
  */
 final class Outbox {
     private static final Logger LOG = DiagnosticLog.of(Outbox.class);
-    /** So long one command may keep Redis from everybody else. */
+    /** How long one command may occupy Redis. */
     private static final long MOST_WORK_MICROS = 500;
 
     private final TimeSource time;
@@ -40,14 +41,14 @@ final class Outbox {
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCount = new AtomicInteger();
     private final AtomicInteger inFlight = new AtomicInteger();
-    /** How many times the queue is to be looked at by the thread that does so now. */
+    /** How many times the sending thread must check the queue. */
     private final AtomicInteger looks = new AtomicInteger();
 
     /**
      * @param bySlot whether the keys of a command must share a slot
      * @param maker makes the command of some calls
      * @param transport sends a command; the receiver may be called on any thread
-     * @param ended takes a call and its reply, or the reason why there is none; returns what wakes its caller
+     * @param ended receives a call and its reply, or the reason why there is none; returns what wakes its caller
      */
     Outbox(
             TimeSource time,
@@ -82,7 +83,7 @@ final class Outbox {
             waitingCount.incrementAndGet();
             waiting.add(call);
         }
-        // Also when it was sent: its flight may have ended already, and somebody may have begun to wait for that.
+        // Even if it was sent: its flight may have ended already, and other calls may have begun to wait for that.
         send();
     }
 
@@ -93,15 +94,15 @@ final class Outbox {
         send();
     }
 
-    /** Nobody waits for the call any more, and it was not sent. */
+    /** Removes a call that was not sent and has no caller any more. */
     void remove(Call call) {
-        // They come in order and leave about in order, so it is near the front.
+        // Calls leave roughly in order, so it is near the front.
         if (waiting.remove(call)) {
             waitingCount.decrementAndGet();
         }
     }
 
-    /** None that waits will be sent. */
+    /** Removes all waiting calls; none of them is sent. */
     void removeAll(Consumer<Call> then) {
         for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
             waitingCount.decrementAndGet();
@@ -115,7 +116,8 @@ final class Outbox {
     }
 
     private boolean tryTakePlace() {
-        // Who gets none looks at the queue once more afterwards, so nobody is forgotten for a place taken for a moment.
+        // Without a place, the queue is checked once more afterwards, so no call is missed because a place was taken
+        // for a moment.
         if (inFlight.incrementAndGet() <= window.size()) {
             return true;
         }
@@ -158,12 +160,12 @@ final class Outbox {
             }
             looked = looks.addAndGet(-looked);
         } while (looked != 0);
-        // Not while this thread is the one that sends: what a caller does then may take long, or ask again.
+        // Not while this thread sends: the caller's code may take long, or make another call.
         tellExpired(expired);
     }
 
     private static void tellExpired(List<Call> expired) {
-        expired.forEach(call -> call.tell(RedisFailure.overloaded("a call was not sent in time")));
+        expired.forEach(call -> call.deliver(RedisFailure.overloaded("a call was not sent in time")));
     }
 
     /** The next calls that wait, as many as one flight takes. */
@@ -190,8 +192,8 @@ final class Outbox {
     }
 
     /**
-     * A call that has a place is sent with this flight, unless nobody waits for it any more, or it has used up half its time
-     * here: its answer would come too late, and so would that of everybody behind it. Then its place is free again.
+     * A call with a place is sent with this flight, unless its caller has stopped waiting, or half its time is over:
+     * its answer would come too late, and so would all answers after it. Then its place is free again.
      */
     private boolean isSent(Call call, Flights.Flight flight, List<Call> expired) {
         long now = time.nowMicros();
@@ -216,7 +218,7 @@ final class Outbox {
         }
     }
 
-    /** What is equal up to the brace lies in one slot. */
+    /** Keys that are equal up to the brace are in one slot. */
     private static String slot(Call call) {
         String key = call.parts.get(0).key();
         return key.substring(0, key.indexOf('}'));
@@ -229,7 +231,7 @@ final class Outbox {
                 Command command = maker.apply(calls);
                 transport.accept(command, (reply, failure) -> received(flight, command, reply, failure));
             } catch (Throwable e) {
-                // Also an Error: its places in flight must be free again.
+                // Catches Errors too: the places in flight must be freed.
                 received(flight, calls, Collections.nCopies(calls.size(), e));
             }
         }
@@ -243,7 +245,7 @@ final class Outbox {
         } else if (calls.size() > 1 && (RedisFailure.isTryAgain(failure) || RedisFailure.isCrossSlot(failure))) {
             // The slot is on the move, some keys here and some there, or this is a server that wants one slot in each
             // command
-            // though it is not known as a cluster. Nothing ran, and each call alone finds its keys.
+            // though it is not known as a cluster. Nothing ran, and each call on its own finds its keys.
             bySlot |= RedisFailure.isCrossSlot(failure);
             Map<Boolean, List<Call>> byDone = calls.stream().collect(partitioningBy(Call::isDone));
             byDone.getOrDefault(true, List.of()).forEach(Call::noteReply);
@@ -257,8 +259,8 @@ final class Outbox {
     }
 
     /**
-     * Calls that were sent have their replies, or never will. The next flight leaves before any caller is woken; threads are
-     * woken before stages run, which may take long.
+     * Calls that were sent have their replies, or will not get them. The next flight leaves before any caller is woken;
+     * threads are woken before stages run, which may take long.
      */
     private void received(Flights.Flight flight, List<Call> calls, List<Object> replies) {
         flight.land();
@@ -273,12 +275,12 @@ final class Outbox {
         stages.forEach(Outbox::runSafely);
     }
 
-    /** What goes wrong for one caller is nothing to the others. */
-    private static void runSafely(Runnable told) {
+    /** A failure for one caller does not affect the others. */
+    private static void runSafely(Runnable delivery) {
         try {
-            told.run();
+            delivery.run();
         } catch (Throwable e) {
-            LOG.debug("a caller could not be told", e);
+            LOG.debug("a caller could not be notified", e);
         }
     }
 }

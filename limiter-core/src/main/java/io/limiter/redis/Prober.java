@@ -8,12 +8,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a master whether it answers, more patiently than callers do. No answer counts only where the threads that would have
- * read it got to run: otherwise this JVM is short of processors, which is no outage of Redis. Thread-safe.
+ * Probes a master, with a longer time-out than callers. A missing answer counts only if the threads that read answers
+ * get to run: otherwise this JVM is short of processors, which is not an outage of Redis. Thread-safe.
  */
 record Prober(Masters masters, RedisKeys keys, EventLoops loops, Timer timer, TimeSource time) {
     /**
-     * What came of a probe.
+     * The result of a probe.
      *
      * @param failure null for a reply
      * @param isAnswer whether Redis answered, perhaps with an error
@@ -21,7 +21,7 @@ record Prober(Masters masters, RedisKeys keys, EventLoops loops, Timer timer, Ti
      */
     record Result(@Nullable BackendException failure, boolean isAnswer, long tookMicros) {}
 
-    /** Asks once. */
+    /** Sends one probe. */
     CompletableFuture<Result> ask(Object master, Duration patience) {
         long sentMicros = time.nowMicros();
         long patienceMicros = patience.toNanos() / 1_000;

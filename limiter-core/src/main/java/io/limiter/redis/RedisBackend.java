@@ -24,16 +24,16 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Decides in Redis, so that all machines agree: one Lua script a decision, which looks and takes in one step, on the
- * server's clock. Single servers, sentinels and clusters, Redis 6.2 or later. Thread-safe.
+ * Decides in Redis, so that all machines share their limits: one Lua script for each decision, which checks and takes
+ * in one step, on the server's clock. Single servers, sentinels and clusters, Redis 6.2 or later. Thread-safe.
  *
  * <p>It connects in the background; until it has, and whenever Redis gives no answer within the deadline, decisions fail
  * with {@link BackendException}, and a {@link io.limiter.RateLimiter} answers by failure mode. A call is never sent twice
- * after it may have run: one that missed its deadline is counted once or not at all. A master that gave no answer in time
- * several times in a row is not asked, until a probe in the background finds that it answers again.
+ * after it may have run: one that missed its deadline is counted once or not at all. After several missing answers in a
+ * row, no calls are sent to a master until a probe in the background finds that it answers again.
  *
- * <p>Charges in several slots of a cluster need several scripts: never too much is admitted, and a denial that was not
- * needed is possible for a moment.
+ * <p>Charges in several slots of a cluster need several scripts: a call may briefly be denied unnecessarily; it is
+ * never admitted wrongly.
  */
 public final class RedisBackend implements Backend.PerPolicy {
     /** The longest that a decision waits for Redis by default. */
@@ -56,22 +56,23 @@ public final class RedisBackend implements Backend.PerPolicy {
         this.ends = new Ends(keys, connection, denials, deadline);
     }
 
-    /** A builder. It needs to be told which Redis. */
+    /** A builder, which needs the address or client of a Redis. */
     public static Builder builder() {
         return new Builder();
     }
 
     /**
-     * The scripts by name, for who loads them on each master beforehand so that the limiter's user need not be allowed to
-     * ({@code SCRIPT LOAD}).
+     * The scripts by name, for operators that load them on each master in advance, so that the limiter's user needs no
+     * permission for {@code SCRIPT LOAD}.
      */
     public static Map<String, String> scripts() {
         return Script.all().stream().collect(Collectors.toMap(Script::name, Script::text));
     }
 
     /**
-     * Waits for the first connection. For a start-up that would rather begin connected; decisions never wait. The first time
-     * in a JVM, up to a second of the time that is left is used to make calls which take nothing: a JVM that has not loaded and
+     * Waits for the first connection, for applications that should start connected; decisions never wait. The first
+     * time in a JVM, up to a second of the remaining time is used for calls that take nothing: a JVM that has not
+     * loaded and
      * compiled the classes yet is slower than the default deadline.
      *
      * @return whether there is a connection
@@ -91,8 +92,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     /**
-     * Its masters as the calls of late found them, what the self-test found out about them that an operator should know, and
-     * what is to be said of the connection.
+     * The masters as recent calls found them, the findings of the self-test, and those of the connection.
      */
     @Override
     public BackendHealth health() {
@@ -167,7 +167,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
 
-    /** What calls were denied under another configuration says nothing under this one. */
+    /** Denials under another configuration are not valid under this one. */
     @Override
     public void announce(Policy policy) {
         denials.clear();
@@ -189,8 +189,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     /**
-     * Ends the backend, and the client if it made it. Calls in flight are let finish; each completes, at the latest at its
-     * deadline.
+     * Ends the backend, and the client if the backend made it. Calls in flight complete, at the latest at their deadline.
      */
     @Override
     public void close() {
@@ -211,7 +210,7 @@ public final class RedisBackend implements Backend.PerPolicy {
 
         private Builder() {}
 
-        /** Uses a client that the application has. It is never shut down from here. */
+        /** Uses a client of the application, which is never shut down by the limiter. */
         public Builder client(RedissonClient client) {
             this.clients = RedisClients.given(client);
             return this;
@@ -244,8 +243,8 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * Makes a client of its own from a configuration of Redisson, as it is. Scripts are not sent a second time
-         * whatever it says of retries.
+         * Makes a client of its own from a configuration of Redisson, unchanged. Scripts are never sent a second time,
+         * whatever its settings of retries.
          */
         public Builder config(Config redisson) {
             this.clients = RedisClients.of(redisson);
@@ -255,7 +254,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         /**
          * As {@link #config}, from Redisson's YAML.
          *
-         * @throws IllegalArgumentException if it is no such text
+         * @throws IllegalArgumentException if the text is not valid
          */
         public Builder yaml(String text) {
             this.clients = RedisClients.ofYaml(text);
@@ -263,8 +262,8 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * Logs in to the masters: for {@link #address}, {@link #sentinel} and {@link #cluster}, where their addresses say
-         * nothing of it. Sentinels that want a login too need {@link #config}.
+         * Logs in to the masters: for {@link #address}, {@link #sentinel} and {@link #cluster}, if their addresses
+         * contain no login. Sentinels that require a login too need {@link #config}.
          *
          * @param username null for Redis' default user
          */
@@ -275,7 +274,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * Looks in Redis for instances that hash secrets in keys otherwise than this, and reports them (RL-235).
+         * Checks in Redis for instances that hash secrets in keys differently, and reports them (RL-235).
          */
         public Builder keyHash(KeyHash hash) {
             this.keyHash = Objects.requireNonNull(hash, "hash");
@@ -283,7 +282,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * What every key starts with; {@code limiter} by default.
+         * The prefix of all keys; {@code limiter} by default.
          *
          * @throws IllegalArgumentException by {@link #build} if it is not 1 to 64 of {@code A-Z a-z 0-9 . _ : -}
          */
@@ -293,7 +292,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * The longest that a decision waits for Redis, unless its policy says otherwise; {@link #DEFAULT_DEADLINE} by
+         * The longest that a decision waits for Redis, unless its policy has a deadline; {@link #DEFAULT_DEADLINE} by
          * default.
          *
          * @throws IllegalArgumentException if it is below a millisecond or above a minute
@@ -304,10 +303,10 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * The longest that a denial is answered from memory, after the call that was denied was sent; zero for never,
-         * 1 s by default. A denial holds for all calls of the key that cost the same or more, for
-         * its {@code retryAfter} and no longer than this; refunds, resets and replaced configurations of this instance end it
-         * at once, those of others are seen when it ends.
+         * The longest time for which a denial is answered from memory, counted from the sending of the denied call;
+         * zero for never, 1 s by default. A denial holds for all calls of the key that cost the same or more, for
+         * its {@code retryAfter} and no longer than this; refunds, resets and replaced configurations of this instance
+         * end it at once; those of others take effect when it ends.
          *
          * @throws IllegalArgumentException if it is negative or above a minute
          */
@@ -334,14 +333,14 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * The backend, which begins to connect.
+         * The backend, which starts to connect.
          *
-         * @throws IllegalStateException if it was not told which Redis, or has credentials for a client that logs in itself
+         * @throws IllegalStateException if no Redis was given, or it has credentials for a client that logs in itself
          */
         public RedisBackend build() {
             if (clients == null) {
                 throw new IllegalStateException(
-                        "which Redis? call address(...), sentinel(...), cluster(...), config(...) or client(...)"
+                        "no Redis is given; call address(...), sentinel(...), cluster(...), config(...) or client(...)"
                                 + " first");
             }
             return new RedisBackend(password == null ? clients : clients.withLogin(username, password), this);

@@ -21,28 +21,28 @@ import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
 
 /**
- * Which Redis, and how a Redisson client for it is made. Ours are small: few threads, few connections, masters only. One that
- * is made connects when it is first used, so that a Redis which is not there yet costs no new client each time.
+ * The Redis to use, and how a Redisson client for it is made. Ours are small: few threads, few connections, masters
+ * only. A client connects when it is first used, so that it need not be replaced while Redis is not available yet.
  *
- * @param name how messages call this Redis
- * @param given a client of the application's, never to be shut down from here; null where one is made
- * @param takesLogin whether it can be told user and password
+ * @param name the name of this Redis in messages
+ * @param given the application's client, never shut down by the limiter; null if one is made
+ * @param takesLogin whether user and password can be set
  */
 record RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, Supplier<Config> config) {
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;
 
-    /** A connection that a network swallowed is known as dead, and replaced, within this and the next of these times. */
+    /** A connection that the network drops silently is detected as dead, and replaced, within twice this time. */
     private static final int PING_MILLIS = 1_000;
 
     private static final int CONNECT_TIMEOUT_MILLIS = 500;
     private static final int TIMEOUT_MILLIS = 1_000;
-    /** So that Redis decides again within a second of its return. Redisson's own waits grow to ten. */
+    /** So that Redis decides again within a second of its recovery. Redisson's own waits grow to ten seconds. */
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(200);
 
     private static final int SHUTDOWN_SECONDS = 2;
-    /** What follows the port of an address. */
+    /** The database after the port of an address. */
     private static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
 
     static RedisClients given(RedissonClient client) {
@@ -59,7 +59,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
             return of(Config.fromYAML(text));
         } catch (RuntimeException e) {
             // Its message would show lines of the text, which may contain a password.
-            throw new IllegalArgumentException("RL-113 no Redisson configuration in YAML ("
+            throw new IllegalArgumentException("RL-113 not a Redisson configuration in YAML ("
                     + e.getClass().getSimpleName() + "); check its indentation and quotes");
         }
     }
@@ -104,7 +104,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
             setMastersOnly(config.useSentinelServers()
                     .setMasterName(master)
                     .addSentinelAddress(sentinels)
-                    // One sentinel that answers is enough to start; a list of one is no mistake of ours to correct.
+                    // One sentinel that answers is enough to start; a list of one is allowed.
                     .setCheckSentinelsList(false));
             return config;
         });
@@ -132,8 +132,8 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
 
     /**
      * Ends a client of our own. Netty has one thread for the whole JVM, or for the whole web application that brings its own
-     * Netty: it ends a second after its last work. In a container that is waited for, because a web application that leaves a
-     * thread behind looks like a leak there.
+     * Netty: it ends a second after its last work. In a container this waits for it, because the container reports a
+     * thread that is left behind as a leak.
      */
     void shutdown(@Nullable RedissonClient client) {
         if (client == null || given != null) {
@@ -165,7 +165,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         return addresses.toArray(String[]::new);
     }
 
-    /** An address fit for a message: nothing of what stands before the host, whatever it is. */
+    /** An address for a message: without anything before the host. */
     private static String withoutPassword(String address) {
         return address.replaceFirst("(?s)^([^:/@]*://)?.*@", "$1***@");
     }
@@ -180,7 +180,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         setTimes(servers);
     }
 
-    /** For Redisson's own commands, at the start say; decisions have their deadline. */
+    /** For Redisson's own commands, for example at startup; decisions have their deadline. */
     private static void setTimes(BaseConfig<?> servers) {
         servers.setConnectTimeout(CONNECT_TIMEOUT_MILLIS);
         servers.setTimeout(TIMEOUT_MILLIS);

@@ -22,55 +22,55 @@ import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 import org.redisson.client.RedisWrongPasswordException;
 
-/** What went wrong with Redis, in words that are safe to log: without keys and arguments, which hold client data. */
+/** Describes a failure of Redis in text that is safe to log: without keys and arguments, which contain client data. */
 final class RedisFailure {
     /**
-     * At the beginning of what Redis says, or after the place in the script where one of its commands failed: never in the
+     * At the beginning of Redis' reply, or after the place in the script where one of its commands failed: never in the
      * keys that may follow.
      */
     private static final Pattern CODE = Pattern.compile(
             "^(?:ERR Error running script[^@]*|ERR (?=@?user_script))?(?:@?user_script: ?\\d+: )*-?([A-Z]{2,})\\b");
 
-    /** Of a script that runs a command which the user may not. */
+    /** From a script with a command that the user is not permitted to run. */
     private static final String NOT_ALLOWED = "user executing the script can't run this command";
 
     /** Where in a script it happened. */
     private static final Pattern PLACE = Pattern.compile("(?s)^.*@?user_script: ?\\d+: ");
 
     private static final Pattern ARGUMENTS = Pattern.compile("(?is)[,.]? *(with args|args:|sha1?:|script:).*");
-    /** What is quoted is an argument, unless it is the unknown command; keys have braces or other signs that no word has. */
+    /** Quoted text is an argument, unless it is the unknown command; keys have braces or other characters that no word has. */
     private static final Pattern QUOTED =
             Pattern.compile("(?<!command )(['\"`]).*?\\1|[^\\s'\"`]*[{}@/=%:~\\d][^\\s'\"`]*");
 
     private static final int LONGEST_WORDS = 120;
 
     /**
-     * What is told of an error that Redis replies: its kind; its code, or words that only an error of Redis has, or several of
-     * them; the text, where {@code %s} stands for the code and {@code %w} for what Redis said. The first that fits counts.
+     * The message for an error reply of Redis: its kind; its code, or words that only an error of Redis has, or several
+     * of them; the text, with {@code %s} for the code and {@code %w} for Redis' words. The first match counts.
      */
     private static final String TABLE = """
-            FAULT | unknown command, unknown redis command, unknown subcommand | RL-212 Redis said: %w; the limiter needs a \
+            FAULT | unknown command, unknown redis command, unknown subcommand | RL-212 Redis replied: %w; the limiter needs a \
             server that runs Lua scripts (EVALSHA, SCRIPT LOAD) and the commands in them; enable them, or use another server
-            FAULT | WRONGTYPE, LIMITERSTATE | RL-222 Redis said %s: a key of the limiter holds something else; delete it, \
+            FAULT | WRONGTYPE, LIMITERSTATE | RL-222 Redis replied %s: a key of the limiter holds something else; delete it, \
             or use another prefix
-            FAULT | NOPERM | RL-209 Redis said %s: the user may not run the scripts or their commands on the limiter's keys
+            FAULT | NOPERM | RL-209 Redis replied %s: the user may not run the scripts or their commands on the limiter's keys
             FAULT | WRONGPASS, invalid username-password, invalid password | RL-202 Redis refuses the login: check user and \
             password
-            FAULT | NOAUTH | RL-202 Redis wants a login, and none is configured
+            FAULT | NOAUTH | RL-202 Redis requires a login, and none is configured
             FAULT | without any password configured | RL-202 a password is configured, and Redis has none
-            FAULT | MOVED, CROSSSLOT | RL-207 Redis said %s: it is a cluster, and was not addressed as one
+            FAULT | MOVED, CROSSSLOT | RL-207 Redis replied %s: it is a cluster, and was not addressed as one
             FAULT | cluster support disabled | RL-207 it is no cluster, and was addressed as one
             FAULT | DB index is out of range | RL-201 Redis has no database of that number
-            UNAVAILABLE | max number of clients | RL-201 Redis has as many clients as it may have (maxclients)
-            UNAVAILABLE | DENIED | RL-201 Redis is in protected mode: it takes connections from its own machine only
-            UNAVAILABLE | READONLY | RL-203 Redis said %s: it is a replica and takes no calls
-            UNAVAILABLE | OOM | RL-204 Redis said %s: its memory is full
+            UNAVAILABLE | max number of clients | RL-201 Redis has reached its limit of clients (maxclients)
+            UNAVAILABLE | DENIED | RL-201 Redis is in protected mode: it accepts connections from its own machine only
+            UNAVAILABLE | READONLY | RL-203 Redis replied %s: it is a replica and takes no calls
+            UNAVAILABLE | OOM | RL-204 Redis replied %s: its memory is full
             UNAVAILABLE | LOADING, BUSY, CLUSTERDOWN, MASTERDOWN, TRYAGAIN, NOREPLICAS, MISCONF, NOSCRIPT, ASK \
-            | RL-224 Redis can't decide for now: it said %s
+            | RL-224 Redis can't decide for now: it replied %s
             """;
 
     private record Known(Kind kind, List<String> signs, String text) {
-        String said(String code, String words) {
+        String message(String code, String words) {
             return text.replace("%s", code).replace("%w", safe(words));
         }
 
@@ -82,7 +82,7 @@ final class RedisFailure {
 
     private static final List<Known> ALL_KNOWN = TABLE.lines().map(Known::of).toList();
     private static final Known OTHER =
-            new Known(Kind.FAULT, List.of(), "RL-223 a script of the limiter failed: Redis said: %w");
+            new Known(Kind.FAULT, List.of(), "RL-223 a script of the limiter failed: Redis replied: %w");
 
     private static final int DEEPEST_CAUSE = 10;
 
@@ -98,10 +98,10 @@ final class RedisFailure {
             if (!code.isEmpty()) {
                 String words = String.valueOf(cause.getMessage());
                 Known known = Objects.requireNonNullElse(known(code, words), OTHER);
-                return new BackendException(known.kind, known.said(code, words), failure);
+                return new BackendException(known.kind, known.message(code, words), failure);
             }
         }
-        // Whether it is away is for a probe to say: a broken connection may be one of many.
+        // A probe finds out whether it is unreachable: a broken connection may be one of many.
         return new BackendException(
                 Kind.LATE,
                 causes[0] instanceof RedisTimeoutException || causes[0] instanceof TimeoutException
@@ -111,19 +111,19 @@ final class RedisFailure {
                 failure);
     }
 
-    /** Why there is no connection yet. The message of a network's own exception holds an address and no data of clients. */
+    /** The reason why there is no connection yet. The message of a network exception contains an address and no client data. */
     static String whileConnecting(Throwable failure) {
         Throwable[] causes = causes(failure);
         for (Throwable cause : causes) {
             String words = String.valueOf(cause.getMessage());
             Known known = cause instanceof RedisException ? known(code(cause), words) : null;
             if (known != null) {
-                return known.said(code(cause), words);
+                return known.message(code(cause), words);
             }
         }
         String message = String.valueOf(of(failure).getMessage());
         if (message.startsWith("RL-223")) {
-            return "RL-201 Redis refuses the connection; set the logger io.limiter to debug to see what it says";
+            return "RL-201 Redis refuses the connection; set the logger io.limiter to debug to see its reply";
         }
         if (!message.startsWith("RL-220")) {
             return message;
@@ -135,7 +135,7 @@ final class RedisFailure {
                 .orElse("RL-201 " + causes[causes.length - 1].getClass().getSimpleName());
     }
 
-    /** A network's failure: Netty's exceptions are named like those of Java behind them. */
+    /** The text of a network failure: Netty's exceptions are named like those of Java that they extend. */
     static String of(IOException network) {
         Class<?> type = network.getClass();
         while (!type.getName().startsWith("java")) {
@@ -151,8 +151,7 @@ final class RedisFailure {
     }
 
     static BackendException overloaded(String what) {
-        return new BackendException(
-                Kind.OVERLOADED, "RL-221 more is asked of Redis than it answers in time: " + what, null);
+        return new BackendException(Kind.OVERLOADED, "RL-221 Redis or this JVM is overloaded: " + what, null);
     }
 
     static BackendException closed() {
@@ -168,7 +167,7 @@ final class RedisFailure {
         return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("TRYAGAIN"));
     }
 
-    /** Whether nothing ran because the keys of a command lie in several slots. */
+    /** Whether nothing ran because the keys of a command are in several slots. */
     static boolean isCrossSlot(Throwable failure) {
         return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("CROSSSLOT"));
     }
@@ -177,14 +176,14 @@ final class RedisFailure {
         return Arrays.stream(causes(failure)).anyMatch(RedisNoScriptException.class::isInstance);
     }
 
-    /** Whether Redis answered, with an error or with what could not be read, rather than not at all. */
+    /** Whether Redis answered, with an error or an unreadable reply, rather than not at all. */
     static boolean isAnswer(Throwable failure) {
         return Arrays.stream(causes(failure))
                 .anyMatch(cause ->
                         cause instanceof BackendException || !code(cause).isEmpty());
     }
 
-    /** The error code in Redis' words, such as WRONGTYPE or OOM; nothing when there is none. */
+    /** The error code in Redis' reply, such as WRONGTYPE or OOM; empty if there is none. */
     static String code(String message) {
         if (message.contains(NOT_ALLOWED)) {
             // Redis 6 has no code for it.
@@ -194,7 +193,7 @@ final class RedisFailure {
         return code.find() ? code.group(1) : "";
     }
 
-    /** The code of an error that Redis replied; nothing where it is none. */
+    /** The code of an error reply of Redis; empty for other exceptions. */
     private static String code(Throwable cause) {
         if (!(cause instanceof RedisException)
                 || cause instanceof RedisConnectionException
@@ -223,24 +222,23 @@ final class RedisFailure {
         return null;
     }
 
-    /** What Redis said, without what it may have quoted of the call: keys and arguments hold client data. */
+    /** Redis' reply without quoted parts of the call: keys and arguments contain client data. */
     private static String safe(String words) {
-        String said = words.replaceFirst("(?s)\\. channel: .*", "");
-        String head = ARGUMENTS.matcher(PLACE.matcher(said).replaceFirst("")).replaceFirst("");
+        String reply = words.replaceFirst("(?s)\\. channel: .*", "");
+        String head = ARGUMENTS.matcher(PLACE.matcher(reply).replaceFirst("")).replaceFirst("");
         String masked = QUOTED.matcher(head).replaceAll("...");
         return masked.length() <= LONGEST_WORDS ? masked : masked.substring(0, LONGEST_WORDS) + "...";
     }
 
     /**
-     * Whether a server that said this can decide no call, or hardly any; not what concerns one key, or is about where a key
-     * is.
+     * Whether a server with this error can decide no calls; false for errors about one key, or about where a key is.
      */
     static boolean isRefusal(BackendException failure) {
         String message = String.valueOf(failure.getMessage());
         return !message.startsWith("RL-222") && !message.startsWith("RL-207");
     }
 
-    /** The failure, and what is behind it, without the wrapping of futures. */
+    /** The failure and its causes, without the wrappers of futures. */
     private static Throwable[] causes(Throwable failure) {
         Throwable[] all = Stream.iterate(failure, cause -> cause != null, cause -> cause.getCause())
                 .limit(DEEPEST_CAUSE)

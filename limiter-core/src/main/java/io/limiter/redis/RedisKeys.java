@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Names of states: {@code <prefix>:{<policy>:<client>}:<period in microseconds, or the limit's own
  * name>:<algorithm><version>}. The part in braces is the same for
- * all limits of one policy and client, so they share a slot of a cluster, and clients spread over all slots. ASCII only,
- * and no brace comes from anywhere else: Redisson and Redis find the same slot.
+ * all limits of one policy and client, so they share a slot of a cluster, and clients spread over all slots. ASCII
+ * only, with no other braces, so that Redisson and Redis find the same slot.
  *
  * @param hash hides the secrets in them; null if that is not known here
  */
 record RedisKeys(String prefix, @Nullable KeyHash hash) {
-    /** Of the layouts of logs. It changes when a script reads or writes a state otherwise than before. */
+    /** Of the layouts of logs. It changes when a script reads or writes a state differently. */
     private static final String LOG_VERSION = "1";
     /** Of the layouts of the other states. */
     private static final String VERSION = "2";
@@ -35,7 +35,7 @@ record RedisKeys(String prefix, @Nullable KeyHash hash) {
         this(prefix, null);
     }
 
-    /** Of the secrets that instances have, as their check values. */
+    /** The check values of the secrets of instances. */
     String secrets() {
         return prefix + ":{limiter-key-secrets}:1";
     }

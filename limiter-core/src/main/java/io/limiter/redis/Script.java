@@ -15,8 +15,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class; the batch
- * script is put together from the algorithms' files, so that no arithmetic stands twice.
+ * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class; the
+ * batch script is assembled from the algorithms' files, so that no arithmetic is duplicated.
  */
 record Script(String name, String text, String sha) {
     private static final String BEGIN = "-- [algorithm]\n";
@@ -28,10 +28,10 @@ record Script(String name, String text, String sha) {
     /** Decides a list of requests, each with several limits. */
     static final Script BATCH;
 
-    /** Tells what a master is. */
+    /** Describes a master. */
     static final Script SELF_TEST = of("self_test", resource("self_test"));
 
-    /** Tells whether the instances have one secret. */
+    /** Checks whether all instances have the same secret. */
     static final Script KEY_SECRETS = of("key_secrets", resource("key_secrets"));
 
     static {

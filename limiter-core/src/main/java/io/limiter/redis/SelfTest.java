@@ -24,41 +24,41 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is tried on each master when a connection to it comes up: every script once, as a call that takes a permit of a key
- * that nobody has and that lives for a millisecond; and what its INFO says. So the first caller finds every script loaded,
- * and what is wrong is told before callers meet it.
+ * The test of each master when it becomes connected: every script once, as a call that takes a permit of an unused key
+ * that lives for a millisecond; and its INFO. So every script is loaded before the first call, and problems are
+ * reported before they affect calls.
  */
 record SelfTest(Masters masters, RedisKeys keys) {
-    /** Of the script self_test: seconds, microseconds, the text of INFO. */
+    /** The reply of the script self_test: seconds, microseconds, the text of INFO. */
     private static final int REPLY_SIZE = 3;
 
-    /** A permit in so short a time that the keys are gone when the test is. */
+    /** A period so short that the keys have expired when the test ends. */
     private static final long PERIOD_MICROS = 1_000;
 
     private static final long MOST_DRIFT_MICROS = 1_000_000;
     /** Below 6.2. */
     private static final Pattern TOO_OLD = Pattern.compile("([0-5]|6\\.[01])(\\..*)?");
 
-    /** For how long the secret of an instance counts that was not seen again: some of the looks of {@link Senders}. */
+    /** How long the secret of an instance counts without being seen again: several checks by {@link Senders}. */
     private static final Duration SECRETS_COUNT = Duration.ofMinutes(3);
 
     private static final int MOST_NAMES = 20_000;
 
-    /** Of a self-test: the first use of everything takes longer than any later one. */
+    /** The deadline of a self-test, because the first use of everything takes longer than later ones. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     /**
-     * What was found.
+     * The result.
      *
      * @param findings texts by code
-     * @param refusal the first error that a script which decides got; null when all of them ran
+     * @param refusal the first error of a script that decides; null if all of them ran
      */
     record Found(Map<String, String> findings, @Nullable BackendException refusal) {}
 
     /**
      * Runs each script once on a master, and looks at what it is.
      *
-     * @throws BackendException if it does not answer; errors that it replies are findings
+     * @throws BackendException if it does not answer; its error replies are findings
      */
     Found of(Object master) throws InterruptedException {
         PartitionKey nobody = keyOn(master, masters, keys);
@@ -87,18 +87,18 @@ record SelfTest(Masters masters, RedisKeys keys) {
             found.put(
                     "RL-235",
                     "other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of its"
-                            + " own; give all the same secret");
+                            + " own; use the same secret in all instances");
         }
-        if (masters.areCluster() && !masters.areToldApart()) {
+        if (masters.areCluster() && !masters.areDistinguishable()) {
             found.put(
                     "RL-231",
-                    "its masters can't be told apart, because the client is not Redisson's own class but wraps it; so one"
-                            + " that is away keeps its callers waiting for the deadline each time");
+                    "its masters can't be distinguished, because the client wraps Redisson's own class; while"
+                            + " one of them is unreachable, each of its calls waits until the deadline");
         }
         return new Found(found, refusal);
     }
 
-    /** Whether the instances meet on this master. */
+    /** Whether the instances share this master. */
     boolean checksSecretsOn(Object master) {
         return keys.hash() != null && masters.of(keys.secrets()) == master;
     }
@@ -118,7 +118,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
     }
 
     /**
-     * What is to be said of a master, by code.
+     * The findings about a master, by code.
      *
      * @param reply of the script self_test
      * @param clock of this machine
@@ -139,13 +139,13 @@ record SelfTest(Masters masters, RedisKeys keys) {
                     "RL-208",
                     "its clock is " + Math.abs(driftMicros) / 1_000 + " ms "
                             + (driftMicros > 0 ? "ahead of" : "behind")
-                            + " this machine's; limits hold all the same, but a fail-over to a server with another clock"
-                            + " moves the time: keep them in step (NTP)");
+                            + " this machine's; limits still hold, but a fail-over to a server with another"
+                            + " clock shifts the time; synchronize the clocks (NTP)");
         }
         if (info.isEmpty()) {
             found.put(
                     "RL-210",
-                    "the user may not run INFO, so version, role and memory policy were not looked at; allow +info");
+                    "the user may not run INFO, so version, role and memory policy were not checked; allow +info");
         }
         if (TOO_OLD.matcher(version).matches()) {
             found.put(
@@ -179,21 +179,21 @@ record SelfTest(Masters masters, RedisKeys keys) {
         return value instanceof Long number ? number : 0;
     }
 
-    /** What the master said: a reply, or an error, which is a finding. */
+    /** The answer of the master: a reply, or an error, which is a finding. */
     private Object ask(Command command, Map<String, String> found) throws InterruptedException {
         CompletableFuture<Object> answer = new CompletableFuture<>();
         masters.run(
                 command,
                 (reply, failure) ->
                         answer.complete(failure == null ? command.replies(reply).get(0) : failure));
-        Object said;
+        Object reply;
         try {
-            said = answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            reply = answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw RedisFailure.of(e);
         }
-        if (!(said instanceof Throwable error)) {
-            return said;
+        if (!(reply instanceof Throwable error)) {
+            return reply;
         }
         BackendException failure = RedisFailure.of(error);
         if (!RedisFailure.isAnswer(error)) {
@@ -205,7 +205,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
         return failure;
     }
 
-    /** A key of nobody's that lies on the master. */
+    /** An unused key that is on the master. */
     private static PartitionKey keyOn(Object master, Masters masters, RedisKeys keys) {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
         return IntStream.range(0, MOST_NAMES)

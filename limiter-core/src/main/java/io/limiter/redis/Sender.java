@@ -14,19 +14,19 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends calls to one master: at once when nothing is on its way there; who comes meanwhile joins the next command, which the
- * reply sends. Only so many calls are in flight ({@link Window}); the rest waits here, so that who waits too long
- * leaves without having been sent, and so that waiting here (this JVM asks too much) can be told from waiting for Redis (an
- * outage). Thread-safe, without a lock that callers share.
+ * Sends calls to one master: at once if nothing is in flight; later calls are grouped into the next command, which is
+ * sent when the reply comes. The number of calls in flight is limited ({@link Window}); the rest waits here, so that a
+ * call that waits too long is never sent, and so that waiting here (an overload) can be distinguished from waiting for
+ * Redis (an outage). Thread-safe, without a lock that callers share.
  */
 final class Sender {
-    /** About what Redis serves within the default deadline; a later call would wait in vain. */
+    /** About as many as Redis serves within the default deadline; further calls would wait in vain. */
     static final int LONGEST_QUEUE = 2_048;
-    /** What ends so late says that this JVM stood still: a long collection, or processors that are taken. */
+    /** A call that ends this late shows that this JVM was stalled: by a long garbage collection, or lack of processors. */
     static final long STALL_MICROS = 25_000;
 
-    /** Between the beginning of a wait and the sending of its call. */
-    private static final long HARDLY_MICROS = 1_000;
+    /** The time between the beginning of a wait and the sending of its call. */
+    private static final long SEND_TOLERANCE_MICROS = 1_000;
 
     private final String name;
     private final TimeSource time;
@@ -41,20 +41,21 @@ final class Sender {
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
     private volatile long lastInTimeMicros = Long.MIN_VALUE;
-    /** The longest that anybody has waited for this master. */
+    /** The longest wait of any call to this master. */
     volatile long longestMicros;
 
     private volatile @Nullable BackendException closed;
 
     /**
-     * @param name how messages call the master
+     * @param name the name of the master in messages
      * @param time a monotonic clock
      * @param decisionTime where scripts read the time; null for the server's
-     * @param deadline within which a master that is well answers
+     * @param deadline within which a healthy master answers
      * @param bySlot whether the keys of a command must share a slot
      * @param transport sends a command on the master that has its first key; the receiver may be called on any thread
-     * @param lateness how late the threads run on which answers arrive, in microseconds, found out for no longer than that
-     * @param listener is told how the master is
+     * @param lateness returns how late the threads run on which answers arrive, in microseconds, measured for at most
+     *     the given time
+     * @param listener gets the events of the master's state
      */
     Sender(
             String name,
@@ -89,7 +90,7 @@ final class Sender {
         return outbox.isIdle();
     }
 
-    /** Sends a call, now or in its turn. Fails it at once when the master is not asked, or too many wait. */
+    /** Sends a call, now or in its turn. Fails it at once if no calls are sent to the master, or too many wait. */
     void send(Call call) {
         if (isAccepted(call)) {
             outbox.add(call);
@@ -107,7 +108,7 @@ final class Sender {
     private boolean isAccepted(Call call) {
         BackendException refusal = breaker.whyNotAsked(call.longestMicros);
         if (refusal == null && outbox.waiting() >= LONGEST_QUEUE) {
-            refusal = RedisFailure.overloaded(LONGEST_QUEUE + " calls wait already to be sent to " + name);
+            refusal = RedisFailure.overloaded(LONGEST_QUEUE + " calls already wait to be sent to " + name);
         }
         if (refusal != null) {
             call.tryFail(Call.State.WAITING, refusal);
@@ -125,7 +126,7 @@ final class Sender {
         }
         BackendException end = closed;
         if (end != null) {
-            // Nobody looks at the queue or at deadlines any more.
+            // The queue and the deadlines are not checked any more.
             fail(call, end);
         }
     }
@@ -137,10 +138,10 @@ final class Sender {
      */
     List<LimitOutcome> await(Call call) {
         boolean interrupted = false;
-        while (!call.isTold()) {
+        while (!call.isDelivered()) {
             long leftMicros = call.dueMicros - time.nowMicros();
             if (leftMicros > 0 || !expire(call)) {
-                // When its time is over and it can't be ended, its answer is being handed over.
+                // If its time is over and it can't be ended, its answer is being handed over.
                 LockSupport.parkNanos(this, leftMicros > 0 ? leftMicros * 1_000 : 100_000);
                 interrupted |= Thread.interrupted();
             }
@@ -151,12 +152,12 @@ final class Sender {
         return call.outcomes();
     }
 
-    /** Fails all that wait to be sent. */
+    /** Fails all calls that wait to be sent. */
     void failWaiting(BackendException failure) {
         outbox.removeAll(call -> call.tryFail(Call.State.WAITING, failure));
     }
 
-    /** Fails all futures: nobody will end them any more. */
+    /** Fails all futures, which nothing else would end. */
     void close(BackendException failure) {
         closed = failure;
         failWaiting(failure);
@@ -168,7 +169,7 @@ final class Sender {
         call.tryFail(Call.State.SENT, failure);
     }
 
-    /** A call that was sent has its reply, or never will. Returns what is to be done for who waits for it. */
+    /** A call that was sent has its reply, or will not get one. Returns what to do for its caller. */
     private Runnable ended(Call call, Object replyOrFailure) {
         call.noteReply();
         boolean waitedFor = call.tryEnd(Call.State.SENT);
@@ -176,22 +177,22 @@ final class Sender {
             outbox.noteEnd();
         }
         long tookMicros = time.nowMicros() - call.sinceMicros();
-        // Who ends it at its deadline may be late too, when this JVM stands still.
+        // The thread that ends it at its deadline may be late too, if this JVM is stalled.
         long lateMicros = tookMicros - call.longestMicros;
         Throwable failure = replyOrFailure instanceof Throwable thrown ? thrown : null;
-        Object said = failure == null ? replyOrFailure : RedisFailure.of(failure);
+        Object outcome = failure == null ? replyOrFailure : RedisFailure.of(failure);
         if (failure == null || RedisFailure.isAnswer(failure)) {
             answered(tookMicros, waitedFor && lateMicros <= 0);
-            if (said instanceof BackendException error) {
+            if (outcome instanceof BackendException error) {
                 breaker.noteError(error);
             }
         } else if (waitedFor && lateMicros > STALL_MICROS) {
-            said = RedisFailure.overloaded("this JVM stood still");
+            outcome = RedisFailure.overloaded("this JVM was stalled");
         } else if (waitedFor && call.isFirstSilence()) {
             failWaitingIf(breaker.noteSilence());
         }
-        Object answer = said;
-        return waitedFor ? () -> call.tell(answer) : () -> call.tellLate(answer);
+        Object answer = outcome;
+        return waitedFor ? () -> call.deliver(answer) : () -> call.deliverLate(answer);
     }
 
     private void answered(long tookMicros, boolean inTime) {
@@ -200,7 +201,7 @@ final class Sender {
         if (!inTime) {
             return;
         }
-        // Who waits longer than others may be answered by a master that is too slow for those.
+        // A call with a longer deadline may get its answer from a master that is too slow for others.
         if (tookMicros > deadlineMicros) {
             breaker.noteSlowAnswer();
         } else {
@@ -213,8 +214,8 @@ final class Sender {
     }
 
     /**
-     * Ends a call whose deadline has passed. What was sent is on its way all the same; what was not, never is. Returns false
-     * when it has ended already.
+     * Ends a call after its deadline. If it was sent, it may still run; if not, it never does. Returns false if it has
+     * ended already.
      */
     private boolean expire(Call call) {
         boolean unsent = call.tryEnd(Call.State.WAITING);
@@ -228,23 +229,23 @@ final class Sender {
         }
         boolean stalled = time.nowMicros() - call.dueMicros > STALL_MICROS;
         Kind kind = stalled ? Kind.OVERLOADED : missed(call, unsent);
-        call.tell(RedisFailure.late(kind, call.longest.toMillis()));
+        call.deliver(RedisFailure.late(kind, call.longest.toMillis()));
         outbox.send();
         return true;
     }
 
     /**
-     * The call got no answer in time: because the master gives none, or because this JVM asks too much of it. It is the
-     * latter when answers still come in the second half of the wait, and either somebody got his in time or there is reason
-     * to hope that fewer calls in flight would be answered sooner.
+     * The call got no answer in time: because of an outage, or because of an overload. It is an overload if answers
+     * still came in the second half of the wait, and either another call got its answer in time or fewer calls in
+     * flight could be answered sooner.
      */
     private Kind missed(Call call, boolean unsent) {
         long waitedMicros = time.nowMicros() - call.sinceMicros();
         long halfway = call.sinceMicros() + waitedMicros / 2;
         boolean others = lastInTimeMicros >= halfway || (!window.isSmallest() && lastAnswerMicros >= halfway);
-        // Who waits for a shorter time than others can't say that it is late; the master still has time to answer.
+        // A call with a shorter deadline than others does not show that the master is late.
         long leftMicros = deadlineMicros - waitedMicros;
-        if (leftMicros <= HARDLY_MICROS) {
+        if (leftMicros <= SEND_TOLERANCE_MICROS) {
             late(call, !others && !unsent);
         } else if (!unsent) {
             timer.after(leftMicros, () -> {
@@ -256,12 +257,12 @@ final class Sender {
         return others ? Kind.OVERLOADED : Kind.LATE;
     }
 
-    /** Only what was sent and is lost says something of the master, once for each command. */
+    /** Only calls that were sent and are lost count against the master, once for each command. */
     private void late(Call call, boolean isSilence) {
         window.late(time.nowMicros());
         if (isSilence && call.isFirstSilence()) {
             lateness.apply(deadlineMicros).thenAccept(lateMicros -> {
-                // What had arrived has been read by now. Where that took long, it was not the master that was slow.
+                // All arrived answers have been read by now. If that took long, the master was not slow.
                 if (!call.isReplied() && lateMicros <= STALL_MICROS) {
                     failWaitingIf(breaker.noteSilence());
                 }
@@ -269,7 +270,7 @@ final class Sender {
         }
     }
 
-    /** The master gave no answer to a test; probes find out whether it is away. */
+    /** The master gave no answer to a test; probes find out whether it is unreachable. */
     void suspect() {
         failWaitingIf(breaker.suspect());
     }
@@ -281,7 +282,7 @@ final class Sender {
         }
     }
 
-    /** What came of a probe: no failure, or one that may be an answer of Redis all the same. */
+    /** The result of a probe: no failure, or one that may still be an answer of Redis. */
     void probed(@Nullable BackendException failure, boolean isAnswer, long tookMicros) {
         if (isAnswer && tookMicros > deadlineMicros) {
             breaker.noteSlowProbe(tookMicros);

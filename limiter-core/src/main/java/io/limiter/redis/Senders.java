@@ -22,13 +22,13 @@ import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 
 /**
- * The senders to the masters behind a client: each is tested when it appears and when it is back, probed while it does not
- * answer, and forgotten when its master is none any more. Thread-safe.
+ * The senders to the masters behind a client: each is tested when it appears and when it has recovered, probed while it
+ * does not answer, and removed when it is no longer a master. Thread-safe.
  */
 final class Senders {
     private static final Logger LOG = DiagnosticLog.of(Senders.class);
     private static final long PROBE_PAUSE_MICROS = 100_000;
-    /** Longer than callers wait: what answers by then is slow, and not away. */
+    /** Longer than callers wait: a master that answers by then is slow, not unreachable. */
     private static final long PROBE_PATIENCE_MICROS = 250_000;
 
     private static final long LONGEST_PROBE_MICROS = 2_000_000;
@@ -55,8 +55,8 @@ final class Senders {
      * The senders of a client.
      *
      * @param decisionTime where scripts read the time; null for the server's
-     * @param deadline within which a master that is well answers
-     * @param timer runs what does not wait
+     * @param deadline within which a healthy master answers
+     * @param timer runs tasks that do not block
      * @param watch runs tests, which wait for Redis, and writes to the log, which may be slow: not on the callers' clock
      */
     Senders(
@@ -87,7 +87,7 @@ final class Senders {
         return watched.sender;
     }
 
-    /** How each master is, with what the tests found, as it stands now. */
+    /** The current state of each master, with the findings of its tests. */
     BackendHealth health() {
         Map<String, BackendHealth.State> states = new TreeMap<>();
         List<String> all = new ArrayList<>();
@@ -95,7 +95,7 @@ final class Senders {
             Breaker breaker = watched.sender.breaker;
             BackendException reason = breaker.whyNotDeciding();
             all.addAll(watched.log.findings());
-            // An earlier master of that name may not have been forgotten yet: the worse of the two is told.
+            // An earlier master of that name may not have been removed yet: the worse of the two is reported.
             states.merge(
                     Masters.name(watched.master), breaker.health(), BinaryOperator.maxBy(Comparator.naturalOrder()));
             if (reason != null && (!breaker.isClosed() || watched.log.findings().isEmpty())) {
@@ -117,13 +117,13 @@ final class Senders {
         if (byMaster.values().stream().allMatch(watched -> watched.silence != null)) {
             throw Objects.requireNonNull(byMaster.values().iterator().next().silence);
         }
-        // Others answer, so those that need them get an answer; who needs these is not kept waiting.
+        // Other masters answer the calls that need them; calls to these do not wait.
         byMaster.values().stream()
                 .filter(watched -> watched.silence != null)
                 .forEach(watched -> watched.sender.suspect());
     }
 
-    /** What was found may be so no more, and who was master, neither. To be called on the watch once in a while. */
+    /** Checks findings and masters again, which may have changed. Called periodically on the watch thread. */
     void lookAgain() {
         Collection<Object> all = masters.all();
         boolean secretsAreDue = secretLooks.tryPass();
@@ -140,7 +140,7 @@ final class Senders {
         }
     }
 
-    /** Lets the calls in flight finish, for no longer than a deadline. */
+    /** Waits for the calls in flight, for at most a deadline. */
     void close() {
         closed = true;
         long endMicros = monotonic.nowMicros() + deadline.toNanos() / 1_000;
@@ -155,14 +155,14 @@ final class Senders {
         byMaster.values().forEach(watched -> watched.sender.close(RedisFailure.closed()));
     }
 
-    /** A master, and what is done about it. */
+    /** A master and its tests and probes. */
     private final class Watched {
         private final Object master;
         private final Sender sender;
         private final MasterLog log;
-        /** Errors that come and go must not keep Redis busy with tests. Who does not pass is tested at the next look. */
+        /** Intermittent errors must not keep Redis busy with tests. Further tests wait for the next periodic check. */
         private final Throttle tests = new Throttle(monotonic, TEST_PAUSE_MICROS);
-        /** Why its last test had no answer. */
+        /** The reason why its last test had no answer. */
         private volatile @Nullable BackendException silence;
 
         Watched(Object master) {
@@ -184,10 +184,10 @@ final class Senders {
         private void on(Breaker.Event event) {
             switch (event) {
                 case PROBE -> timer.after(0, this::probe);
-                case AWAY -> watch.execute(() -> log.setAway(true));
+                case AWAY -> watch.execute(() -> log.setUnreachable(true));
                 case BACK ->
                     watch.execute(() -> {
-                        if (log.setAway(false)) {
+                        if (log.setUnreachable(false)) {
                             test();
                         }
                     });
@@ -222,7 +222,7 @@ final class Senders {
             watch.execute(log::end);
         }
 
-        /** Asks a master that does not answer, one probe at a time, until it does or is no master any more. */
+        /** Probes a master that does not answer, one probe at a time, until it does or is no longer a master. */
         private void probe() {
             if (closed) {
                 return;
@@ -243,13 +243,14 @@ final class Senders {
                     timer.after(PROBE_PAUSE_MICROS, this::probe);
                 });
             } catch (RuntimeException e) {
-                // Whatever it is (a client that somebody shut down, say): without a next probe it would stay open.
+                // Whatever the reason (for example a client that was shut down): without a next probe it would stay
+                // open.
                 LOG.debug("a probe could not be sent to {}", Masters.name(master), e);
                 timer.after(PROBE_PAUSE_MICROS, this::probe);
             }
         }
 
-        /** As long as anybody would wait: whom it answers in time, it is not away for. */
+        /** The longest deadline of its callers: if it answers in that time, it is not unreachable. */
         private Duration patience() {
             long longest = Math.max(sender.longestMicros, deadline.toNanos() / 1_000);
             return Duration.of(

@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One decision over charges that lie in several slots of a cluster, which no script can see together: all are looked at
- * at once, then taken in order, and given back on a late denial. Never over-admits; a denial that would not have been
- * needed is possible for a moment. A denial that is known stands, also when another node does not answer.
+ * One decision over charges in several slots of a cluster, which no script can access together: all are checked at the
+ * same time, then taken in order, and given back on a late denial. Never over-admits; a call may briefly be denied
+ * unnecessarily. A known denial is valid even if another node does not answer.
  */
 record SlotsDecision(
         Connection connection,
@@ -27,12 +27,12 @@ record SlotsDecision(
         long dueMicros) {
     private static final TimeSource TIME = TimeSource.system();
 
-    /** One that has as long as this from now. */
+    /** A call with this deadline from now. */
     SlotsDecision(Connection connection, RedisKeys keys, DenialCache denials, List<Charge> charges, Duration longest) {
         this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
     }
 
-    /** Whether two are for one key, with different members: a script sees no state twice, so they are as in two slots. */
+    /** Whether two have one key with different members: a script uses no state twice, so they are treated like two slots. */
     static boolean haveOneKeyTwice(List<Charge> charges) {
         for (int i = 1; i < charges.size(); i++) {
             Charge charge = charges.get(i);
@@ -63,7 +63,7 @@ record SlotsDecision(
         if (i == charges.size()) {
             return CompletableFuture.completedFuture(decision(taken));
         }
-        // Also what is granted when nobody waits any more must not be lost.
+        // Permits that are granted after the caller stopped waiting must not be lost either.
         return connection
                 .send(call(charges.get(i), Call.TAKE).ifLate(late -> giveBackIfTaken(taken.size(), late, seen)))
                 .handle((outcomes, failure) -> {
@@ -110,7 +110,7 @@ record SlotsDecision(
                 stampMicros);
     }
 
-    /** What came of several calls: the outcomes of those that were answered, and why another was not. */
+    /** The results of several calls: the outcomes of those that were answered, and why another was not. */
     private record Answers(
             List<LimitOutcome> outcomes, @Nullable Throwable failure) {
         boolean isDenied() {
@@ -124,7 +124,7 @@ record SlotsDecision(
                 : CompletableFuture.completedFuture(decision(answers.outcomes));
     }
 
-    /** Asks for each charge from the i-th on in a call of its own, all at once. Never fails. */
+    /** Sends a call for each charge from the i-th on, all at once. Never fails. */
     private CompletableFuture<Answers> askEach(int from, String mode) {
         return all(charges.subList(from, charges.size()).stream().map(charge -> connection.send(call(charge, mode))));
     }
@@ -137,7 +137,7 @@ record SlotsDecision(
 
     /**
      * Waits for itself, as long as anybody does. What an earlier call with the same request id took, which was seen before, is not
-     * this call's to give back: its refund has the stamp 0.
+     * this call's to give back: its refund has the timestamp 0.
      */
     private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken, List<LimitOutcome> seen) {
         List<LimitOutcome> own = IntStream.range(0, taken.size())

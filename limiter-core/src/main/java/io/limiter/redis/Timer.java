@@ -1,6 +1,6 @@
 package io.limiter.redis;
 
-/** Runs tasks after some time, on a thread that never waits; none any more when it is closed. Thread-safe. */
+/** Runs tasks after some time, on a thread that never blocks; no tasks after it is closed. Thread-safe. */
 @FunctionalInterface
 interface Timer {
     void after(long micros, Runnable task);

@@ -15,23 +15,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Calls before the first caller's, through everything that theirs go through: some threads block, some calls share a command, a
- * key, or have a future. A JVM that has loaded and compiled none of it needs several times the default deadline for a call.
- * Nothing is written to Redis: a call asks for no permit, or only looks, at keys that are nobody's.
+ * Calls before those of the first caller, on all of their paths: some threads block, some calls share a command or a
+ * key, or have a future. A JVM that has not loaded and compiled this code yet needs several times the default deadline
+ * for a call. Nothing is written to Redis: a call takes no permits, or only peeks, at unused keys.
  */
 final class WarmUp {
     static final int CALLS = 10_000;
     static final Duration LONGEST = Duration.ofSeconds(1);
     /** Enough for full commands. */
     private static final int THREADS = 16;
-    /** These load the classes, which takes longer the more threads wait for it. */
+    /** These load the classes, which takes longer with more threads. */
     private static final int CALLS_ALONE = 20;
 
     private static final int CALLS_OF_A_KEY = 2;
     private static final int BETWEEN_STAGES = 8;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** A long period: what took a permit by mistake would leave a key behind. */
+    /** A long period: a permit taken by mistake would leave a key behind. */
     private static final Policy POLICY = Policy.of("limiter-warm-up", Limit.fixedWindow(1, Duration.ofHours(1)));
 
     private static final AtomicBoolean IS_WARM = new AtomicBoolean();
@@ -53,7 +53,7 @@ final class WarmUp {
         }
     }
 
-    /** Makes {@value #CALLS} calls, or as many as there is time for. */
+    /** Makes {@value #CALLS} calls, or fewer if the time is over. */
     static void run(Backend backend, Duration longest) throws InterruptedException {
         WarmUp warmUp = new WarmUp(backend, longest.compareTo(LONGEST) < 0 ? longest : LONGEST);
         warmUp.run(1, CALLS_ALONE);
@@ -64,7 +64,7 @@ final class WarmUp {
         List<Thread> all = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             Thread thread = new Thread(() -> call(upTo), "limiter-redis-warm-up");
-            // One that waits for an answer when the time is over ends by itself.
+            // A call that still waits when the time is over ends by itself.
             thread.setDaemon(true);
             thread.start();
             all.add(thread);
@@ -91,7 +91,7 @@ final class WarmUp {
                     backend.decideNow(charges, mode);
                 }
             } catch (RuntimeException failed) {
-                // Late, or Redis went down: what matters is what callers meet. Not in a loop that takes a core.
+                // Late, or Redis went down: only real calls matter. No loop that occupies a core.
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }

@@ -1,11 +1,11 @@
 package io.limiter.redis;
 
 /**
- * How many calls to a master may be in flight: as many as get their answer in good time, found by trying. One more for each
- * round of answers that did not queue, half as many when they did or were late (the rule of TCP's congestion avoidance, RFC
- * 5681, on latency above that of the way itself, as in TCP Vegas). So when calls are slow, because they are big or the
- * network is narrow, they wait here, where who waits too long can leave, and not at Redis. A network that is far away is no
- * reason to send less. Thread-safe.
+ * How many calls to a master may be in flight: as many as get their answer in time, found by trying. One more for each
+ * round of answers that did not queue, half as many when they did or were late (the rule of TCP's congestion avoidance,
+ * RFC 5681, on latency above that of the network, as in TCP Vegas). So when calls are slow, because they are big or the
+ * network is narrow, they wait here, where they can time out, and not at Redis. A long network distance does not reduce
+ * the window. Thread-safe.
  */
 final class Window {
     /** At some 20 us a script Redis serves these in 5 ms; at a round trip of 1 ms they are 250 000 calls a second. */
@@ -13,11 +13,11 @@ final class Window {
 
     static final int LEAST = 2;
     private static final int FIRST = 64;
-    /** How long the quickest answer is remembered as the time of the way: once or twice this. */
+    /** How long the quickest answer is remembered as the network latency: once or twice this. */
     private static final long REMEMBERED_MICROS = 10_000_000;
 
     private final long deadlineMicros;
-    /** What a call may wait for the next flight while one is on its way that takes longer than Redis works. */
+    /** How long a call may wait for the next flight while one is in flight for longer than Redis works. */
     private static final long BETWEEN_FLIGHTS_MICROS = 250;
 
     private static final int LEAST_FLIGHTS = 2;
@@ -32,7 +32,7 @@ final class Window {
     /**
      * A window.
      *
-     * @param deadlineMicros within which a master that is well answers
+     * @param deadlineMicros within which a healthy master answers
      */
     Window(long deadlineMicros) {
         this.deadlineMicros = deadlineMicros;
@@ -42,7 +42,7 @@ final class Window {
         return (int) size;
     }
 
-    /** In how many flights at a time: one lands while another is on its way, and more where the way is long. */
+    /** The number of concurrent flights: one arrives while another is on its way, and more on a slow network. */
     int flights() {
         return flights;
     }
@@ -52,7 +52,7 @@ final class Window {
         size = FIRST;
     }
 
-    /** Whether it can't get smaller: then a late answer is not for too many calls in flight. */
+    /** Whether it can't get smaller: then a late answer is not caused by too many calls in flight. */
     boolean isSmallest() {
         return size <= LEAST;
     }
@@ -61,7 +61,7 @@ final class Window {
      * An answer came.
      *
      * @param tookMicros since it was sent
-     * @param full whether more wanted to be in flight
+     * @param full whether more calls were ready to be in flight
      */
     synchronized void answered(long nowMicros, long tookMicros, boolean full) {
         if (nowMicros >= nextForgetMicros) {

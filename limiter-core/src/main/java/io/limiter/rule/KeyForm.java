@@ -11,10 +11,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the keys look that a rule or an annotation makes, for people who look for a client's quota: {@code <address>},
- * {@code <address>:user=<text>}. It is given by what makes the keys, and never guessed from how that is written. Immutable.
+ * The form of the keys that a rule or an annotation makes, for operators that look for a client's quota: {@code
+ * <address>}, {@code <address>:user=<text>}. Provided by the code that makes the keys, never guessed. Immutable.
  *
- * @param parts each part as people read it; none for any key
+ * @param parts each part in readable form; empty for any key
  */
 public record KeyForm(List<String> parts) {
     private static final String ADDRESS = "<address>";
@@ -30,12 +30,12 @@ public record KeyForm(List<String> parts) {
         parts = List.copyOf(parts);
     }
 
-    /** The form of keys that nobody knows before they are made: a bean or a parameter may give a whole key. */
+    /** The form of keys that are unknown in advance: a bean or a parameter may make a whole key. */
     public static KeyForm any() {
         return ANY;
     }
 
-    /** The form of the one key for all callers. */
+    /** The form of the key that all callers share. */
     public static KeyForm global() {
         return GLOBAL;
     }
@@ -45,12 +45,12 @@ public record KeyForm(List<String> parts) {
         return new Builder();
     }
 
-    /** Whether a key can be any, so that {@link #fits} says nothing. */
+    /** Whether any key is possible, so that {@link #fits} is always true. */
     public boolean isAny() {
         return parts.isEmpty();
     }
 
-    /** Whether the key can be one of this form. A part of a kind can be missing, and the client's address stand in for it. */
+    /** Whether the key can be one of this form. A part with a kind can be missing and replaced by the client's address. */
     public boolean fits(PartitionKey key) {
         boolean isGlobal = key.equals(PartitionKey.global());
         if (isAny() || isGlobal || this.equals(GLOBAL)) {
@@ -71,10 +71,10 @@ public record KeyForm(List<String> parts) {
     }
 
     /**
-     * The key that a text means in which secrets are in clear, each as it is sent: {@code 192.0.2.1:header.x-api-key=aB/3}. The
-     * other parts are encoded as in keys. A secret that is written as a hash ({@code ~} and 32 digits) is taken as that.
+     * Parses a key that has its secrets in clear, as they are sent: {@code 192.0.2.1:header.x-api-key=aB/3}. The
+     * other parts are encoded as in keys. A secret that is written as a hash ({@code ~} and 32 digits) is kept as it is.
      *
-     * @return null if the form has no secret, or the text has not this form
+     * @return null if the form has no secret, or the text does not have this form
      */
     public @Nullable PartitionKey read(String text, KeyHash hash) {
         String pattern = parts.stream()
@@ -96,7 +96,7 @@ public record KeyForm(List<String> parts) {
         return HASHED.matcher(secret).matches() ? secret : part.substring(part.indexOf('=') + 1);
     }
 
-    /** As people write such a key; {@code <any key>} for {@link #any()}. */
+    /** The form as text; {@code <any key>} for {@link #any()}. */
     @Override
     public String toString() {
         return isAny() ? "<any key>" : String.join(":", parts);
@@ -115,20 +115,20 @@ public record KeyForm(List<String> parts) {
         }
 
         /**
-         * Adds a part of a kind, such as {@code user}: {@link PartitionKey.Builder#add(String, String)}, or what stands in
-         * for it where it is missing.
+         * Adds a part of a kind, such as {@code user}: {@link PartitionKey.Builder#add(String, String)}, or its
+         * replacement if it is missing.
          */
         public Builder text(String kind) {
             return add(kind, TEXT);
         }
 
-        /** The same for a kind whose texts are secrets: {@link PartitionKey.Builder#addSecret}. */
+        /** The same for a kind with secret texts: {@link PartitionKey.Builder#addSecret}. */
         public Builder secret(String kind) {
             return add(kind, SECRET);
         }
 
         private Builder add(String kind, String what) {
-            // As the key writes the kind, which may hold what has to be encoded.
+            // Encoded as in the key.
             String part = PartitionKey.builder().add(kind, "x").build().canonical();
             parts.add(part.substring(0, part.indexOf('=') + 1) + what);
             return this;

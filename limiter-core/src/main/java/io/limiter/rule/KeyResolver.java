@@ -3,15 +3,15 @@ package io.limiter.rule;
 import io.limiter.PartitionKey;
 
 /**
- * Whose quota a subject uses. Thread-safe.
+ * Finds the key of a subject, which selects the quota. Thread-safe.
  *
  * @param <T> the subject, such as an HTTP request
  */
 @FunctionalInterface
 public interface KeyResolver<T> {
     /**
-     * The key of a subject. There always is one: where a part is missing (no user, no API key) something else stands in
-     * ({@link PartitionKey.Builder#addStandIn}), so that leaving a part out never switches a rule off.
+     * The key of a subject. There always is one: a missing part (no user, no API key) is replaced ({@link
+     * PartitionKey.Builder#addStandIn}), so that a client can't escape a rule by leaving a part out.
      */
     PartitionKey resolve(T subject);
 }

@@ -5,16 +5,15 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Gives the objects whose classes a configuration names. Thread-safe. */
+/** Provides the objects of classes named in a configuration. Thread-safe. */
 public final class NamedClasses {
     private final ClassLoader loader;
     private final Function<? super Class<?>, ?> instances;
 
     /**
-     * Of classes that a loader finds.
+     * For classes that a loader finds.
      *
-     * @param instances gives the object of a class that the application has already, such as a bean; null for a class of which
-     *     one is to be made
+     * @param instances returns an existing object of a class, such as a bean; null if a new one is to be made
      */
     public NamedClasses(ClassLoader loader, Function<? super Class<?>, ? extends @Nullable Object> instances) {
         this.loader = Objects.requireNonNull(loader, "loader");
@@ -22,10 +21,10 @@ public final class NamedClasses {
     }
 
     /**
-     * The object of a class: the one that the application has, or a new one.
+     * The object of a class: the application's own, or a new one.
      *
      * @param property names the class, for the message
-     * @throws IllegalArgumentException if there is no such class, it is no such type, or none can be made
+     * @throws IllegalArgumentException if there is no such class, it has another type, or no object can be made
      */
     public <T> T get(String property, String name, Class<T> type) {
         try {

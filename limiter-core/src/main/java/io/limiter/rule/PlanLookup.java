@@ -19,18 +19,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Remembers the plans of callers, and looks them up on threads of its own: a few at once, so many in a minute. What is remembered
- * serves while it is looked up again. Thread-safe. Its threads end when there is nothing to look up.
+ * Caches the plans of callers, and looks them up on threads of its own: a few at once, a limited number in a minute. A
+ * cached plan is used while it is looked up again. Thread-safe. Its threads end when there is nothing to look up.
  */
 public final class PlanLookup {
-    /** A longer text is no caller, so that no client fills the memory with a few of them. */
+    /** A longer text is not looked up, so that clients can't fill the memory. */
     public static final int LONGEST_CALLER = 256;
 
     private static final Logger LOG = DiagnosticLog.of(PlanLookup.class);
     private static final long MINUTE_MICROS = 60_000_000;
     private static final long RETRY_MICROS = 5_000_000;
     private static final long LONGEST_LOOKUP_SECONDS = 10;
-    /** So many expiries a plan is in force while lookups fail. */
+    /** The number of expiries after which a plan is dropped while lookups fail. */
     private static final int STALE_EXPIRIES = 10;
 
     private static final int THREADS = 4;
@@ -45,17 +45,17 @@ public final class PlanLookup {
     private final Executor executor;
     private final Throttle log;
 
-    /** Those with a plan; a spray of callers without one must not displace them. Guarded by this, as all below. */
+    /** Callers with a plan; a flood of callers without one must not displace them. Guarded by this, as all below. */
     private final Map<String, Entry> withPlan;
 
     private final Map<String, Entry> others;
     private long minuteEndMicros = Long.MIN_VALUE;
-    /** Of callers without a plan that is known, and of those with one. */
+    /** The throttles of lookups for callers without a known plan, and with one. */
     private final int[] lookupsOfMinute = new int[2];
 
     private long failures;
 
-    /** What is known of a caller. Guarded by the lookup. */
+    /** The state of a caller. Guarded by the lookup. */
     private static final class Entry {
         @Nullable
         String plan;
@@ -76,7 +76,7 @@ public final class PlanLookup {
     /**
      * A lookup of plans.
      *
-     * @param rule how log lines call it
+     * @param rule its name in log lines
      * @param wait the longest that a caller waits
      * @param expiry after which time a plan is looked up again
      * @param maxEntries how many callers with a plan are remembered, and as many without
@@ -119,7 +119,7 @@ public final class PlanLookup {
         return threads;
     }
 
-    /** Forgets who was not seen for the longest time. */
+    /** Forgets the caller that was not seen for the longest time. */
     private static Map<String, Entry> bounded(int maxEntries) {
         return new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;
@@ -131,7 +131,7 @@ public final class PlanLookup {
         };
     }
 
-    /** The plan of a caller; null where it has none, or it is not known in time. Never throws. */
+    /** The plan of a caller; null if it has none, or the plan is not known in time. Never throws. */
     public @Nullable String plan(String caller) {
         if (caller.length() > LONGEST_CALLER) {
             return null;
@@ -175,7 +175,7 @@ public final class PlanLookup {
             minuteEndMicros = now + MINUTE_MICROS;
             Arrays.fill(lookupsOfMinute, 0);
         }
-        // Counted apart: a spray of unknown callers must not keep those with a plan from renewing it.
+        // Counted separately: a flood of unknown callers must not keep known ones from renewing their plan.
         int group = withPlan.containsKey(caller) ? 1 : 0;
         if (lookupsOfMinute[group] >= maxPerMinute) {
             warn(maxPerMinute + " lookups were made in this minute", null);
@@ -189,7 +189,7 @@ public final class PlanLookup {
             lookupsOfMinute[group]++;
         } catch (RejectedExecutionException full) {
             entry.pending = null;
-            warn(QUEUE + " lookups wait already", null);
+            warn(QUEUE + " lookups already wait", null);
         }
     }
 
@@ -225,8 +225,8 @@ public final class PlanLookup {
         failures++;
         if (log.tryPass()) {
             LOG.warn(
-                    "RL-315 rule '{}': the plan of a caller was not found because {}; it has the default plan, or the"
-                            + " last one that was found. Such failures so far: {}. Logged once a minute",
+                    "RL-315 rule '{}': the plan of a caller was not found because {}; the caller gets the"
+                            + " default plan, or the last one found. Such failures so far: {}. Logged once a minute",
                     rule,
                     reason,
                     failures);

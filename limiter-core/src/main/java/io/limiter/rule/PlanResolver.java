@@ -5,8 +5,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the plan of a caller, in a database for instance. Thread-safe. What it finds is remembered for a while, and it is never asked
- * on the thread of a request.
+ * Finds the plan of a caller, for example in a database. Thread-safe. Its results are cached for a while, and it is
+ * never called on the thread of a request.
  *
  * <pre>{@code
  * PlanResolver plans = apiKey -> jdbc.queryForObject("select plan from customer where api_key = ?", String.class, apiKey);
@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface PlanResolver {
     /**
-     * The plan of a caller. It may block. With null, a plan that is not configured or an exception the caller has the default plan.
+     * The plan of a caller. It may block. If it returns null or a plan that is not configured, or throws an exception,
+     * the caller has the default plan.
      *
      * @param caller the user, API key or other text that is the first part of the key; the client's address where there is no
      *     other part. At most {@value PlanLookup#LONGEST_CALLER} characters, chosen by the client
@@ -23,7 +24,7 @@ public interface PlanResolver {
     @Nullable
     String plan(String caller) throws Exception;
 
-    /** The same for a resolver that needs no thread while it waits; unless overridden, what {@link #plan} returns. */
+    /** The same for a resolver that does not block a thread; by default the result of {@link #plan}. */
     default CompletionStage<@Nullable String> planAsync(String caller) throws Exception {
         return CompletableFuture.completedFuture(plan(caller));
     }

@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a subject into a charge, or says that it is not for it. Thread-safe.
+ * Turns a subject into a charge, or returns null if the rule does not apply to it. Thread-safe.
  *
  * <pre>{@code
  * Rule.of(call -> PartitionKey.of(call.customer()), call -> plans.of(call.customer())).when(Call::isExport)
@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
  */
 @FunctionalInterface
 public interface Rule<T> {
-    /** What the subject costs, or null when the rule is not for it. */
+    /** The charge of the subject, or null if the rule does not apply to it. */
     @Nullable
     Charge charge(T subject);
 
     /**
      * A rule for every subject: one permit of a policy for the key of each.
      *
-     * @throws IllegalArgumentException if the policy counts members; such a rule makes its charges itself
+     * @throws IllegalArgumentException if the policy counts members; such a rule must make its charges itself
      */
     static <T> Rule<T> of(KeyResolver<? super T> key, Policy policy) {
         if (policy.takesMembers()) {
@@ -35,9 +35,9 @@ public interface Rule<T> {
     }
 
     /**
-     * The same, with the policy chosen for each call, by the plan of a customer for instance.
+     * The same, with the policy chosen for each call, for example by the plan of a customer.
      *
-     * @param policy never gives null; policies of different limits have different names
+     * @param policy never returns null; policies of different limits have different names
      */
     static <T> Rule<T> of(KeyResolver<? super T> key, Function<? super T, Policy> policy) {
         return subject -> new Charge(policy.apply(subject), key.resolve(subject), 1);

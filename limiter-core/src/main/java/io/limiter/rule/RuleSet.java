@@ -7,7 +7,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * All rules for one kind of subject. Immutable: a new configuration is a new set, swapped in whole.
+ * All rules for one kind of subject. Immutable: a new configuration makes a new set.
  *
  * @param <T> the subject, such as an HTTP request
  */
@@ -23,10 +23,10 @@ public final class RuleSet<T> {
     }
 
     /**
-     * The same, where of many rules few can be for a subject.
+     * The same, where only a few of many rules can match a subject.
      *
-     * @param candidates the indexes of the rules to ask about a subject, each once and rising. It must not leave out a rule
-     *     that is for the subject: that one would not be charged
+     * @param candidates the indexes of the rules that may match a subject, each once and ascending. A matching rule
+     *     that is missing here would not be charged
      */
     public RuleSet(List<? extends Rule<? super T>> rules, Function<? super T, int[]> candidates) {
         this.rules = List.copyOf(rules);
@@ -39,8 +39,8 @@ public final class RuleSet<T> {
     }
 
     /**
-     * What a subject costs: the charge of each rule that is for it, in their order. Where two rules charge one policy
-     * for one key and member, the larger charge stands alone, so that a subject is counted once. Empty when no rule is for it.
+     * The charges of a subject: one for each rule that matches, in their order. If two rules charge one policy for one
+     * key and member, only the larger charge counts, so that a subject is counted once. Empty if no rule matches.
      */
     public List<Charge> charges(T subject) {
         List<Charge> charges = List.of();
@@ -64,7 +64,7 @@ public final class RuleSet<T> {
         return charges;
     }
 
-    /** Where a charge to the same stands; -1 when there is none. */
+    /** The index of a charge to the same quota; -1 if there is none. */
     private static int indexOf(Charge charge, List<Charge> charges) {
         for (int i = 0; i < charges.size(); i++) {
             if (charges.get(i).isToSame(charge)) {

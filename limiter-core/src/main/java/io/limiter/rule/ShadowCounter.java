@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 
-/** Counts for rules and annotations that deny nothing, without waiting, and reports what they would deny. Thread-safe. */
+/** Counts for shadow rules and annotations, without waiting, and reports what they would deny. Thread-safe. */
 public final class ShadowCounter {
     private static final Logger LOG = DiagnosticLog.of(ShadowCounter.class);
     private static final long REPORT_EVERY_MICROS = 60_000_000;
@@ -24,20 +24,20 @@ public final class ShadowCounter {
     private final RateLimiter limiter;
     private final Map<String, Tally> tallies = new ConcurrentHashMap<>();
 
-    /** How often one thing happened to one policy, and when to report it again. */
+    /** How often an event happened to a policy, and when to report it again. */
     private record Tally(AtomicLong count, Throttle throttle) {
         Tally(String name) {
             this(new AtomicLong(), new Throttle(TimeSource.system(), REPORT_EVERY_MICROS));
         }
     }
 
-    /** Counts on this limiter. */
+    /** A counter on this limiter. */
     public ShadowCounter(RateLimiter limiter) {
         this.limiter = limiter;
     }
 
     /**
-     * Counts each charge by itself; whatever comes of it is no matter of the call.
+     * Counts each charge independently; the outcome does not affect the call.
      *
      * @param scope what is counted, for the log
      * @return a stage for each charge, in their order
@@ -73,7 +73,7 @@ public final class ShadowCounter {
         long count = tally.count.incrementAndGet();
         if (tally.throttle.tryPass()) {
             LOG.warn(
-                    "RL-133 {} {} by the shadow policy '{}', {} so far; told again in a minute at the earliest{}",
+                    "RL-133 {} {} by the shadow policy '{}', {} so far; logged at most once a minute{}",
                     scope,
                     what,
                     policy,

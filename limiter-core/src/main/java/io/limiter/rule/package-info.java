@@ -1,4 +1,4 @@
-/** For whom: turns a subject of any kind, such as an HTTP request or a method call, into charges. */
+/** Turns a subject of any kind, such as an HTTP request or a method call, into charges. */
 @NullMarked
 package io.limiter.rule;
 

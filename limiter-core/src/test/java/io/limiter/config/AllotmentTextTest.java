@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A stock as text: what it says, and what is refused, because it would sell more than was meant. */
+/** A stock as text: what it means, and what is refused, because it would sell more than intended. */
 class AllotmentTextTest {
     private static final String CLOSES = "limiter.policies.sale.closes = 2026-11-27T22:00:00+01:00\n";
     private static final Instant END = Instant.parse("2026-11-27T21:00:00Z");

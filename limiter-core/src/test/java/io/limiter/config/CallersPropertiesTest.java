@@ -83,6 +83,6 @@ class CallersPropertiesTest {
         String message = String.valueOf(assertThrows(
                         IllegalStateException.class, () -> Limiter.start(config).close())
                 .getMessage());
-        assertTrue(message.contains("give the backend on it to Limiter.start(config, backend)"), message);
+        assertTrue(message.contains("pass a backend on it to Limiter.start(config, backend)"), message);
     }
 }

@@ -84,13 +84,13 @@ class ChargingTest {
                 "5/1h distinct, 9/1d | - | - | - | RL-164",
                 "5/1h distinct | global | - | - | nothing to count",
                 "5/1h distinct | path:no | - | - | no variable {no}",
-                "5/1h distinct | user + user | - | - | comes twice",
-                "5/1h distinct | name | - | - | is no key",
-                "5/1h distinct, 100/1d | ip | cost | 2 | RL-165",
-                "5/1h distinct | ip | cost | com.example.MyCost | RL-165",
-                "5/1h distinct | ip | wait | 1s | RL-106",
+                "5/1h distinct | user + user | - | - | occurs twice",
+                "5/1h distinct | name | - | - | is not a key",
+                "5/1h distinct, 100/1d | header:X-User | cost | 2 | RL-165",
+                "5/1h distinct | header:X-User | cost | com.example.MyCost | RL-165",
+                "5/1h distinct | header:X-User | wait | 1s | RL-106",
                 "5/1h distinct | user | position | before-authentication | RL-146",
-                "5/1h distinct | ip | membr | ip | limiter.rules.r.member"
+                "5/1h distinct | header:X-User | membr | ip | limiter.rules.r.member"
             })
     void aMemberThatDoesNotFitFailsStartup(String limits, String member, String more, String value, String message) {
         List<String> all = new ArrayList<>(member == null ? List.of() : List.of("member", member));
@@ -133,16 +133,16 @@ class ChargingTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "count-on | 601 | RL-104 | '601' is no status of HTTP; write statuses",
-                "count-on | 4x | RL-104 | '4x' is no status",
-                "count-on | 401,,403 | RL-104 | '' is no status",
-                "refund-on | not-modified | RL-104 | 'not-modified' is no status",
-                "cost | -1 | RL-104 | no number of permits from 0 to",
-                "cost | 5 apples | RL-104 | no number of permits",
-                "cost | 9999999999999999999 | RL-104 | no number of permits",
+                "count-on | 601 | RL-104 | '601' is not an HTTP status; write statuses",
+                "count-on | 4x | RL-104 | '4x' is not an HTTP status",
+                "count-on | 401,,403 | RL-104 | '' is not an HTTP status",
+                "refund-on | not-modified | RL-104 | 'not-modified' is not an HTTP status",
+                "cost | -1 | RL-104 | not a number of permits from 0 to",
+                "cost | 5 apples | RL-104 | not a number of permits",
+                "cost | 9999999999999999999 | RL-104 | not a number of permits",
                 "cost | header: | RL-105 | add limiter.rules.r.max-cost = 100",
                 "cost | header:X-Size | RL-105 | add limiter.rules.r.max-cost = 100",
-                "cost | my cost | RL-104 | no cost; write a number of permits, header:X-Batch-Size",
+                "cost | my cost | RL-104 | not a cost; write a number of permits, header:X-Batch-Size",
                 "cost | 11 | RL-165 | '10/1h sliding-list name r-1h' of policy 'r' grants at most 10 at once",
                 "max-cost | 5 | RL-106 | only a cost of a header has a cap",
                 "count-one | 401 | RL-101 | did you mean 'limiter.rules.r.count-on'?",
@@ -209,10 +209,10 @@ class ChargingTest {
             value = {
                 "header:X-Plan | default-plan | fre | RL-169 | did you mean 'free'?",
                 "header:X-Plan | key | ip | RL-105 | add limiter.rules.api.default-plan = free",
-                "header:X Plan | default-plan | free | RL-104 | no source of plans; write header:X-Plan, user:plan",
-                "my plans | default-plan | free | RL-104 | no source of plans",
-                "header:X-Plan | limits | 5/1m | RL-106 | has plans, and the limits are theirs",
-                "header:X-Plan | policy | p | RL-106 | has plans, and the limits are theirs",
+                "header:X Plan | default-plan | free | RL-104 | is not a source of plans; write header:X-Plan, user:plan",
+                "my plans | default-plan | free | RL-104 | is not a source of plans",
+                "header:X-Plan | limits | 5/1m | RL-106 | has plans, which have the limits",
+                "header:X-Plan | policy | p | RL-106 | has plans, which have the limits",
             })
     void aPlanThatIsWrong(String plan, String property, String value, String code, String words) {
         String message = assertThrows(

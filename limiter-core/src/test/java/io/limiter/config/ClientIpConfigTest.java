@@ -85,28 +85,28 @@ class ClientIpConfigTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "trusted-proxies = proxy.example | 'proxy.example' is no network; write an address",
+                "trusted-proxies = proxy.example | 'proxy.example' is not a network; write an address",
                 "trusted-proxies = 10.0.0.0/8, | an item is empty; write networks such as 10.0.0.0/8",
-                "trusted-proxies = 0.0.0.0/0 | would trust everybody; write the networks of your proxies, or the word all",
-                "trusted-proxies = ::/0 | would trust everybody",
-                "trusted-proxies = 10.0.0.1/00 | would trust everybody",
-                "trusted-proxies = 0.0.0.0 | is the address of nobody",
-                "trusted-proxies = ::/128 | is the address of nobody",
+                "trusted-proxies = 0.0.0.0/0 | would trust every peer; write the networks of your proxies, or the word all",
+                "trusted-proxies = ::/0 | would trust every peer",
+                "trusted-proxies = 10.0.0.1/00 | would trust every peer",
+                "trusted-proxies = 0.0.0.0 | is not the address of a host",
+                "trusted-proxies = ::/128 | is not the address of a host",
                 "trusted-proxies = ::ffff:10.0.0.0/8 | as IPv4, such as 10.0.0.0/8",
                 "trusted-proxies = 10.0.0.0/33 | the prefix of an IPv4 address is 1 to 32 bits",
-                "trusted-proxies = 010.0.0.0/8 | '010.0.0.0/8' is no network",
-                "trusted-proxies = * | '*' is no network",
+                "trusted-proxies = 010.0.0.0/8 | '010.0.0.0/8' is not a network",
+                "trusted-proxies = * | '*' is not a network",
                 "trusted-proxies = 10.0.0.0/33, x | 1 to 32 bits, written as a number without leading zeros; and 'x' is",
-                "trusted-proxies = all, 10.0.0.0/8 | 'all' is everybody and stands alone",
-                "trusted-hops = 0 | no whole number from 1 to 32",
-                "trusted-hops = 33 | no whole number from 1 to 32",
+                "trusted-proxies = all, 10.0.0.0/8 | 'all' already includes every address",
+                "trusted-hops = 0 | not a whole number from 1 to 32",
+                "trusted-hops = 33 | not a whole number from 1 to 32",
                 "header = X-Forwarded-For | anybody can send this header; add limiter.client-ip.trusted-proxies",
-                "header = X-Forwarded-For, Forwarded | no name of one header; write X-Forwarded-For, Forwarded, or",
+                "header = X-Forwarded-For, Forwarded | not the name of one header; write X-Forwarded-For, Forwarded, or",
                 "header = X-Forwared-For | did you mean 'X-Forwarded-For'?",
                 "header = Forwarde | did you mean 'Forwarded'?",
-                "ipv6-prefix = 129 | no whole number from 32 to 128",
-                "ipv6-prefix = 16 | no whole number from 32 to 128",
-                "ipv6-prefix = /64 | no whole number from 32 to 128"
+                "ipv6-prefix = 129 | not a whole number from 32 to 128",
+                "ipv6-prefix = 16 | not a whole number from 32 to 128",
+                "ipv6-prefix = /64 | not a whole number from 32 to 128"
             })
     void aMistakeIsToldWithItsRemedy(String line, String words) {
         String message = message("limiter.client-ip." + line);
@@ -118,8 +118,9 @@ class ClientIpConfigTest {
     @Test
     void whatContradictsIsAMistake() {
         String both = message("limiter.client-ip.trusted-hops = 1\nlimiter.client-ip.trusted-proxies = 10.0.0.0/8\n");
-        assertTrue(both.contains(
-                "line 1: RL-106 limiter.client-ip.trusted-hops = 1: limiter.client-ip.trusted-proxies says"));
+        assertTrue(
+                both.contains(
+                        "line 1: RL-106 limiter.client-ip.trusted-hops = 1: limiter.client-ip.trusted-proxies already defines"));
         String single = message("limiter.client-ip.trusted-hops = 1\nlimiter.client-ip.header = X-Real-IP\n");
         assertTrue(single.contains(
                 "line 2: RL-106 limiter.client-ip.header = X-Real-IP: such a header holds one address"));
@@ -155,9 +156,16 @@ class ClientIpConfigTest {
     @Test
     void settingsMadeInCodeFitTogetherToo() {
         List<IpNetwork> proxies = List.of(IpNetwork.parse("10.0.0.0/8"));
-        refused("'all' is everybody and stands alone", proxies, false, true, 0, "X-Forwarded-For", 64);
-        refused("'all' is everybody and stands alone", List.of(), true, true, 0, "X-Forwarded-For", 64);
-        refused("says already who is trusted; keep one of the two", proxies, false, false, 1, "X-Forwarded-For", 64);
+        refused("'all' already includes every address", proxies, false, true, 0, "X-Forwarded-For", 64);
+        refused("'all' already includes every address", List.of(), true, true, 0, "X-Forwarded-For", 64);
+        refused(
+                "already defines the trusted proxies; keep one of the two",
+                proxies,
+                false,
+                false,
+                1,
+                "X-Forwarded-For",
+                64);
         assertEquals("X-Forwarded-For", new ClientIpSettings(proxies, false, false, 0, null, 64).header());
         assertEquals("X-Forwarded-For", new ClientIpSettings(List.of(), false, false, 1, null, 64).header());
         refused(
@@ -168,11 +176,11 @@ class ClientIpConfigTest {
                 0,
                 "Forwarded",
                 64);
-        refused("no name of one header", proxies, false, false, 0, "a b", 64);
+        refused("not the name of one header", proxies, false, false, 0, "a b", 64);
         refused("has no hops to count", List.of(), false, false, 1, "X-Real-IP", 64);
-        refused("no whole number from 1 to 32", List.of(), false, false, 33, "Forwarded", 64);
-        refused("no whole number from 1 to 32", List.of(), false, false, -1, "Forwarded", 64);
-        refused("no whole number from 32 to 128", List.of(), false, false, 0, null, 31);
+        refused("not a whole number from 1 to 32", List.of(), false, false, 33, "Forwarded", 64);
+        refused("not a whole number from 1 to 32", List.of(), false, false, -1, "Forwarded", 64);
+        refused("not a whole number from 32 to 128", List.of(), false, false, 0, null, 31);
     }
 
     private static void refused(

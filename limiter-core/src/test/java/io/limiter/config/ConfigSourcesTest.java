@@ -109,7 +109,7 @@ class ConfigSourcesTest {
         String message = String.valueOf(mistake.getMessage());
         assertTrue(message.contains("limiter.properties line 1: RL-104 limiter.instances = x"), message);
         assertTrue(
-                message.contains("environment variable LIMITER_BACKEND: RL-104 limiter.backend = disk: no backend"),
+                message.contains("environment variable LIMITER_BACKEND: RL-104 limiter.backend = disk: not a backend"),
                 message);
     }
 }

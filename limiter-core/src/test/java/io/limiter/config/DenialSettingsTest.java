@@ -4,10 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Pages;
 import java.io.IOException;
 import java.io.StringReader;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,7 +21,7 @@ class DenialSettingsTest {
 
     @Test
     void theExampleOfThePageIsTheDefault() throws IOException {
-        String page = Files.readString(Path.of("../docs/operations.md"));
+        String page = Pages.text("operations");
         int start = page.indexOf("```properties\n", page.indexOf("## See who is limited"));
         String example = page.substring(start + 14, page.indexOf("```", start + 14));
         assertTrue(example.contains("limiter.denials.log") && example.contains("limiter.denials.keys"), example);
@@ -43,10 +42,10 @@ class DenialSettingsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "limiter.denials.log = 1001, no whole number from 0 to 1000",
-        "limiter.denials.log = -1, no whole number from 0 to 1000",
-        "limiter.denials.keys = 10001, no whole number from 0 to 10000",
-        "limiter.denials.keys = many, no whole number from 0 to 10000",
+        "limiter.denials.log = 1001, not a whole number from 0 to 1000",
+        "limiter.denials.log = -1, not a whole number from 0 to 1000",
+        "limiter.denials.keys = 10001, not a whole number from 0 to 10000",
+        "limiter.denials.keys = many, not a whole number from 0 to 10000",
         "limiter.denial.keys = 1, limiter.denials.keys",
         "limiter.denials.logs = 1, limiter.denials.log",
     })

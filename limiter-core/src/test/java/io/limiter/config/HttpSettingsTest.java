@@ -66,19 +66,19 @@ class HttpSettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "limiter.http.headers = draft-12 | no form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none",
+                "limiter.http.headers = draft-12 | not a form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none",
                 "limiter.http.headers = draft-10, draft-7 | RL-106 limiter.http.headers = draft-10, draft-7: these can't be sent together; write one of the drafts",
                 "limiter.http.headers = x-ratelimit, none | these can't be sent together",
                 "limiter.http.headers = draft-7, draft-6, x-ratelimit | these can't be sent together",
-                "limiter.http.headers = draft-10, x-ratelimits | no form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none; did you mean 'x-ratelimit'?",
+                "limiter.http.headers = draft-10, x-ratelimits | not a form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none; did you mean 'x-ratelimit'?",
                 "limiter.http.header = none | did you mean 'limiter.http.headers'?",
                 "limiter.http.x-ratelimit-reset = delta | only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this line",
-                "limiter.http.expose-headers = yes | neither yes nor no; write true or false",
-                "limiter.http.ignore-case = | neither yes nor no; write true or false",
-                "limiter.http.ignore-trailing-slash = 1 | neither yes nor no",
-                "limiter.http.method-override = header | no kind of override; write none or declared or forms",
-                "limiter.http.rejection-handler = my-handler | no name of a class; write it with its package",
-                "limiter.http.rejection-handler = com..Handler | no name of a class",
+                "limiter.http.expose-headers = yes | not a boolean; write true or false",
+                "limiter.http.ignore-case = | not a boolean; write true or false",
+                "limiter.http.ignore-trailing-slash = 1 | not a boolean",
+                "limiter.http.method-override = header | not a kind of override; write none or declared or forms",
+                "limiter.http.rejection-handler = my-handler | not the name of a class; write it with its package",
+                "limiter.http.rejection-handler = com..Handler | not the name of a class",
             })
     void aMistakeIsToldWithItsRemedy(String line, String words) {
         String message = String.valueOf(

@@ -143,10 +143,10 @@ class LimiterConfigTest {
                 "limiter.rules.a.pth = /x | did you mean 'limiter.rules.a.path'?",
                 "limiter.client-ip.trusted-proxy = 10.0.0.0/8 | did you mean 'limiter.client-ip.trusted-proxies'?",
                 "limiter.policies.limits = 3/s | unknown key; ",
-                "limiter.instances = 0 | no whole number from 1 to 1000000",
+                "limiter.instances = 0 | not a whole number from 1 to 1000000",
                 "limiter.redis.deadline = 0ms | outside 1ms to 60s",
                 "limiter.redis.deadline = 90s | outside 1ms to 60s",
-                "limiter.redis.deadline = soon | is no period",
+                "limiter.redis.deadline = soon | is not a period",
                 "limiter.redis.denial-cache.max-age = 61s | outside 0ms to 60s",
                 "limiter.redis.denial-cache.maxage = 1s | did you mean 'limiter.redis.denial-cache.max-age'?",
                 "limiter.policies.p.deadline = 90s | outside 1ms to 60s",
@@ -154,7 +154,7 @@ class LimiterConfigTest {
                 "limiter.redis.address = localhost | write redis://host:port",
                 "limiter.redis.address = redis://a:99999 | a port up to 65535",
                 "limiter.redis.address = redis://a:1/x | redis://127.0.0.1:6379/2 is its database 2",
-                "limiter.rules.a.key = ip + global | stands alone",
+                "limiter.rules.a.key = ip + global | can't be combined",
                 "limiter.redis.address = redis://a:1, redis://b:2 | limiter.redis.mode = cluster",
                 "limiter.redis.mode = replicated | write single or sentinel or cluster",
                 "limiter.redis.mode = sentinel | add limiter.redis.master = mymaster",
@@ -172,12 +172,12 @@ class LimiterConfigTest {
                 "limiter.rules.a.except = health | start it with /",
                 "limiter.rules.a.exempt.adresses = ::1 | did you mean 'limiter.rules.a.exempt.addresses'?",
                 "limiter.rules.a.exempt.addresses = 10.0.0.1/8 | write 10.0.0.0/8, or 10.0.0.1 for that one address",
-                "limiter.rules.a.exempt.users = * | names nobody; write whole names",
-                "limiter.rules.a.headers = X Kind=a | is no name of a header or parameter",
+                "limiter.rules.a.exempt.users = * | matches no name; write whole names",
+                "limiter.rules.a.headers = X Kind=a | is not the name of a header or parameter",
                 "limiter.rules.a.shadow = yes | write true or false",
                 "limiter.rules.a.enabld = false | did you mean 'limiter.rules.a.enabled'?",
-                "limiter.exempt.addresses = 0.0.0.0/0 | is everybody",
-                "limiter.exempt.addresses = localhost | is no network",
+                "limiter.exempt.addresses = 0.0.0.0/0 | matches every address",
+                "limiter.exempt.addresses = localhost | is not a network",
                 "limiter.exempt.role = ops | did you mean 'limiter.exempt.roles'?",
                 "limiter.deny.addresses = 192.0.2.1/24 | write 192.0.2.0/24, or 192.0.2.1",
                 "limiter.deny.status = 404 | write 403 or 429",
@@ -187,8 +187,8 @@ class LimiterConfigTest {
                 "limiter.rules.a.path = /a?b=c | can't be matched",
                 "limiter.rules.a.path = /a%20b | can't be matched",
                 "limiter.rules.a.path = /{x}/{x} | two variables",
-                "limiter.rules.a.path = /x | says not how often",
-                "limiter.rules.a.key = address | is no key; write ip, user",
+                "limiter.rules.a.path = /x | has no limit",
+                "limiter.rules.a.key = address | is not a key; write ip, user",
                 "limiter.rules.a.key = header | write header:name",
                 "limiter.rules.a.key = ip:1 | write ip",
                 "limiter.rules.a.key = ip+user | write parts with spaces between",
@@ -208,7 +208,7 @@ class LimiterConfigTest {
     @Test
     void aKeyGivenTwiceIsAnErrorWithBothLines() {
         String message = message("limiter.instances = 1\n\nlimiter.instances = 2\n");
-        assertTrue(message.contains("line 3: RL-102 limiter.instances stands already in line 1; keep one"), message);
+        assertTrue(message.contains("line 3: RL-102 limiter.instances is already set in line 1; keep one"), message);
     }
 
     @Test
@@ -272,7 +272,8 @@ class LimiterConfigTest {
     void aRedissonFileAndAnAddressDontGoTogether() throws IOException {
         String message = message("limiter.redis.config = classpath:a.yaml\nlimiter.redis.address = redis://a:1\n");
         assertTrue(
-                message.contains("line 2: RL-106 limiter.redis.address = redis://a:1: limiter.redis.config says"),
+                message.contains("line 2: RL-106 limiter.redis.address = redis://a:1: limiter.redis.config"
+                        + " already defines"),
                 message);
         LimiterConfig config = parse("limiter.backend = redis\nlimiter.redis.config = file:/etc/a.yaml\n");
         assertEquals("file:/etc/a.yaml", config.redis().config());

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What people write by mistake or by habit: it is understood, or the message says what to write instead. */
+/** What people write by mistake or by habit: it is understood, or the message contains what to write instead. */
 class SlipsTest {
     @ParameterizedTest
     @CsvSource(
@@ -56,7 +56,7 @@ class SlipsTest {
                 "header:A+ ip | 'header:A + ip'",
                 "ip+global | 'ip + global'",
                 "header:X-Api-Key+IP | 'header:X-Api-Key + IP'",
-                "ip + ip | comes twice",
+                "ip + ip | occurs twice",
             })
     void partsOfAKeyThatAreJoinedWithoutSpaces(String key, String remedy) {
         String message = messageOfRule(key);

@@ -18,10 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Variables of the environment that look like settings and mean nothing: told, and no mistake. */
+/** Environment variables that look like settings but match none: logged, not a mistake. */
 class UnreadVariablesTest {
     private static final String START =
-            "RL-137 variables of the environment begin like the limiter's and are ignored, for they mean nothing: ";
+            "RL-137 environment variables look like settings of the limiter but match none, and are ignored: ";
 
     private final LogLines log = new LogLines();
 

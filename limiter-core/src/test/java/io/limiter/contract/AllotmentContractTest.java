@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What buyers of a stock are told, on every backend. */
+/** The answers to buyers of a stock, on every backend. */
 class AllotmentContractTest {
     private static final Instant START = Instant.parse("2026-11-27T09:00:00Z");
     private static final PartitionKey KEY = PartitionKey.global();
@@ -139,7 +139,7 @@ class AllotmentContractTest {
         }
     }
 
-    /** Else a client that buys one, and asks for two with the same id, would be told that it has two. */
+    /** Else a client that buys one, and asks for two with the same id, would get the answer that it has two. */
     @ParameterizedTest
     @MethodSource("io.limiter.kit.Backends#all")
     void anIdWithAnotherQuantityIsNoRetry(TestedBackend tested) {
@@ -211,7 +211,7 @@ class AllotmentContractTest {
         }
     }
 
-    /** A stock counts until a day after it closes by the present clock, whoever asked at a later time. */
+    /** A stock counts until a day after it closes by the current clock, even if a call came at a later time. */
     @ParameterizedTest
     @MethodSource("io.limiter.kit.Backends#all")
     void aStockThatIsOverCountsAgainWhenTheClockStepsBack(TestedBackend tested) {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Members are told apart whatever is in them, also in one call, and by many threads at once. */
+/** Members are distinguished whatever is in them, also in one call, and by many threads at once. */
 class MembersContractTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
     private static final Duration DAY = Duration.ofDays(1);

@@ -56,7 +56,7 @@ class RollingDeploymentContractTest {
                 least.time.advance(STEP);
                 most.time.advance(STEP);
             }
-            assertTrue(most.admitted - least.admitted > 90, "the two limits hardly differ");
+            assertTrue(most.admitted - least.admitted > 90, "the two limits barely differ");
         }
     }
 

@@ -16,7 +16,7 @@ final class Admin implements AutoCloseable {
         jedis.connect();
     }
 
-    /** Sends one command, as words; what came back. */
+    /** Sends one command, as words; returns the reply. */
     Object ask(String... words) {
         byte[] command = words[0].getBytes(StandardCharsets.UTF_8);
         return jedis.sendCommand(() -> command, Arrays.copyOfRange(words, 1, words.length));

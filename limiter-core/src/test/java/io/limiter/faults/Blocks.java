@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What callers were told of blocks.
+ * The answers to callers about blocks.
  *
- * @param told how often one was told that it is blocked
+ * @param told how often a caller got the answer that it is blocked
  * @param early keys that were blocked before there were enough denials: one was counted twice
- * @param shorter answers of Redis by which a block ends sooner than an earlier one said, or has ended
+ * @param shorter answers of Redis by which a block ends sooner than in an earlier answer, or has ended
  */
 record Blocks(long told, long early, long shorter) {
     /** Between the clocks of Redis and of the callers. */
@@ -53,7 +53,7 @@ record Blocks(long told, long early, long shorter) {
         List<Call> asked = ofKey.stream().filter(Call::isByRedis).toList();
         for (int i = 0; i < asked.size(); i++) {
             Call call = asked.get(i);
-            // What another instance remembers of a limit says nothing of the block.
+            // What another instance caches of a limit is not valid for the block.
             if (call.decision() == null || call.decision().source() != Decision.Source.REDIS) {
                 continue;
             }

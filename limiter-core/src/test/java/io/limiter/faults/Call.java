@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one caller asked, and was told.
+ * The call of one caller, and its answer.
  *
  * @param kind what the call is for
  * @param charges what it cost

@@ -42,7 +42,7 @@ final class FlashSale {
     private final AtomicInteger unanswered = new AtomicInteger();
     private final AtomicBoolean lossy = new AtomicBoolean();
     private final AtomicBoolean killed = new AtomicBoolean();
-    /** When each user was first told that it has bought. */
+    /** When each user first got the answer that it has bought. */
     private final Map<String, Long> toldAt = new ConcurrentHashMap<>();
 
     private volatile long killedAt = Long.MAX_VALUE;
@@ -57,7 +57,8 @@ final class FlashSale {
      * What came of it.
      *
      * @param owners by Redis' last word to each user
-     * @param told all that were ever told that they have bought, and how long before the kill that was first, in nanoseconds
+     * @param told all users that ever got the answer that they have bought, and how long before the kill that was
+     *     first, in nanoseconds
      * @param held what Redis holds: each owner, with the number that it has
      * @param unanswered calls that did not know whether they had bought
      */

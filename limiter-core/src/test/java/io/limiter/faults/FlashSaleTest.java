@@ -33,9 +33,12 @@ class FlashSaleTest {
         FlashSale.Result result = FlashSale.run(fsync, stock, users);
         assertTrue(result.unanswered() > 0, "the faults have hurt nobody");
         assertEquals(stock, result.owners().size(), "more asked than there was");
-        assertEquals(result.owners(), new TreeSet<>(result.held().keySet()), "Redis holds other owners than it says");
+        assertEquals(
+                result.owners(),
+                new TreeSet<>(result.held().keySet()),
+                "Redis holds other owners than in" + " its answers");
         assertEquals(Set.of("1"), Set.copyOf(result.held().values()), "somebody has bought twice");
-        assertTrue(result.told().keySet().containsAll(result.owners()), "an owner was never told so");
+        assertTrue(result.told().keySet().containsAll(result.owners()), "an owner never got that answer");
         Set<String> lost = new TreeSet<>(result.told().keySet());
         lost.removeAll(result.owners());
         if (fsync.equals("always")) {

@@ -8,7 +8,7 @@ import io.limiter.FailureMode;
 
 /** What must be true of each row. */
 final class Judge {
-    /** Callers who come when Redis is known to be away do not wait for it. */
+    /** Callers that arrive when Redis is known to be unreachable do not wait for it. */
     private static final long LONGEST_MEDIAN_MICROS = 10_000;
 
     private static final long LONGEST_BACK_MILLIS = 20_000;

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What the callers were told, by key, to be compared with what Redis holds of each key. */
+/** The answers to the callers, by key, to be compared with what Redis holds for each key. */
 final class Ledger {
     /** One key of one policy. */
     static final class Account {
@@ -26,7 +26,7 @@ final class Ledger {
         /** Calls that Redis denied. */
         long denied;
 
-        /** What Redis holds as used, by the limit of the policy that says the most and the least. */
+        /** What Redis holds as used, by the limits of the policy with the most and the least. */
         long mostUsed = -1;
 
         long leastUsed = -1;

@@ -23,7 +23,7 @@ final class Load {
     /** What all instances together may admit of a narrow key by their shares. */
     static final int NARROW_SHARES = INSTANCES * (NARROW_LIMIT / INSTANCES);
 
-    /** So many denials block a key. */
+    /** The number of denials that block a key. */
     static final int DENIALS = 5;
 
     /** Where no month begins during the test. */
@@ -70,7 +70,7 @@ final class Load {
         threads.forEach(Thread::start);
     }
 
-    /** The policies, as properties text. Nothing of their limits comes back while the suite runs, so each permit is seen. */
+    /** The policies, as properties text. Their limits do not refill while the suite runs, so each permit is seen. */
     static String policies(FailureMode mode) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < LIMITS.size(); i++) {

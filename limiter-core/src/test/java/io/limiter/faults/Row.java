@@ -18,7 +18,7 @@ import java.util.List;
  * @param torn calls of two charges that were counted for one of them
  * @param wronglyDenied keys of which Redis denied a call although they had room
  * @param stale keys denied from memory after a reset
- * @param blocks what callers were told of blocks
+ * @param blocks the answers to callers about blocks
  * @param countedLate permits that Redis counted, and whose callers the failure mode answered
  * @param byRedisAbove the most that Redis admitted of a narrow key above its limit
  * @param byShares the most that the shares admitted of a narrow key

@@ -56,7 +56,7 @@ final class ServerStage implements Stage {
         return new ServerStage(false, "appendonly yes", "appendfsync no");
     }
 
-    /** A server behind a wire, that appends to a file and forces that to disk as said: {@code always}, {@code everysec}. */
+    /** A server behind a wire, that appends to a file and forces that to disk as configured: {@code always}, {@code everysec}. */
     static ServerStage persistent(String fsync) {
         return new ServerStage(true, "appendonly yes", "appendfsync " + fsync);
     }

@@ -61,7 +61,7 @@ record BlockHistory(Limit block, List<Seen> calls) {
         }
     }
 
-    /** Each block needs as many denials as its limit says; the last of them is blocked already. */
+    /** Each block needs as many denials as its limit has; the last of them is blocked already. */
     private void blockedTooEarly(List<String> faults) {
         long blocks = 0;
         long until = Long.MIN_VALUE;
@@ -82,7 +82,7 @@ record BlockHistory(Limit block, List<Seen> calls) {
         }
     }
 
-    /** Of so many denials within one period, one window has enough. */
+    /** Of this number of denials within one period, one window has enough. */
     private void notBlocked(List<String> faults) {
         int enough = Math.toIntExact(2 * block.permits() - 1);
         List<Seen> denials = calls.stream()

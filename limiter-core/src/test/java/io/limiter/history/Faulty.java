@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A backend with a fault that the judgement must find. */
+/** A backend with a fault that the judgment must find. */
 final class Faulty implements Backend {
     /** What it does wrong. */
     enum Fault {

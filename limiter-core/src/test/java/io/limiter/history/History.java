@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All calls on one key of one limit, and the judgement of them. It never accuses an exact limiter: each call is counted at
+ * All calls on one key of one limit, and the judgment of them. It never accuses an exact limiter: each call is counted at
  * the moment of its interval that is best for the limiter.
  */
 final class History {

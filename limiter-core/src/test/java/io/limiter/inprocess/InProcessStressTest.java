@@ -41,9 +41,9 @@ class InProcessStressTest extends BoundedBackend {
             "two",
             Limit.slidingZset(PERMITS, Duration.ofMillis(1)),
             new Limit("bucket", Algorithm.TOKEN_BUCKET, 2 * PERMITS, PERIOD, 2 * PERMITS));
-    /** The time stands still during a call, so that what the stamps say is exact. */
+    /** The time is fixed during a call, so that the timestamps are exact. */
     private final ReentrantReadWriteLock still = new ReentrantReadWriteLock();
-    /** Permits by limit and key, and by stamp. */
+    /** Permits by limit and key, and by timestamp. */
     private final Map<List<Object>, NavigableMap<Long, LongAdder>> taken = new ConcurrentHashMap<>();
 
     private final LongAdder calls = new LongAdder();
@@ -73,7 +73,7 @@ class InProcessStressTest extends BoundedBackend {
 
             long before = backend.overflowed();
             flood(limiter, one, entries);
-            assertEquals(entries, backend.entries(), "all that was lent came back");
+            assertEquals(entries, backend.entries(), "all that was lent was returned");
             assertEquals(before, backend.overflowed());
         }
     }
@@ -151,7 +151,7 @@ class InProcessStressTest extends BoundedBackend {
         }
     }
 
-    /** The stamps are times. */
+    /** The timestamps are times. */
     private void checkStamps(List<Object> whose, NavigableMap<Long, LongAdder> byStamp) {
         long limit = ((Limit) whose.get(0)).capacity();
         byStamp.forEach((stamp, permits) -> {

@@ -16,7 +16,7 @@ public final class AnyAlgorithm {
 
     private AnyAlgorithm() {}
 
-    /** So many permits; where members are counted, one permit for a member that nobody has had. */
+    /** This number of permits; if members are counted, one permit for a new member. */
     public static Charge charge(Policy policy, PartitionKey key, long permits) {
         return policy.takesMembers()
                 ? new Charge(

@@ -13,7 +13,7 @@ public interface Harm {
     /** Passes each piece on as it is. */
     Harm NONE = (piece, into) -> into.getOutputStream().write(piece);
 
-    /** Of so many pieces one is harmed; the others pass, so that connections come up again now and then. */
+    /** One of this number of pieces is harmed; the others are unchanged, so that connections recover now and then. */
     int ONE_OF = 3;
 
     /**
@@ -52,7 +52,7 @@ public interface Harm {
         return now((piece, into) -> {
             byte[] noise = new byte[piece.length];
             ThreadLocalRandom.current().nextBytes(noise);
-            // No reply begins so: it could be one that happens to say something else, and nobody could tell.
+            // No reply begins like this, so the harm can't produce another valid reply.
             noise[0] = '?';
             NONE.pass(noise, into);
         });

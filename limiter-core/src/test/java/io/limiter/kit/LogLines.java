@@ -21,7 +21,7 @@ public final class LogLines implements AutoCloseable {
         }
     };
 
-    /** Listens from now on to what the limiter says. */
+    /** Listens from now on to the limiter's log. */
     public LogLines() {
         this("io.limiter", null);
     }

@@ -230,7 +230,7 @@ public final class NaiveLimiter {
 
     /**
      * What every call that asks for permits does, also one that is denied: it makes what is kept fit the present clock
-     * and limit. Nothing is later than now allows, and a bucket refills as the present limit says.
+     * and limit. Nothing is later than now allows, and a bucket refills by the current limit.
      */
     private static void settle(Kept kept, Limit limit, long now) {
         switch (limit.algorithm()) {

@@ -63,7 +63,7 @@ final class NaiveStock {
                 .orElse(null);
     }
 
-    /** The stamp of what the charge takes, or took before. */
+    /** The timestamp of what the charge takes, or took before. */
     long stamp(Charge charge, Limit limit, long now) {
         Purchase known = known(charge, limit, now);
         if (known != null) {

@@ -254,7 +254,7 @@ public final class RedisServers {
         return startCluster(5_000);
     }
 
-    /** As {@link #startCluster()}, of nodes that take each other for dead after so many milliseconds. */
+    /** As {@link #startCluster()}, of nodes that consider each other dead after this number of milliseconds. */
     public static List<Integer> startCluster(int timeoutMillis) {
         List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < MASTERS; i++) {

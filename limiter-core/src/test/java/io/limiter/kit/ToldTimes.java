@@ -31,7 +31,7 @@ public final class ToldTimes {
             int index = i;
             Look same = at -> look.apply(decision.charges(), at).get(index);
             Look nothing = at -> look.apply(forNothing(decision.charges()), at).get(index);
-            String what = where + ", told " + told;
+            String what = where + ", answered " + told;
             if (told.retryAfterMicros() > 0) {
                 assertTrue(same.at(now + told.retryAfterMicros()).allowed(), what + ": denied at retry");
                 assertTrue(!same.at(now + told.retryAfterMicros() - 1).allowed(), what + ": allowed before retry");

@@ -108,7 +108,7 @@ public final class Traffic {
     }
 
     private final SplittableRandom random;
-    /** For each policy what it is and becomes; the first of each list stands now. */
+    /** For each policy what it is and becomes; the first of each list is the current one. */
     private final List<List<Policy>> policies;
 
     private final int charges;
@@ -121,7 +121,8 @@ public final class Traffic {
     }
 
     /**
-     * Traffic on policies of one algorithm, each with one limit that changes now and then. A block stands behind other limits, which
+     * Traffic on policies of one algorithm, each with one limit that changes now and then. A block follows other
+     * limits, which
      * deny.
      */
     public static Traffic of(Algorithm algorithm, long seed) {
@@ -246,7 +247,7 @@ public final class Traffic {
         return new Charge(policy, key, permits, null, member);
     }
 
-    /** Some are open always, and some from a while after the start until a while later. */
+    /** Some are always open, and some from a while after the beginning until a while later. */
     private static Terms terms(long permits) {
         return permits % 2 == 0
                 ? new AllotmentTerms(START + permits * 10 * GRID, START + 2_000 * (permits + 1) * GRID)

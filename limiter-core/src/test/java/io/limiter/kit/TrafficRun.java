@@ -20,7 +20,7 @@ import java.util.Set;
 /** Runs seeded traffic against a backend and compares every answer with the naive model, field by field. */
 public final class TrafficRun {
     private static final int REMEMBERED = 8;
-    /** After one step of so many the backend is asked whether the times in its answer come true; the model after each. */
+    /** After one step of this number the times in the answer of the backend are checked; those of the model after each. */
     private static final int ASKED_AGAIN = 16;
 
     private final Traffic traffic;
@@ -49,7 +49,7 @@ public final class TrafficRun {
     }
 
     /**
-     * Runs so many steps; fails at the first answer that is not the model's.
+     * Runs this number of steps; fails at the first answer that is not the model's.
      *
      * @param time the time that the backend reads
      * @return the share of the takes that was denied
@@ -132,7 +132,7 @@ public final class TrafficRun {
                 .filter(one -> one.limit().equals(told.limit()) && one.charge().equals(told.charge()))
                 .findFirst()
                 .orElseThrow();
-        String what = where + ", told " + told + " instead of " + exact;
+        String what = where + ", answered " + told + " instead of " + exact;
         assertFalse(exact.allowed(), what);
         assertEquals(exact.resetMicros(), told.resetMicros(), what);
         assertTrue(Long.compareUnsigned(told.retryAfterMicros(), exact.retryAfterMicros()) <= 0, what);

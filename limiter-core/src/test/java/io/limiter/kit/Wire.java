@@ -61,12 +61,12 @@ public final class Wire implements AutoCloseable {
         whole.release();
     }
 
-    /** From now on so many bytes a second get through, in each direction of each connection. */
+    /** From now on this number of bytes a second is transferred, in each direction of each connection. */
     public void narrow(long bytes) {
         bytesPerSecond = bytes;
     }
 
-    /** From now on this happens to what comes back from the server. */
+    /** From now on this happens to the server's replies. */
     public void harm(Harm toReplies) {
         harm = toReplies;
     }

@@ -184,7 +184,7 @@ class BatchTest {
                     command,
                     (replied, failure) ->
                             reply.complete(failure == null ? command.replies(replied) : List.of(failure)));
-            call.tell(reply.join().get(0));
+            call.deliver(reply.join().get(0));
             answers.add(text(call.outcomes()));
         }
         return answers;

@@ -144,7 +144,7 @@ class BlockOnRedisTest {
         }
     }
 
-    /** Each denial is counted once, whoever takes the numbers along. */
+    /** Each denial is counted once, whichever call carries the numbers. */
     @Test
     void threadsThatDenyAtOnceCountEachDenialOnce() throws Exception {
         Policy policy = Policy.of(
@@ -255,7 +255,7 @@ class BlockOnRedisTest {
             List<Long> blocked = eval(redis, key, "", "1", "1");
             assertEquals(List.of(0L, 0L, 30_000_000L, 30_000_000L, 150_000_000L, 0L), blocked);
             assertEquals(0L, eval(redis, key, "", "1", "0").get(0));
-            assertEquals(1L, eval(redis, key, "", "0", "5").get(0), "who asks for nothing is told");
+            assertEquals(1L, eval(redis, key, "", "0", "5").get(0), "a call for nothing gets an answer");
             assertEquals(0L, eval(redis, key, "back:1", "1", "0").get(0));
         }
     }

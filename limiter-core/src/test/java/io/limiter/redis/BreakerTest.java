@@ -27,7 +27,7 @@ class BreakerTest {
         assertTrue(breaker.isClosed());
         assertTrue(breaker.noteSilence());
         assertEquals(State.SUSPECT, breaker.health());
-        assertFalse(breaker.noteSilence(), "told once");
+        assertFalse(breaker.noteSilence(), "reported once");
     }
 
     @Test
@@ -41,7 +41,7 @@ class BreakerTest {
         time.advance(Duration.ofSeconds(1));
         breaker.noteLostProbe();
         breaker.noteLostProbe();
-        assertEquals(List.of(Event.PROBE, Event.AWAY), events, "told once");
+        assertEquals(List.of(Event.PROBE, Event.AWAY), events, "reported once");
         assertEquals(State.AWAY, breaker.health());
     }
 

@@ -87,8 +87,9 @@ class CloseTest {
             Await.until(
                     Duration.ofSeconds(30),
                     "no threads are left",
-                    // Netty's one thread for the whole JVM comes and goes.
-                    () -> Thread.activeCount() <= threads + 1);
+                    // A leak would leave twenty. Threads of the whole JVM, of Netty and of the common pool, come and
+                    // go.
+                    () -> Thread.activeCount() < threads + 10);
         } finally {
             RedisServers.stop(server);
         }

@@ -38,7 +38,7 @@ class ClusterTest {
             ask(limiter, 0, 300, () -> {});
             long astray = errors();
             ask(limiter, 0, CLIENTS, () -> {});
-            assertEquals(astray, errors(), "MOVED, ASK or CROSSSLOT while the cluster stood still");
+            assertEquals(astray, errors(), "MOVED, ASK or CROSSSLOT while the cluster did not change");
         }
     }
 
@@ -127,7 +127,7 @@ class ClusterTest {
         for (int port : RedisServers.clusterPorts()) {
             try (Jedis node = new Jedis("127.0.0.1", port)) {
                 String stats = node.info("errorstats");
-                assertTrue(stats.contains("rrorstat"), "INFO errorstats says " + stats);
+                assertTrue(stats.contains("rrorstat"), "INFO errorstats returns " + stats);
                 for (String line : stats.split("\r\n", -1)) {
                     if (line.matches("errorstat_(MOVED|ASK|CROSSSLOT|TRYAGAIN):.*")) {
                         errors += Long.parseLong(line.replaceAll(".*count=(\\d+).*", "$1"));

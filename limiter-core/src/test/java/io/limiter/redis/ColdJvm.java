@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A JVM that starts a limiter as an application does, and has 64 busy callers at once. Says what came of their calls. */
+/** A JVM that starts a limiter as an application does, and has 64 busy callers at once. Prints the results of their calls. */
 final class ColdJvm {
     private static final int THREADS = 64;
     private static final long SECONDS = 2;

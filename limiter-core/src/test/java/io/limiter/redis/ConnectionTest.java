@@ -54,7 +54,7 @@ class ConnectionTest {
             assertEquals(threads, redissonThreads(), "no thread for each attempt");
             List<String> told = attempts.of(Level.WARN, "RL-201");
             String refused = "RL-201 ConnectException: .*(127.0.0.1|localhost).*:" + port + ";.*";
-            // The first use of everything may take longer than a connection may, which is another reason, told once
+            // The first use of everything may take longer than a connection may, which is another reason, logged once
             // too.
             assertEquals(1, told.stream().filter(line -> line.matches(refused)).count(), attempts.toString());
             assertTrue(told.size() <= 2, attempts.toString());
@@ -111,7 +111,7 @@ class ConnectionTest {
         }
     }
 
-    /** As the host of a container does while its Redis is away. */
+    /** As the host of a container does while its Redis is down. */
     @Test
     void aPortThatTakesConnectionsForNobody() throws IOException {
         AtomicInteger taken = new AtomicInteger();
@@ -151,7 +151,7 @@ class ConnectionTest {
         Await.until(LONG, "no thread is left", () -> redissonThreads() <= threads);
     }
 
-    /** A cluster and a sentinel that are not there: their clients too are made once, and are told of once. */
+    /** A cluster and a sentinel that are not there: their clients too are made once, and are logged once. */
     @Test
     void noClusterAndNoSentinel() {
         try (RedisBackend cluster =

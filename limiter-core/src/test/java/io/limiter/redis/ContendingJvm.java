@@ -20,8 +20,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * One of several JVMs that ask one Redis, on its server's clock: 64 threads, each so many calls. For each line with the name of
- * an algorithm it says {@code ready}, waits for a line, and says how many calls passed and how many were decided elsewhere than in Redis.
+ * One of several JVMs that ask one Redis, on its server's clock: 64 threads, each with a number of calls. For each line
+ * with the name of
+ * an algorithm it prints {@code ready}, waits for a line, and prints how many calls were allowed and how many were
+ * decided elsewhere than in Redis.
  */
 final class ContendingJvm {
     static final long LIMIT = 500;

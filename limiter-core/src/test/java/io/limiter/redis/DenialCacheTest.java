@@ -66,8 +66,9 @@ class DenialCacheTest {
                 List.of(aged.retryAfterMicros(), aged.nextMicros(), aged.resetMicros(), aged.remaining()));
         assertEquals(new Charge(policy, KEY, 2), aged.charge());
         time.advance(Duration.ofMillis(200));
-        // The next permit has come, and nobody knows how many others: more than one, at the latest when this call would
-        // pass.
+        // The next permit is there, and it is unknown how many others: more than one, at the latest when this call
+        // would
+        // be allowed.
         aged = known(cache.find(policy, KEY, 2)).outcomes().get(0);
         assertEquals(List.of(200_000L, 200_000L), List.of(aged.retryAfterMicros(), aged.nextMicros()));
         time.setMicros(time.nowMicros() + 199_999);
@@ -198,7 +199,7 @@ class DenialCacheTest {
         Call reset = resetOf(charge);
         cache.clearing(reset, call -> CompletableFuture.failedFuture(new BackendException("late")));
         denied(policy, KEY, 1, SECOND);
-        reset.tellLate(List.of(1L, 0L, 0L, 0L, 0L, 0L));
+        reset.deliverLate(List.of(1L, 0L, 0L, 0L, 0L, 0L));
         assertNull(cache.find(policy, KEY, 1));
     }
 

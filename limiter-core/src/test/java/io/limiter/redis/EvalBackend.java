@@ -88,7 +88,7 @@ final class EvalBackend implements Backend {
         @SuppressWarnings("unchecked") // the scripts' reply is a list
         List<Object> values = (List<Object>) reply;
         Object answer = command.replies(values).get(0);
-        call.tell(answer instanceof Throwable error ? RedisFailure.of(error) : answer);
+        call.deliver(answer instanceof Throwable error ? RedisFailure.of(error) : answer);
         return call.outcomes();
     }
 }

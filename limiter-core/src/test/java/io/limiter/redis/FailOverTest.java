@@ -94,7 +94,7 @@ class FailOverTest {
             PartitionKey there = keyOn(limiter, ports, port -> port.equals(ports.get(0)));
             PartitionKey elsewhere = keyOn(limiter, ports, port -> !port.equals(ports.get(0)));
             RedisServers.signal("STOP", frozen);
-            Await.until(LONG, "it is known to be away", () -> {
+            Await.until(LONG, "it is known to be unreachable", () -> {
                 limiter.tryAcquire(DENY, there, 1);
                 return !log.of(Level.WARN, "RL-225 Redis at 127.0.0.1:" + ports.get(0))
                         .isEmpty();
@@ -111,7 +111,9 @@ class FailOverTest {
                     () -> limiter.tryAcquire(DENY, there, 1).source() == Decision.Source.REDIS);
             // Calls get through a moment before the line is written.
             Await.until(
-                    LONG, "that is told", () -> !log.of(Level.INFO, "RL-226").isEmpty());
+                    LONG,
+                    "the recovery is logged",
+                    () -> !log.of(Level.INFO, "RL-226").isEmpty());
             assertEquals(1, log.of(Level.INFO, "RL-226").size(), log.toString());
         } finally {
             RedisServers.signal("CONT", frozen);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.embedded.RedisServer;
 
-/** More is asked than Redis can do, of policies that would let pass when Redis is away. It is not away, so they must not. */
+/** More calls than Redis can decide, to policies that would allow them in an outage. Redis is reachable, so they must not. */
 @Tag("soak")
 class FloodTest {
     private static final int KEYS = 100;
@@ -39,7 +39,7 @@ class FloodTest {
     private final int port = RedisServers.freePort();
     private final RedisServer server = RedisServers.start(port);
 
-    /** A wire that lets through what some hundreds of calls a second need, and twenty times as many calls. */
+    /** A wire with the bandwidth for some hundreds of calls a second, and twenty times as many calls. */
     @Test
     void twentyTimesWhatTheWireToRedisCarries() throws Exception {
         try (Wire wire = Wire.to(port)) {

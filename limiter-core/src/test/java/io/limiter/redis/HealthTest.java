@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** What an operator is told of Redis: before the first connection, while it answers, while it is away, afterwards. */
+/** What is reported about Redis: before the first connection, while it answers, while it is unreachable, afterwards. */
 class HealthTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Policy DENY = Policy.of("denying", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
@@ -51,7 +51,7 @@ class HealthTest {
             assertFalse(limiter.health().isAway());
 
             wire.cut();
-            Await.until(LONG, "it is away", () -> {
+            Await.until(LONG, "it is unreachable", () -> {
                 limiter.tryAcquire(POLICY, PartitionKey.global(), 1);
                 return limiter.health().isAway();
             });
@@ -61,11 +61,8 @@ class HealthTest {
             Facts.told(away.findings().get(0), "RL-225", name);
 
             wire.mend();
-            Await.until(LONG, "it is back", () -> !limiter.health().isAway());
-            Await.until(
-                    LONG,
-                    "nothing is to be said",
-                    () -> limiter.health().findings().isEmpty());
+            Await.until(LONG, "it has recovered", () -> !limiter.health().isAway());
+            Await.until(LONG, "no findings", () -> limiter.health().findings().isEmpty());
         }
     }
 
@@ -88,7 +85,7 @@ class HealthTest {
         }
     }
 
-    /** Away for 600 ms and well for 400 ms, again and again: what was logged as away is logged as back. */
+    /** Unreachable for 600 ms and well for 400 ms, repeatedly: each logged outage has a logged recovery. */
     @Test
     void aLinkThatComesAndGoes() throws IOException {
         try (LogLines log = new LogLines("io.limiter.redis.MasterLog", Level.INFO);
@@ -104,12 +101,12 @@ class HealthTest {
                 wire.mend();
                 askFor(limiter, 400);
             }
-            Await.until(LONG, "it is back", () -> ask(limiter) == Decision.Source.REDIS);
+            Await.until(LONG, "it has recovered", () -> ask(limiter) == Decision.Source.REDIS);
             int away = log.of(Level.WARN, "RL-225").size();
             assertTrue(away >= 1 && away <= 2, log.toString());
             Await.until(
                     LONG,
-                    "as often back as away",
+                    "as many recoveries as outages",
                     () -> log.of(Level.INFO, "RL-226").size() == away);
         }
     }

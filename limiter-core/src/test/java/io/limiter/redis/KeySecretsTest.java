@@ -106,7 +106,7 @@ class KeySecretsTest {
         try (LogLines log = new LogLines("io.limiter.BackendStart", Level.INFO);
                 Limiter limiter = Limiter.start(config)) {
             limiter.replace(config);
-            // Once at the start, and once for a configuration that comes later.
+            // Once at startup, and once for a later configuration.
             return log.of(Level.WARN, "RL-145 rules [r]").size() / 2;
         }
     }

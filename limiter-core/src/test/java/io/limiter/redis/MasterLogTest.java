@@ -24,21 +24,21 @@ class MasterLogTest {
 
     @Test
     void anOutageAndItsEndAreLoggedAtOnce() {
-        assertTrue(away.setAway(true));
+        assertTrue(away.setUnreachable(true));
         assertEquals(1, lines("RL-225"));
         time.advance(Duration.ofMillis(600));
-        assertTrue(away.setAway(false));
+        assertTrue(away.setUnreachable(false));
         assertEquals(1, lines("RL-226"));
-        assertTrue(!away.setAway(false), "no news");
+        assertTrue(!away.setUnreachable(false), "no news");
     }
 
     @Test
     void aLinkThatFlapsIsLoggedOnceInTenSecondsAndAlwaysInPairs() {
         for (int i = 0; i < 30; i++) {
-            away.setAway(true);
+            away.setUnreachable(true);
             time.advance(Duration.ofMillis(600));
             runDue(i);
-            away.setAway(false);
+            away.setUnreachable(false);
             time.advance(Duration.ofMillis(400));
             runDue(i);
         }
@@ -49,20 +49,20 @@ class MasterLogTest {
 
     @Test
     void anOutageThatLastsIsLoggedInTheEndAlthoughOneWasLoggedJustBefore() {
-        away.setAway(true);
-        away.setAway(false);
-        away.setAway(true);
+        away.setUnreachable(true);
+        away.setUnreachable(false);
+        away.setUnreachable(true);
         assertEquals(1, lines("RL-225"));
         time.advance(Duration.ofSeconds(10));
         away.write();
         assertEquals(2, lines("RL-225"), log.toString());
-        away.setAway(false);
+        away.setUnreachable(false);
         assertEquals(2, lines("RL-226"), log.toString());
     }
 
     @Test
     void aMasterThatIsNoneAnyMoreEndsItsPair() {
-        away.setAway(true);
+        away.setUnreachable(true);
         away.end();
         assertEquals(1, lines("RL-226"), log.toString());
         away.end();
@@ -79,7 +79,7 @@ class MasterLogTest {
                 away.findings().contains("RL-203 Redis: it is a replica"),
                 away.findings().toString());
         away.setFindings(Map.of("RL-208", "its clock is late"));
-        assertEquals(1, log.of(Level.INFO, "RL-203 Redis: no longer so").size(), log.toString());
+        assertEquals(1, log.of(Level.INFO, "RL-203 Redis: resolved").size(), log.toString());
         assertEquals(1, log.of(Level.WARN, "RL-208").size(), log.toString());
     }
 

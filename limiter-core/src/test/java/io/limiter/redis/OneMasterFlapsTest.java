@@ -51,7 +51,7 @@ class OneMasterFlapsTest {
             // Long enough for the test that its refusal has caused.
             Await.until(LONG, "the other one flaps", () -> flapped(limiter, flapping, 2));
             redis.configSet("maxmemory", "0");
-            Await.until(LONG, "it decides, and health says so", () -> {
+            Await.until(LONG, "it decides, and health reports it", () -> {
                 toggle(flapping);
                 askAll(limiter);
                 return limiter.health().servers().get(refusing) == State.ANSWERS;

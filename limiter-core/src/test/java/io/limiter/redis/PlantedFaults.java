@@ -54,7 +54,7 @@ final class PlantedFaults {
         faults.add(new Fault(fixed, "no never", "n > limit and -1 or left", "left"));
         for (Algorithm log : List.of(Algorithm.SLIDING_LIST, Algorithm.SLIDING_ZSET)) {
             faults.add(new Fault(log, "< for <= at the limit", "if len + n > limit then", "if len + n >= limit then"));
-            faults.add(new Fault(log, "the wrong stamp for retry", "now, over - 1, first", "now, over, first"));
+            faults.add(new Fault(log, "the wrong timestamp for retry", "now, over - 1, first", "now, over, first"));
             faults.add(new Fault(
                     log, "next of the oldest although the limit was lowered", "len > limit and len - limit or 0", "0"));
             faults.add(new Fault(log, "a refund of what has expired", "if stamp <= now - period", "if false"));
@@ -69,22 +69,25 @@ final class PlantedFaults {
                     "  g, h, i, j, k, l = g or a, h or b, i or c, j or d, k or e, l or f\n  if true then\n"));
         }
         Algorithm list = Algorithm.SLIDING_LIST;
-        faults.add(new Fault(list, "a window closed at its start", "if stamp > time then", "if stamp >= time then"));
+        faults.add(
+                new Fault(list, "a window closed at its beginning", "if stamp > time then", "if stamp >= time then"));
         faults.add(new Fault(list, "an expired head that counts", "if head > cut then", "if head >= cut then"));
         faults.add(new Fault(
                 list,
                 "a log cleared by a clock that steps back",
                 "keep, add = later, add + keep - later",
                 "keep = later"));
-        faults.add(new Fault(list, "stamps of the future kept", "if logged > 0 and tail > now then", "if false then"));
+        faults.add(
+                new Fault(list, "timestamps of the future kept", "if logged > 0 and tail > now then", "if false then"));
         faults.add(new Fault(
                 list,
-                "stamps of the future counted as such",
+                "timestamps of the future counted as such",
                 "return written and stamp > now and now or stamp",
                 "return stamp"));
         faults.add(new Fault(list, "a trim that takes one more", "key, first, keep - 1", "key, first + 1, keep - 1"));
         Algorithm zset = Algorithm.SLIDING_ZSET;
-        faults.add(new Fault(zset, "a window closed at its start", "now - period + 1, '+inf'", "now - period, '+inf'"));
+        faults.add(new Fault(
+                zset, "a window closed at its beginning", "now - period + 1, '+inf'", "now - period, '+inf'"));
         faults.add(new Fault(
                 zset,
                 "names start anew at each call",
@@ -104,7 +107,7 @@ final class PlantedFaults {
                 new Fault(zset, "an expired id is known", "if score and score > now - period then", "if score then"));
         faults.add(new Fault(
                 zset, "an id is not known", "id .. ':1') or '')\n    if score", "id .. ':0') or '')\n    if score"));
-        faults.add(new Fault(zset, "stamps of the future kept", "if #later > 0 then", "if false then"));
+        faults.add(new Fault(zset, "timestamps of the future kept", "if #later > 0 then", "if false then"));
         faults.add(new Fault(zset, "a refund takes others' permits", "if #gone < n and string.find", "if string.find"));
         faults.add(new Fault(
                 zset, "a refund takes a call with an id", "and string.find(member, '^:%d+%-%d+$') then", "then"));
@@ -130,11 +133,11 @@ final class PlantedFaults {
                 "if false then return credit"));
         faults.add(new Fault(
                 bucket,
-                "a stamp that steps back with the clock",
+                "a timestamp that steps back with the clock",
                 "if now <= from then return credit, from",
                 "if now <= from then return credit, now"));
         faults.add(new Fault(
-                bucket, "a stamp that never comes back", "from > now + period and now + period or from", "from"));
+                bucket, "a timestamp that never returns", "from > now + period and now + period or from", "from"));
         faults.add(new Fault(
                 bucket, "the new rate for time before it", "math.min(most, base + elapsed", "(base + elapsed"));
         faults.add(new Fault(
@@ -256,7 +259,7 @@ final class PlantedFaults {
             {"a hold that lasts too long", "s.first + period <= now do", "s.first + period < now do"},
             {"a confirmed purchase is returned", "one.kind == CONFIRMED and not keeps", "false"},
             {"a confirmation that runs out", "one.kind = CONFIRMED\n    store", "store"},
-            {"two purchases of one stamp", "math.max(now, s.newest + 1)", "now"},
+            {"two purchases of one timestamp", "math.max(now, s.newest + 1)", "now"},
             {"a broken chain", "before.after = one.after", "before.after = 0"},
             {"a state that is kept too short", "math.max(s.ends, s.closes + DAY)", "s.closes + DAY"},
             {"a lost time to live", "redis.call('PEXPIRE', key, math", "redis.call('ECHO', math"},

@@ -53,7 +53,7 @@ class PlantedFaultsTest {
         }
     }
 
-    /** What the kit says to a script with a fault: a difference, an error, a key without a time to live; or nothing. */
+    /** What the kit reports for a script with a fault: a difference, an error, a key without a time to live; or nothing. */
     private static String findings(Algorithm algorithm, String right, String wrong) {
         String prefix = "fault-" + RUNS.incrementAndGet();
         ManualTime time = new ManualTime();

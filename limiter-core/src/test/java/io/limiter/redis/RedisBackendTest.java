@@ -38,7 +38,7 @@ import org.redisson.config.Config;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
-/** The Redis path on real servers: expiry, scripts that are forgotten, servers that pause, stop and come back. */
+/** The Redis path on real servers: expiry, flushed scripts, servers that pause, stop and recover. */
 class RedisBackendTest {
     private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
     private static final Policy MANY =

@@ -27,7 +27,7 @@ class RedisKeysTest {
                 KEYS.of(of, PartitionKey.of("a"), of.limits().get(0)));
     }
 
-    /** Neither the neighbours of a limit nor its permits are in the name; the share of a bucket has another period. */
+    /** Neither the neighbors of a limit nor its permits are in the name; the share of a bucket has another period. */
     @Test
     void theNameOfAStateDoesNotDependOnItsNeighboursNorOnPermits() {
         Limit alone = Limit.tokenBucket(3, Duration.ofSeconds(10));

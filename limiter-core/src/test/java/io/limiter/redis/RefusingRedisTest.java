@@ -22,7 +22,7 @@ import redis.embedded.RedisServer;
 class RefusingRedisTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    /** It answers, and every caller under `deny` gets 503: health says so, with the code, until it decides again. */
+    /** It answers, and every caller under `deny` gets 503: health reports it, with the code, until it decides again. */
     @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest
     @CsvSource(
@@ -51,7 +51,7 @@ class RefusingRedisTest {
             Await.until(LONG, "callers are refused", () -> HealthTest.ask(limiter) == Decision.Source.FAILED_CLOSED);
             Await.until(
                     LONG,
-                    "health says so",
+                    "health reports it",
                     () -> !limiter.health().isDeciding()
                             && limiter.health().findings().stream().anyMatch(line -> line.startsWith(code)));
             assertEquals(1, limiter.health().serversThatAre(State.REFUSES).size());

@@ -54,7 +54,7 @@ class ScriptTest {
         assertEquals(1, calls.size(), "the part from '" + CALL + "' on differs between the algorithm files");
     }
 
-    /** By the server's clock a window ends where its key does. A given clock may stand still while Redis' goes on. */
+    /** By the server's clock a window ends where its key does. A given clock may be fixed while Redis' continues. */
     @ParameterizedTest
     @ValueSource(strings = {"fixed_window", "436c94f56f98331e41196a0febf5693cba2e70b7"})
     void aGivenClockRenewsTheTimeToLive(String name) {
@@ -85,7 +85,7 @@ class ScriptTest {
         assertTrue(isClass(twin.replace('/', '.')), twin + " does not exist");
     }
 
-    /** The article's case: 3 per 10 s, for 192.168.1.19 of the business limit_vgroup, with each script alone. */
+    /** The article's case: 3 per 10 s, for 192.168.1.19 and the policy limit_vgroup, with each script alone. */
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void theArticlesCase(Algorithm algorithm) {

@@ -16,6 +16,7 @@ import io.limiter.RateLimiter;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.io.InputStream;
@@ -36,7 +37,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol;
 import redis.embedded.RedisServer;
 
-/** Logins, TLS and the least that a user of Redis must be allowed: what docs/operations.md says, on real servers. */
+/** Logins, TLS and the least that a user of Redis must be allowed: what docs/operations describes, on real servers. */
 class SecuredRedisTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -81,7 +82,7 @@ class SecuredRedisTest {
         });
     }
 
-    /** Who upgrades has the user that the documentation of an earlier version describes. */
+    /** After an upgrade the user is still the one in the documentation of an earlier version. */
     @Test
     void theUserOfEarlierVersionsIsEnough() throws IOException {
         List<String> rules = new ArrayList<>(documented("limiter"));
@@ -160,7 +161,7 @@ class SecuredRedisTest {
                             .build()) {
                 Await.until(
                         LONG,
-                        "RL-201 is told",
+                        "RL-201 is logged",
                         () -> !log.of(Level.WARN, "RL-201 SSLHandshake").isEmpty());
                 assertFalse(distrustful.awaitConnected(Duration.ofMillis(1)), "nobody signed this certificate");
                 assertFalse(log.toString().contains(PASSWORD), log.toString());
@@ -170,7 +171,7 @@ class SecuredRedisTest {
         }
     }
 
-    /** On a busy machine an attempt may take longer than it may, which says nothing of the user. */
+    /** On a busy machine an attempt may time out, which does not depend on the user. */
     private static void nothingIsRefused(LogLines log) {
         assertTrue(log.of(Level.WARN, "RL").stream().allMatch(line -> line.startsWith("RL-201")), log.toString());
     }
@@ -218,9 +219,9 @@ class SecuredRedisTest {
         }
     }
 
-    /** The rules of the line in docs/operations.md. */
+    /** The rules of the line in docs/operations/redis-access.md. */
     private static List<String> documented(String prefix) throws IOException {
-        String page = Files.readString(Path.of("../docs/operations.md"));
+        String page = Pages.text("operations");
         int from = page.indexOf("ACL SETUSER limiter on >password ");
         String line = page.substring(from, page.indexOf("\n\n", from)).replaceAll("\\s+", " ");
         List<String> words = Arrays.asList(line.split(" ", -1));

@@ -85,7 +85,7 @@ abstract class SenderFixture {
         return call(Limit.fixedWindow(3, Duration.ofSeconds(10)), 1, now, longest, blocking);
     }
 
-    /** One that asks for so many permits of a log. */
+    /** A call for this number of permits of a log. */
     Call logCall(long permits) {
         return call(Limit.slidingList(permits, Duration.ofSeconds(10)), permits, time.nowMicros(), DEADLINE, false);
     }

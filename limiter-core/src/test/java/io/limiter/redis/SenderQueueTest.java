@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.client.RedisException;
 
-/** Who is sent, who waits for its turn, and when a wait ends. On a clock that the test sets. */
+/** Which calls are sent, which wait for their turn, and when a wait ends. On a clock that the test sets. */
 class SenderQueueTest extends SenderFixture {
     private static final Duration HALF = Duration.ofMillis(25);
 

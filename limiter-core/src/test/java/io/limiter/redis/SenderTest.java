@@ -25,7 +25,7 @@ class SenderTest extends SenderFixture {
         }
         assertEquals(List.of("PROBE"), events);
         Asker next = new Asker();
-        assertEquals(Kind.LATE, next.failure(), "whether it is away is not known yet");
+        assertEquals(Kind.LATE, next.failure(), "whether it is unreachable is not known yet");
         assertEquals(3, sent.size());
     }
 
@@ -38,8 +38,8 @@ class SenderTest extends SenderFixture {
         sender.probed(new BackendException(Kind.LATE, "RL-220 late", null), false, 250_000);
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
         sender.probed(null, true, 60_000);
-        assertEquals(Kind.LATE, new Asker().failure(), "slow is not away");
-        sender.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM stood still", null), false, 250_000);
+        assertEquals(Kind.LATE, new Asker().failure(), "slow is not unreachable");
+        sender.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM was stalled", null), false, 250_000);
         assertEquals(Kind.LATE, new Asker().failure(), "nobody knows what Redis did meanwhile");
         sender.probed(null, true, 50_000);
         assertEquals(List.of("PROBE", "AWAY", "BACK"), events);

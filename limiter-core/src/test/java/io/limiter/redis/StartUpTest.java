@@ -40,10 +40,10 @@ class StartUpTest extends StartingRedis {
             try {
                 assertTrue(backend.awaitConnected(LONG));
                 redisDecides(limiter);
-                long told = log.of(Level.WARN, "RL-201").stream()
-                        .filter(line -> line.contains("tried again"))
+                long logged = log.of(Level.WARN, "RL-201").stream()
+                        .filter(line -> line.contains("until a retry succeeds"))
                         .count();
-                assertEquals(1, told, "told once: " + log);
+                assertEquals(1, logged, "logged once: " + log);
             } finally {
                 RedisServers.stop(server);
             }
@@ -91,7 +91,7 @@ class StartUpTest extends StartingRedis {
             try (Jedis redis = new Jedis("127.0.0.1", port)) {
                 redis.configSet("maxclients", "1");
                 try (RedisBackend backend = backend(port)) {
-                    awaitWarning("RL-201 Redis has as many clients as it may have");
+                    awaitWarning("RL-201 Redis has reached its limit of clients");
                     redis.configSet("maxclients", "100");
                     assertTrue(backend.awaitConnected(LONG));
                 }
@@ -99,7 +99,7 @@ class StartUpTest extends StartingRedis {
         });
     }
 
-    /** A disk that is full and a Redis that is away must not add up. */
+    /** A full disk and an unreachable Redis must not add up. */
     @Test
     void aLogThatBlocksHoldsUpNobodyButWhoWritesIt() throws InterruptedException {
         RedisServer server = RedisServers.start(port);
@@ -138,7 +138,7 @@ class StartUpTest extends StartingRedis {
             for (Thread thread : threads) {
                 thread.join();
             }
-            // One mode answers, so it is one line for each kind of failure: late, overload, away.
+            // One mode answers, so it is one line for each kind of failure: late, overload, outage.
             assertTrue(heldUp.get() <= 3, heldUp + " of 16 threads were held up by the log");
         } finally {
             logger.detachAppender(slow);
@@ -166,7 +166,7 @@ class StartUpTest extends StartingRedis {
         });
     }
 
-    /** While another script keeps the server busy, and when foreign data stands under a key. */
+    /** While another script keeps the server busy, and when a key has foreign data. */
     @Test
     void errorsAreNoSilence() {
         withServer(() -> {
@@ -183,7 +183,7 @@ class StartUpTest extends StartingRedis {
                     }
                 });
                 busy.start();
-                Await.until(LONG, "Redis says BUSY", () -> {
+                Await.until(LONG, "Redis replies BUSY", () -> {
                     limiter.tryAcquire(DENY, KEY, 1);
                     return !log.of(Level.WARN, "RL-224").isEmpty();
                 });
@@ -203,7 +203,7 @@ class StartUpTest extends StartingRedis {
                                     .source(),
                             "no breaker opens for a mistake");
                 }
-                assertEquals(1, log.of(Level.ERROR, "RL-222").size(), "told once in a while: " + log);
+                assertEquals(1, log.of(Level.ERROR, "RL-222").size(), "rate-limited in the log: " + log);
             }
         });
     }

@@ -57,7 +57,7 @@ abstract class StartingRedis {
     }
 
     void awaitWarning(String code) {
-        Await.until(LONG, code + " is told", () -> !log.of(Level.WARN, code).isEmpty());
+        Await.until(LONG, code + " is logged", () -> !log.of(Level.WARN, code).isEmpty());
     }
 
     static RedisBackend backend(int port) {

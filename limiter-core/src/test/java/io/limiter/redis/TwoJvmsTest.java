@@ -48,7 +48,7 @@ class TwoJvmsTest {
             assertTrue(line.matches("\\d+ 0"), algorithm + ": passed and decided elsewhere: " + line);
             passed += Long.parseLong(line.split(" ", -1)[0]);
         }
-        assertEquals(ContendingJvm.LIMIT, passed, algorithm + ", said: " + said);
+        assertEquals(ContendingJvm.LIMIT, passed, algorithm + ", printed: " + said);
     }
 
     private static final class Jvm {

@@ -40,7 +40,7 @@ class UnfitServerTest extends StartingRedis {
                             failureModesAnswer(limiter);
                             assertEquals(
                                     3,
-                                    log.of(Level.WARN, "RL-203 Redis said READONLY")
+                                    log.of(Level.WARN, "RL-203 Redis replied READONLY")
                                             .size(),
                                     "once for each mode: " + log);
                             try (Jedis redis = new Jedis("127.0.0.1", port)) {
@@ -90,7 +90,7 @@ class UnfitServerTest extends StartingRedis {
                                 Decision.Source.FAILED_CLOSED,
                                 limiter.tryAcquire(list, KEY, 1).source());
                         String line = log.of(Level.WARN, "RL-212").get(0);
-                        assertTrue(line.toLowerCase(Locale.ROOT).contains("unknown"), "what Redis said: " + line);
+                        assertTrue(line.toLowerCase(Locale.ROOT).contains("unknown"), "what Redis replied: " + line);
                         assertTrue(line.contains("Lua"), "the remedy: " + line);
                         // The line of the denial is about the client.
                         String warnings = log.of(Level.WARN, "").toString();

@@ -19,7 +19,8 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * A JVM of Java 21 or later whose callers are virtual threads. Says how many calls Redis decided, how many were admitted that
+ * A JVM of Java 21 or later with virtual threads as callers. Prints how many calls Redis decided, how many were
+ * admitted that
  * could wait, and then where threads were
  * pinned to their carriers, by the event of the Java Flight Recorder for that.
  */

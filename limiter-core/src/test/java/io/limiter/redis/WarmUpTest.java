@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 
-/** What is done at the start so that the first callers find a warm JVM. */
+/** What is done at startup so that the first callers find a warm JVM. */
 class WarmUpTest extends StartingRedis {
     @Test
     void writesNothing() {

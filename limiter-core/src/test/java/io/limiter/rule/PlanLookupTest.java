@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Plans are remembered, looked up again, and never waited for longer than said. */
+/** Plans are cached, looked up again, and never waited for longer than configured. */
 class PlanLookupTest {
     private static final Duration WAIT = Duration.ofSeconds(20);
     private static final Duration EXPIRY = Duration.ofMinutes(1);
@@ -42,7 +42,7 @@ class PlanLookupTest {
         return new PlanLookup("api", asked, wait, EXPIRY, 10_000, 100_000);
     }
 
-    /** On the calling thread, at a time that stands still. */
+    /** On the calling thread, at a fixed time. */
     private PlanLookup lookup(int maxEntries, int maxPerMinute) {
         return new PlanLookup("api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, time, Runnable::run);
     }

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the text that configures a filter: the file it names, its init-params and the environment. */
+/** Reads the configuration of a filter: its file, its init-params and the environment. */
 final class ConfigText {
     private static final String PARAM = "config";
     private static final String IN_WEB_APP = "/WEB-INF/limiter.properties";
@@ -29,7 +29,7 @@ final class ConfigText {
 
     private final FilterConfig filter;
     private final ClassLoader loader;
-    /** The file of this machine that was read; null if there was none. The container may not find it again. */
+    /** The file that was read; null if there was none. The container may not find it again. */
     private @Nullable Path file;
 
     private @Nullable String found;
@@ -39,7 +39,7 @@ final class ConfigText {
         this.loader = loader;
     }
 
-    /** Init-params override the file, variables of the environment both. Again, it reads the same file. */
+    /** Init-params override the file, environment variables both. Later calls read the same file. */
     LimiterConfig load() throws ServletException {
         Map<String, String> properties = initProperties();
         String given = found != null ? found : filter.getInitParameter(PARAM);
@@ -47,8 +47,8 @@ final class ConfigText {
             try (InputStream bytes = open(name)) {
                 if (bytes != null) {
                     found = name;
-                    // A decoder of one's own reports text that is not UTF-8; by its name only, the bytes would be
-                    // replaced.
+                    // An explicit decoder reports text that is not UTF-8; with only the charset's name, such bytes
+                    // would be replaced.
                     LimiterConfig.Builder builder = LimiterConfig.builder()
                             .text(name, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
                     if (!properties.isEmpty()) {
@@ -77,7 +77,7 @@ final class ConfigText {
     private @Nullable InputStream open(String name) throws ServletException, IOException {
         file = found == null ? file(name) : file;
         try {
-            // Not by the container, which may remember what was in the file before it changed.
+            // Not by the container, which may cache the old content of the file.
             return file != null ? Files.newInputStream(file) : openPacked(name);
         } catch (NoSuchFileException missing) {
             return null;
@@ -90,21 +90,21 @@ final class ConfigText {
                 : filter.getServletContext().getResourceAsStream(name);
     }
 
-    /** The file of this machine; null if there is none, or it is packed into an archive. */
+    /** The file; null if there is none, or it is packed into an archive. */
     private @Nullable Path file(String name) throws ServletException, IOException {
         if (name.startsWith(FILE)) {
             String path = name.substring(FILE.length());
             try {
                 return path.startsWith("//") ? Path.of(URI.create(name)) : Path.of(path);
             } catch (IllegalArgumentException malformed) {
-                throw new IOException("it is no file name (" + malformed.getMessage() + ")", malformed);
+                throw new IOException("it is not a file name (" + malformed.getMessage() + ")", malformed);
             }
         }
         boolean isOnClassPath = name.startsWith(CLASS_PATH);
         if (!isOnClassPath && !name.startsWith("/")) {
             throw failed(
                     "RL-104",
-                    given(name) + "says not where to look; write " + IN_WEB_APP + " (a file of the web application), "
+                    given(name) + "has no location; write " + IN_WEB_APP + " (a file of the web application), "
                             + ON_CLASS_PATH + " (on its class path) or file:/etc/limiter.properties (a file of the"
                             + " machine)",
                     null);
@@ -148,7 +148,7 @@ final class ConfigText {
         return new ServletException(code + " filter '" + filter.getFilterName() + "'" + what, cause);
     }
 
-    /** That of the web application; where the container gives it none, as embedded Jetty does, that of this thread. */
+    /** The class loader of the web application; without one, as in embedded Jetty, that of this thread. */
     static ClassLoader loader(@Nullable ServletContext webApp) {
         ClassLoader own = webApp == null ? null : webApp.getClassLoader();
         ClassLoader loader = own == null ? Thread.currentThread().getContextClassLoader() : own;

@@ -31,10 +31,10 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final Cost<? super HttpServletRequest> cost;
     private final @Nullable Outcomes outcomes;
     private final boolean isShadow;
-    /** Null where no rule of the configuration has one. */
+    /** Null if no rule of the configuration has one. */
     private final @Nullable Duration maxWait;
 
-    /** Source and name: of two limiters on one rate limiter, each has its own rule of a name. */
+    /** Source and name: two limiters on one rate limiter may have different rules with one name. */
     private final List<Object> identity;
 
     ConfiguredRule(
@@ -60,9 +60,10 @@ final class ConfiguredRule implements Rule<Dispatch> {
     }
 
     /**
-     * Whether a rule matches a request, so that default rules are not for it. All rules of the configuration count, also those
-     * that exempt the request; but not one that only counts or costs nothing, because it denies nothing; not one that may be for
-     * another reading of the request; and not one of a filter behind the authentication, which a request need not reach.
+     * Whether a rule matches a request, so that default rules do not apply to it. All rules of the configuration count,
+     * including those that exempt the request; but not a shadow rule or one that costs nothing, because it denies
+     * nothing; not one that may match only another reading of the request; and not one of a filter after
+     * authentication, which a request need not reach.
      *
      * @param configured the rules of this filter
      */
@@ -85,7 +86,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
         };
     }
 
-    /** Whether it counts a request, and why not. */
+    /** Whether it counts a request and, if not, why. */
     enum Verdict {
         COUNTED,
         NOT_MATCHED,

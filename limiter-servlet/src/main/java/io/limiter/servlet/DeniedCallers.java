@@ -28,7 +28,7 @@ final class DeniedCallers {
         return !isNobody() && dispatch.isIn(settings.denied());
     }
 
-    /** The same, of a request that is then denied. */
+    /** The same, for a request that is then denied. */
     boolean deny(Dispatch dispatch) {
         if (!contain(dispatch)) {
             return false;
@@ -36,8 +36,8 @@ final class DeniedCallers {
         count.increment();
         if (log.tryPass()) {
             LOG.warn(
-                    "RL-311 a request from {} got {}, because limiter.deny.addresses has its address; {} such requests so"
-                            + " far, logged once a minute",
+                    "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
+                            + " requests so far; logged once a minute",
                     dispatch.get(),
                     settings.deniedStatus(),
                     count.sum());

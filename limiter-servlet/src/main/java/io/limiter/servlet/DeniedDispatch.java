@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A dispatch that was not allowed, and what answers it. A handler may answer by a page that lies under the rule that denied:
- * it forwards there, dispatches there asynchronously, or sends an error that has a page. Any other dispatch of the request
- * is a new try. Used by the one thread that has the request.
+ * A denied dispatch, and its answer. A handler may answer with a page that the denying rule matches too: by a FORWARD,
+ * an asynchronous dispatch, or an error page. Any other dispatch of the request is a new try. Used by the one thread
+ * that has the request.
  */
 final class DeniedDispatch {
     private List<String> paths;
 
-    /** Of the part of the answer that is decided now. */
+    /** For the part of the answer that is being decided. */
     private List<String> pathsOfPart = List.of();
 
     private boolean rejecting;
@@ -25,13 +25,13 @@ final class DeniedDispatch {
         this.paths = paths;
     }
 
-    /** What answers the denial. */
+    /** Answers the denial. */
     @FunctionalInterface
     interface Answer {
         void write() throws IOException;
     }
 
-    /** Runs what answers, and takes what it dispatches for a part of the answer. */
+    /** Runs the answer, and treats its dispatches as parts of the answer. */
     void reject(HttpServletRequest request, Answer answer) throws IOException {
         boolean nested = rejecting;
         boolean startedBefore = request.isAsyncStarted();
@@ -45,8 +45,8 @@ final class DeniedDispatch {
     }
 
     /**
-     * Whether a dispatch is a part of the answer. Outside of the rejection itself, one to the path that was denied is
-     * never a part: a handler may hold the client and let the container try again.
+     * Whether a dispatch is a part of the answer. Outside of the rejection itself, a dispatch to the denied path is
+     * never a part: a handler may hold the request and dispatch it again later.
      */
     boolean isAnsweredBy(HttpServletRequest request, List<String> to) {
         DispatcherType type = request.getDispatcherType();
@@ -56,7 +56,7 @@ final class DeniedDispatch {
         if (rejecting && type == DispatcherType.FORWARD) {
             return true;
         }
-        // The container sets the attribute when it asks for an error page, which may forward on its way.
+        // The container sets the attribute when it dispatches to an error page, which may forward.
         return (answeredLater || request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) != null)
                 && to.stream().noneMatch(this::isDenied);
     }

@@ -24,7 +24,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request at one of the times that the container brings it to the filter: at first, by a FORWARD, by an ASYNC dispatch. Used
+ * One dispatch of a request to the filter: the first one, a FORWARD, an ASYNC dispatch. Used
  * by the one thread that has the request.
  */
 final class Dispatch extends MatchableRequest implements Supplier<ClientAddress> {
@@ -38,14 +38,14 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     private @Nullable RequestCharges charges;
     private List<Wait> waits = List.of();
 
-    /** How long a rule lets a request wait that it denies. */
+    /** How long a request may wait that a rule denies. */
     private record Wait(Charge charge, Duration longest) {}
 
     /**
      * A dispatch.
      *
      * @param exempt callers that no rule counts
-     * @param owner for whom the request remembers what it was charged
+     * @param owner the limiter that the request's charges belong to
      * @param settles whether a rule may give back what it has charged
      */
     Dispatch(
@@ -65,7 +65,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
 
     /**
      * Whether a request is dispatched for a part of a page, by an INCLUDE or by a FORWARD inside one: its answer lands inside the
-     * page. Looks at the requests that the container has wrapped one into another, down to the dispatch that no FORWARD has made.
+     * page. Checks the requests that the container has nested, down to the dispatch that was not a FORWARD.
      * The attribute {@code jakarta.servlet.include.request_uri} is no evidence: Tomcat hides it from the FORWARD, and an
      * application may set it for a real one. A client can set neither. A container that does not wrap has no such
      * exemption, so the FORWARD is charged there.
@@ -79,7 +79,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return current.getDispatcherType() == DispatcherType.INCLUDE;
     }
 
-    /** Who the request comes from; found once. */
+    /** The address of the client; found once. */
     @Override
     public ClientAddress get() {
         if (client == null) {
@@ -96,12 +96,12 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return isExempt;
     }
 
-    /** Whether it surely comes from one of these callers. */
+    /** Whether it certainly comes from one of these callers. */
     boolean isFrom(Callers callers) {
         return (isIn(callers.addresses()) && isSure()) || isByUserOf(callers);
     }
 
-    /** Looks at the headers once, however many rules exempt somebody. */
+    /** Checks the headers once, however many rules have exemptions. */
     private boolean isSure() {
         if (isSure == null) {
             isSure = clients.isSure(get(), request());
@@ -123,7 +123,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     boolean isIn(List<IpNetwork> networks) {
         IpAddress address = networks.isEmpty() ? null : get().address().orElse(null);
         if (address != null) {
-            // Asked for each rule that exempts networks, so without a stream.
+            // Called for each rule that exempts networks, so without a stream.
             for (IpNetwork network : networks) {
                 if (network.contains(address)) {
                     return true;
@@ -134,17 +134,17 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     }
 
     /**
-     * Whether a rule that is for this dispatch charges the request for the first time. It charges it once, also when its key
-     * is another one by now, because somebody has logged in within the request.
+     * Whether a rule that matches this dispatch charges the request for the first time. It charges it once, even if its
+     * key has changed because of a login within the request.
      *
      * @param identity of the rule, the same in each configuration that has it
-     * @param charge what it asks
-     * @param outcomes which responses keep that; null for all
+     * @param charge its charge
+     * @param outcomes which responses keep the charge; null for all
      */
     boolean isNewTo(Object identity, Charge charge, @Nullable Outcomes outcomes) {
         RequestCharges all = met();
         boolean isNew = all.add(identity);
-        // Also for a filter whose own rules keep everything: an earlier filter may give back what both ask.
+        // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
         if (isNew && (settles || all.mayBeGivenBack())) {
             all.settlement().note(identity, charge, outcomes);
         }
@@ -156,7 +156,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return met().add(identity);
     }
 
-    /** Notes how long the rule that makes a charge lets the request wait. */
+    /** Records how long the rule of a charge allows the request to wait. */
     void noteWait(Charge charge, Duration longest) {
         waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
         waits.add(new Wait(charge, longest));
@@ -185,7 +185,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return charges;
     }
 
-    /** What the request was charged so far; null if no rule is for this dispatch. */
+    /** The charges of the request so far; null if no rule matches this dispatch. */
     @Nullable
     RequestCharges charges() {
         return charges;

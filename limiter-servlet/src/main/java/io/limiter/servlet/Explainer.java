@@ -25,7 +25,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Puts into words what rules do with a request. It decides nothing: it asks the rules, and looks at the state without taking anything. */
+/** Explains what rules do with a request. It calls the rules and peeks at the state, and takes nothing. */
 final class Explainer {
     private final RulesInForce rules;
 
@@ -36,7 +36,7 @@ final class Explainer {
     /**
      * What the rules would do with a request now, and why. Nothing is counted.
      *
-     * @param sample gives the request, a new one each time, so that no rule meets what another one has left
+     * @param sample returns a new request each time, so that no rule sees the side effects of another one
      */
     Explanation explain(Supplier<HttpServletRequest> sample) {
         List<RuleReport> reports = new ArrayList<>();
@@ -62,12 +62,14 @@ final class Explainer {
                 } else if (looked != null) {
                     status = DenialAnswer.of(rules.config, looked).status();
                     reason = reason(looked)
-                            + (isHeld(looked, dispatch) ? "; it waits for that first, if there is room" : "");
+                            + (isHeld(looked, dispatch)
+                                    ? "; it waits for that first, unless too many requests wait"
+                                    : "");
                     retryAfter = looked.retryAfterMicros();
                 }
             } catch (RuntimeException wrong) {
                 status = 500;
-                reason = "a rule is not able to count it: " + failed(wrong, dispatch);
+                reason = "a rule can't count it: " + failed(wrong, dispatch);
             }
         }
         return new Explanation(
@@ -103,8 +105,8 @@ final class Explainer {
     /**
      * What a rule does.
      *
-     * @param rule null for one that is off
-     * @param dispatch a new one, which no other rule has met
+     * @param rule null for a disabled one
+     * @param dispatch a new one, which no other rule has used
      */
     private RuleReport rule(RuleDefinition definition, @Nullable ConfiguredRule rule, Dispatch dispatch) {
         String name = definition.name();
@@ -146,7 +148,7 @@ final class Explainer {
         };
     }
 
-    /** Without the message, which may hold what the request has in clear. */
+    /** Without the message, which may contain secrets of the request in clear. */
     private static String failed(RuntimeException wrong, Dispatch dispatch) {
         return "it fails with " + wrong.getClass().getName() + missing(dispatch);
     }
@@ -155,11 +157,11 @@ final class Explainer {
         Object methods = dispatch.request().getAttribute(SampleRequest.MISSING);
         return methods instanceof Set<?> called && !called.isEmpty()
                 ? "; code of the application called " + called
-                        + ", which a sample has not, so the filter can do something else"
+                        + ", which a sample does not have, so the filter may behave differently"
                 : "";
     }
 
-    /** A charge, and how the key is now. */
+    /** A charge, and the current state of the key. */
     private ChargeReport charge(Charge charge, @Nullable String plan) {
         Decision looked = rules.limiter.peek(List.of(charge));
         return new ChargeReport(

@@ -4,17 +4,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a filter would do with a request now, and why. Secrets of the request are in it as hashes only, as in keys. Durations are of ISO 8601,
- * such as {@code PT9.5S}, or {@code never}. Immutable.
+ * What a filter would do with a request now, and why. Contains secrets of the request only as hashes, as in keys.
+ * Durations are in ISO 8601 form, such as {@code PT9.5S}, or {@code never}. Immutable.
  *
  * @param admitted whether the request would reach the application
- * @param status of the answer where it would not: 429, 503, or that of denied callers; 500 where a rule fails; 0 where it would
+ * @param status of the answer if it would not: 429, 503, or that of denied callers; 500 if a rule fails; 0 if it would
  * @param reason a sentence
  * @param retryAfter how long until it would be admitted; {@code PT0S} where it would
  * @param paths all readings of the path; a rule that matches one of them matches
  * @param client the client's address; of an IPv6 client its network, by {@code limiter.client-ip.ipv6-prefix}
  * @param clientFrom {@code peer}, {@code header} (a trusted proxy named it) or {@code none}
- * @param rules each configured rule of the filter, in their order; then the charges of rules that the application has in code
+ * @param rules each configured rule of the filter, in their order; then the charges of the application's own rules in code
  */
 public record Explanation(
         boolean admitted,
@@ -38,8 +38,8 @@ public record Explanation(
      * @param mode {@code enforced}, {@code shadow} or {@code off}
      * @param counts whether it counts the request
      * @param why a sentence: why it counts the request, or does not
-     * @param path the reading of the path that it matches; null where it matches none
-     * @param charge what it charges; null where it counts nothing
+     * @param path the reading of the path that it matches; null if it matches none
+     * @param charge what it charges; null if it counts nothing
      */
     public record RuleReport(
             String rule,
@@ -50,15 +50,15 @@ public record Explanation(
             @Nullable ChargeReport charge) {}
 
     /**
-     * What a rule charges, and how the key is now.
+     * The charge of a rule, and the current state of the key.
      *
-     * @param plan of the caller; null where the rule has no plans
-     * @param key as the log and the endpoint have it
-     * @param member which the policy counts, encoded like the key; empty for the missing member, null where the policy counts
+     * @param plan of the caller; null if the rule has no plans
+     * @param key as in the log and the endpoint
+     * @param member which the policy counts, encoded like the key; empty for the missing member, null if the policy counts
      *     none
      * @param allowed whether this charge alone would be allowed
      * @param source where the answer comes from: {@code redis}, {@code in-process}, {@code cached-denial} ...
-     * @param limits empty where nobody could count
+     * @param limits empty if nothing could be counted
      */
     public record ChargeReport(
             String policy,
@@ -72,12 +72,12 @@ public record Explanation(
             List<LimitReport> limits) {}
 
     /**
-     * What one limit answers to the charge.
+     * The answer of one limit to the charge.
      *
      * @param limit as configuration text
-     * @param remaining permits that would be left after it, or are left where it would be denied
-     * @param reason why it denies, such as {@code quota} or {@code sold-out}; null where it allows
-     * @param reset until all is back
+     * @param remaining permits that would be left after it, or are left now if it would be denied
+     * @param reason why it denies, such as {@code quota} or {@code sold-out}; null if it allows
+     * @param reset until all quota is available again
      */
     public record LimitReport(
             String limit, boolean allowed, @Nullable String reason, long remaining, String retryAfter, String reset) {}

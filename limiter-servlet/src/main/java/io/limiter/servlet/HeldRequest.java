@@ -26,25 +26,25 @@ import org.slf4j.Logger;
  */
 final class HeldRequest implements AsyncListener {
     private static final Logger LOG = DiagnosticLog.of(HeldRequest.class);
-    /** As {@link RequestCharges} does, and for its reason. */
+    /** As in {@link RequestCharges}, for the same reason. */
     private static final String ATTRIBUTE = HeldRequest.class.getName() + "." + UUID.randomUUID();
-    /** Beyond the longest wait, after which there is an answer. */
+    /** Longer than the longest wait, after which there is an answer. */
     private static final long TIMEOUT_MILLIS = 120_000;
 
     private final Set<HeldRequest> all;
     private final CompletableFuture<Decision> answer;
     private final Consumer<Decision> unused;
     final List<Charge> shadowed;
-    /** Whether the filter goes out of service. */
+    /** Whether the filter is being destroyed. */
     private volatile boolean isRefused;
 
     /**
      * A request.
      *
-     * @param all those of the filter that holds it, and takes it up again
-     * @param answer what it waits for
-     * @param shadowed what is counted when it is admitted
-     * @param unused takes an admission that is of no use, because the request has ended
+     * @param all the held requests of the filter
+     * @param answer the decision that it waits for
+     * @param shadowed the shadow charges that are counted when it is admitted
+     * @param unused gets an admission that came too late, because the request has ended
      */
     HeldRequest(
             Set<HeldRequest> all,
@@ -57,20 +57,20 @@ final class HeldRequest implements AsyncListener {
         this.unused = unused;
     }
 
-    /** What answers a denied request. */
+    /** Answers a denied request. */
     @FunctionalInterface
     interface Denial {
         /** Writes the response. The decision is null if there is none. */
         void write(@Nullable Decision decision) throws Exception;
     }
 
-    /** Holds the request. The present thread is done with it. */
+    /** Holds the request. The current thread must not use it afterwards. */
     void hold(HttpServletRequest request, HttpServletResponse response, Denial denial) {
         AsyncContext async;
         try {
             async = request.startAsync(request, response);
         } catch (RuntimeException ended) {
-            // Its response is closed already. It must not take a permit when it has its turn.
+            // Its response is already closed. It must not take a permit later.
             if (!answer.cancel(false)) {
                 answer.thenAccept(unused);
             }
@@ -87,7 +87,7 @@ final class HeldRequest implements AsyncListener {
         });
     }
 
-    /** Answers it, because the filter goes out of service. */
+    /** Answers it, because the filter is being destroyed. */
     void refuse() {
         isRefused = true;
         answer.cancel(false);
@@ -104,7 +104,7 @@ final class HeldRequest implements AsyncListener {
         } catch (RejectedExecutionException busy) {
             deny(async, decision, denial);
         } catch (RuntimeException ended) {
-            LOG.debug("a request has ended while it waited", ended);
+            LOG.debug("a request ended while it waited", ended);
             if (decision != null) {
                 unused.accept(decision);
             }
@@ -124,7 +124,7 @@ final class HeldRequest implements AsyncListener {
         }
     }
 
-    /** The request that was held by the filter of these and is admitted, when it is dispatched again; else null. */
+    /** The request that this filter has held and admitted, when it is dispatched again; else null. */
     static @Nullable HeldRequest admitted(HttpServletRequest request, Set<HeldRequest> all) {
         if (request.getDispatcherType() == DispatcherType.ASYNC
                 && request.getAttribute(ATTRIBUTE) instanceof HeldRequest held
@@ -158,8 +158,8 @@ final class HeldRequest implements AsyncListener {
     public void onStartAsync(AsyncEvent event) {}
 
     /**
-     * An admitted request as the filters and servlets behind the filter see it: as at its first dispatch, which it did not get
-     * beyond the filter. Many of them ignore ASYNC dispatches, an authentication too.
+     * An admitted request as the filters and servlets after this filter see it: like its first dispatch, which did not
+     * get beyond this filter. Many of them ignore ASYNC dispatches, including authentication filters.
      */
     static final class FirstDispatch extends HttpServletRequestWrapper {
         private volatile boolean isOver;
@@ -170,7 +170,7 @@ final class HeldRequest implements AsyncListener {
 
         @Override
         public DispatcherType getDispatcherType() {
-            // Not where the application forwards or includes: a container may put its own request beneath this one.
+            // Not if the application forwards or includes: a container may wrap its own request with this one.
             DispatcherType now = super.getDispatcherType();
             return now == DispatcherType.ASYNC && !isOver ? DispatcherType.REQUEST : now;
         }

@@ -54,27 +54,31 @@ import org.slf4j.Logger;
  * </filter-mapping>
  * }</pre>
  *
- * <p>A mapping without dispatchers is for REQUEST alone: a page that is reached by a FORWARD or an ASYNC dispatch is not
- * limited then, and the filter can't see that.
+ * <p>A mapping without dispatchers applies only to REQUEST: a page that is reached by a FORWARD or an ASYNC dispatch is
+ * then not limited, which the filter can't detect.
  *
  * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class
  * path ({@code classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the
- * first two are looked for. Init-params that begin with {@code limiter.} go over the file, variables of the environment
- * over both. Text with a mistake stops the start of the application, and one message lists all mistakes.
+ * filter looks for the first two. Init-params that begin with {@code limiter.} override the file, environment variables
+ * override both. A mistake in the configuration fails startup of the application; one message lists all mistakes.
  *
- * <p>A rule matches every path that the request line could mean, and methods so that GET means HEAD too; a CORS preflight is not limited
- * unless a rule lists OPTIONS. A request is charged once by a rule, and once for a policy and a key, however often the container
- * brings it here: a FORWARD or ASYNC dispatch is charged by the rules that it has not met before, an INCLUDE, a FORWARD inside it, or an
- * ERROR dispatch nothing. So it is for all filters of one rate limiter: each decides by itself, and what the first has taken
- * stays taken when the second denies. Filters of two rate limiters count apart. The address of a client is the peer of its TCP connection;
+ * <p>A rule matches every path that the request line could mean; a rule for GET also matches HEAD; a CORS preflight is
+ * not limited
+ * unless a rule lists OPTIONS. A request is charged once by a rule, and once for a policy and a key, however often the
+ * container dispatches it: a FORWARD or ASYNC dispatch is charged only by rules that have not charged the request
+ * before; an INCLUDE, a FORWARD inside it, or an ERROR dispatch is not charged. The same holds across all filters of
+ * one rate limiter: each decides independently, and permits that the first one has taken stay spent if the second one
+ * denies. Filters of two rate limiters count separately. The address of a client is the peer of its TCP connection;
  * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
  *
- * <p>Rules of the application's own, alone or beside configured ones, are given to the {@linkplain #builder(Limiter) builder}.
- * When {@link Limiter#replace} has returned, the next request meets the rules, policies and settings of the new configuration.
+ * <p>Add the application's own rules, with or without configured ones, to the {@linkplain #builder(Limiter) builder}.
+ * After {@link Limiter#replace} has returned, the next request uses the rules, policies and settings of the new
+ * configuration.
  *
  * <p>A request that was charged gets its quota in response fields before the application sees it ({@code limiter.http.headers}). A denied
- * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text or HTML where its Accept
- * header asks for them; with 503 where the backend can't answer and the policy says so; or by a {@link RejectionHandler}.
+ * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text
+ * or HTML if its Accept header prefers them; with 503 if the backend can't answer and the failure mode of the policy is
+ * deny; or by a {@link RejectionHandler}.
  * With {@code limiter.rules.<name>.wait} it is held without a thread first. A response that is committed is left as it is.
  */
 public final class RateLimitFilter implements Filter {
@@ -97,7 +101,7 @@ public final class RateLimitFilter implements Filter {
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
     private @Nullable Limiter owned;
-    /** Where messages go if SLF4J has no provider. */
+    /** Gets messages if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
 
     private volatile @Nullable Derived<RulesInForce> inForce;
@@ -111,7 +115,7 @@ public final class RateLimitFilter implements Filter {
 
     /**
      * A filter with the rules and the policies of this limiter, to be registered in code. It has no init-params. The
-     * limiter stays the caller's to close, after the filter is out of use.
+     * caller must close the limiter after the filter is out of use.
      *
      * @throws IllegalArgumentException if the limiter's configuration has no rules, or names a class that can't be made
      */
@@ -136,12 +140,12 @@ public final class RateLimitFilter implements Filter {
         return new Builder(Objects.requireNonNull(limiter, "limiter"));
     }
 
-    /** A builder of a filter with no other rules than those that it is given. It needs no configuration. */
+    /** A builder of a filter with only the given rules. It needs no configuration. */
     public static Builder builder(RateLimiter limiter) {
         return new Builder(Limiter.of(LimiterConfig.builder().build(), limiter));
     }
 
-    /** Collects what a filter is made of. Not thread-safe. */
+    /** Builds a filter. Not thread-safe. */
     public static final class Builder {
         private final @Nullable Limiter limiter;
         private final List<Rule<? super HttpServletRequest>> rules = new ArrayList<>();
@@ -154,8 +158,9 @@ public final class RateLimitFilter implements Filter {
         }
 
         /**
-         * Adds a rule of the application's own. It selects the policy for each request, and is asked at each dispatch of a
-         * request; of a policy, only its first charge counts. An exception that it throws reaches the container: the request does not pass.
+         * Adds a rule in code. It selects the policy for each request, and is called at each dispatch of a request; of
+         * a policy, only its first charge counts. An exception that it throws reaches the container: the request is not
+         * admitted.
          */
         public Builder rule(Rule<? super HttpServletRequest> rule) {
             rules.add(Objects.requireNonNull(rule, "rule"));
@@ -163,8 +168,9 @@ public final class RateLimitFilter implements Filter {
         }
 
         /**
-         * Uses only some of the configured rules, now and after a replacement: where several filters share them, such as one
-         * before the login and one behind it. There may be none; a filter without any rule lets everything pass.
+         * Uses only some of the configured rules, now and after a replacement: for several filters that share them,
+         * such as one before authentication and one after it. There may be none; a filter without any rule admits
+         * everything.
          */
         public Builder configuredRules(Predicate<? super RuleDefinition> which) {
             this.which = Objects.requireNonNull(which, "which");
@@ -178,8 +184,8 @@ public final class RateLimitFilter implements Filter {
         }
 
         /**
-         * Gives the objects of classes that the configuration names, such as a {@link io.limiter.rule.KeyResolver}, where the
-         * application has them already; null for a class of which one is to be made.
+         * Returns existing objects of classes that the configuration names, such as a {@link
+         * io.limiter.rule.KeyResolver}; null for a class of which a new object is to be made.
          */
         public Builder instances(Function<? super Class<?>, ? extends @Nullable Object> instances) {
             this.instances = Objects.requireNonNull(instances, "instances");
@@ -208,7 +214,7 @@ public final class RateLimitFilter implements Filter {
             log = container;
         } finally {
             if (log == null) {
-                // No container destroys a filter that did not start.
+                // A container does not destroy a filter that failed to start.
                 container.close();
                 destroy();
             }
@@ -230,7 +236,7 @@ public final class RateLimitFilter implements Filter {
             }
             if (owned != null) {
                 throw new ServletException("RL-110 filter '" + name
-                        + "': this instance is in service already, under another name; register the class, or an"
+                        + "': this instance is already in service under another name; register the class, or an"
                         + " instance for each name");
             }
             LimiterConfig config = new ConfigText(filterConfig, loader).load();
@@ -259,7 +265,7 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    /** Looks for mistakes; {@link #make} does it for a configuration that comes later. */
+    /** Checks the rules; {@link #make} does it for a later configuration. */
     private void check(@Nullable ServletContext context) {
         Derived<RulesInForce> now = inForce;
         if (webApp == null && context != null && now != null) {
@@ -313,9 +319,9 @@ public final class RateLimitFilter implements Filter {
     }
 
     /**
-     * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make keys, costs, plans
-     * or rules are called with the sample, which has no session and is never dispatched again; the explanation names what they ask of
-     * it that it has not.
+     * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make
+     * keys, costs, plans or rules are called with the sample, which has no session and is never dispatched again; the
+     * explanation lists what they call that the sample does not have.
      *
      * @throws IllegalArgumentException if the path of the sample is outside of the application
      * @throws IllegalStateException if the filter is not in service
@@ -336,7 +342,7 @@ public final class RateLimitFilter implements Filter {
         held.forEach(HeldRequest::refuse);
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {
-            // The rules stay: a request that is still on its way is answered 503, or as its failure mode says.
+            // The rules stay: a request in flight is answered with 503, or by its failure mode.
             ended.close();
             inService = false;
         }

@@ -9,10 +9,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one request was charged already on one rate limiter, kept as its attribute. A container brings a request through the
- * filter again when it forwards it, takes it up after asynchronous work, or when the filter is mapped twice; it is one
- * request all the same, also when the configuration is replaced meanwhile. Filters of two rate limiters count apart, but know
- * of each other. Used by the one thread that has the request.
+ * The charges of one request on one rate limiter, kept as a request attribute. A request reaches the filter again when
+ * it is forwarded, when it is dispatched after asynchronous work, or when the filter is mapped twice; it is still one
+ * request, even if the configuration is replaced in the meantime. Filters of two rate limiters count separately, but
+ * know of each other. Used by the one thread that has the request.
  */
 final class RequestCharges {
     /**
@@ -24,16 +24,16 @@ final class RequestCharges {
     private final RateLimiter owner;
     private final @Nullable RequestCharges earlier;
 
-    /** A charge that is only counted. It stands for no charge that is enforced. */
+    /** A shadow charge. It does not replace an enforced one. */
     private record Shadowed(Charge charge) {}
 
-    /** Identities of rules, and charges, also those that are only counted. Few, so they are looked through. */
+    /** Identities of rules, and charges, including shadow charges. Few, so a linear search suffices. */
     private final List<Object> met = new ArrayList<>(2);
 
-    /** How many of them were met by dispatches that were allowed. Those behind are open: the current dispatch has met them. */
+    /** How many of them belong to earlier, allowed dispatches. The rest are open: they belong to the current dispatch. */
     private int kept;
 
-    /** Of the current dispatch. */
+    /** For the current dispatch. */
     private List<String> paths = List.of();
 
     private @Nullable DeniedDispatch denial;
@@ -45,7 +45,7 @@ final class RequestCharges {
         this.earlier = earlier;
     }
 
-    /** What the request was charged on behalf of this owner. */
+    /** The charges of the request for this owner. */
     static RequestCharges of(HttpServletRequest request, RateLimiter owner) {
         RequestCharges latest = request.getAttribute(ATTRIBUTE) instanceof RequestCharges known ? known : null;
         for (RequestCharges one = latest; one != null; one = one.earlier) {
@@ -59,8 +59,8 @@ final class RequestCharges {
     }
 
     /**
-     * Begins a dispatch. What an earlier one has met without being allowed, because it was denied or something failed, is
-     * forgotten, so that having been denied is no way to pass. Only what answers the denial passes by it.
+     * Begins a dispatch. Charges of an earlier one that was not allowed, because it was denied or failed, are
+     * forgotten, so that a denied request can't be admitted by a new dispatch. Only the answer to the denial is exempt.
      */
     void begin(HttpServletRequest request, List<String> to) {
         partOfAnswer = met.size() > kept && denial().isAnsweredBy(request, to);
@@ -73,7 +73,7 @@ final class RequestCharges {
         denial = null;
     }
 
-    /** Keeps what the dispatch has met. Until then it is open, so that a dispatch that fails counts as denied. */
+    /** Keeps the charges of the dispatch. Until then they are open, so that a dispatch that fails counts as denied. */
     void allow() {
         if (partOfAnswer) {
             denial().allowPart();
@@ -82,7 +82,7 @@ final class RequestCharges {
         }
     }
 
-    /** What the dispatch turns into if it is not allowed. */
+    /** The dispatch, if it is denied. */
     DeniedDispatch denial() {
         if (denial == null) {
             denial = new DeniedDispatch(paths);
@@ -90,14 +90,14 @@ final class RequestCharges {
         return denial;
     }
 
-    /** Adds the identity of a rule; false if the request has met it before. */
+    /** Adds the identity of a rule; false if it was added before. */
     boolean add(Object identity) {
         return !met.contains(identity) && met.add(identity);
     }
 
     /**
-     * Adds charges, which differ in policy or key; returns those that the request has not met before. Of one that costs more than
-     * before the rest is due.
+     * Adds charges, which differ in policy or key; returns those that the request was not charged before. If one costs
+     * more than before, the difference is due.
      */
     List<Charge> addCharges(List<Charge> charges) {
         List<Charge> due = charges;
@@ -115,7 +115,7 @@ final class RequestCharges {
         return due;
     }
 
-    /** Adds charges that are only counted; returns those that the request has not met before, enforced or not. */
+    /** Adds shadow charges; returns those that the request was not charged before, enforced or not. */
     List<Charge> addShadows(List<Charge> charges) {
         if (charges.isEmpty()) {
             return charges;
@@ -131,7 +131,7 @@ final class RequestCharges {
         return due;
     }
 
-    /** How many permits of that policy for that key were met. */
+    /** How many permits of that policy for that key were charged. */
     private long met(Charge charge) {
         long permits = 0;
         for (Object one : met) {
@@ -140,7 +140,7 @@ final class RequestCharges {
         return permits;
     }
 
-    /** Whether a charge of that policy for that key was met. */
+    /** Whether that policy was charged for that key. */
     private boolean has(Charge charge) {
         for (Object one : met) {
             if (one instanceof Charge other && other.isToSame(charge)) {
@@ -150,7 +150,7 @@ final class RequestCharges {
         return false;
     }
 
-    /** Whether some of it may be given back. */
+    /** Whether some of it may be refunded. */
     boolean mayBeGivenBack() {
         return settlement != null;
     }
@@ -162,7 +162,7 @@ final class RequestCharges {
         }
     }
 
-    /** What of it is given back when the application has completed. */
+    /** What is refunded when the application has completed. */
     Settlement settlement() {
         if (settlement == null) {
             settlement = new Settlement(owner, this::forget);
@@ -170,7 +170,7 @@ final class RequestCharges {
         return settlement;
     }
 
-    /** A rule's charge was given back, so that it is one that the request has not met. */
+    /** Removes a rule's charge that was refunded. */
     private void forget(Object identity, Charge charge) {
         List<Object> before = met.subList(0, kept);
         before.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.isToSame(charge)));

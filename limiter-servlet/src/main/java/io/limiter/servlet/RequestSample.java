@@ -39,7 +39,7 @@ public record RequestSample(
     /**
      * Copies the collections.
      *
-     * @throws IllegalArgumentException if a part can't be of a request; the message contains no header value
+     * @throws IllegalArgumentException if a part is invalid; the message contains no header value
      */
     public RequestSample {
         refuseUnless(TOKEN.matcher(method).matches(), "the method is not one; write GET or another one");
@@ -66,7 +66,7 @@ public record RequestSample(
     /**
      * The same request with these headers.
      *
-     * @param lines {@code Name: value} each, also several in one text
+     * @param lines {@code Name: value} each, or several in one text
      * @throws IllegalArgumentException if one has no colon, or no name
      */
     public RequestSample withHeaders(String... lines) {
@@ -81,7 +81,7 @@ public record RequestSample(
         return new RequestSample(method, target, all, address, user, roles, attributes);
     }
 
-    /** The same request of this user, or with null of none. */
+    /** The same request by this user; by none if null. */
     public RequestSample withUser(@Nullable String name, Set<String> inRoles, Map<String, String> itsAttributes) {
         return new RequestSample(method, target, headers, address, name, inRoles, itsAttributes);
     }
@@ -92,7 +92,7 @@ public record RequestSample(
         }
     }
 
-    /** Without headers and query, where secrets are. */
+    /** Without headers and query, which may contain secrets. */
     @Override
     public String toString() {
         return method + " " + target.replaceFirst("\\?.*", "") + " from " + address;

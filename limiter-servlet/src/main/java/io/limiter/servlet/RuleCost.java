@@ -11,7 +11,7 @@ import java.util.Enumeration;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 
-/** What a request costs under a configured rule. */
+/** The cost of a request under a configured rule. */
 final class RuleCost {
     private static final Logger LOG = DiagnosticLog.of(RuleCost.class);
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
@@ -24,7 +24,7 @@ final class RuleCost {
      * @throws IllegalArgumentException if its class can't be made
      */
     @SuppressWarnings(
-            "unchecked") // A class that takes another subject fails at the first request, which is not admitted.
+            "unchecked") // A class for another type of subject fails at the first request, which is not admitted.
     static Cost<? super HttpServletRequest> of(RuleDefinition rule, NamedClasses classes) {
         RequestCost cost = rule.charging().cost();
         String type = cost.type();
@@ -38,12 +38,12 @@ final class RuleCost {
             return request -> ofHeader(request.getHeaders(header), cost.permits());
         }
         if (cost.permits() == 0) {
-            LOG.warn("RL-167 rule '{}' has cost = 0: it shows the quota, and counts and denies nothing", rule.name());
+            LOG.warn("RL-167 rule '{}' has cost = 0: it only shows the quota, and denies nothing", rule.name());
         }
         return request -> cost.permits();
     }
 
-    /** A client must not get more for less by a value that nobody can read. */
+    /** A client must not reduce its cost with an unreadable value. */
     private static long ofHeader(Enumeration<String> values, long most) {
         if (values == null || !values.hasMoreElements()) {
             return 1;

@@ -18,7 +18,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** Which policy a request is charged under a configured rule: that of the caller's plan, or the only one. */
+/** The policy of a request under a configured rule: that of the caller's plan, or the only one. */
 final class RulePolicy {
     private static final Logger LOG = DiagnosticLog.of(RulePolicy.class);
     private static final long HOUR_MICROS = 3_600_000_000L;
@@ -26,9 +26,9 @@ final class RulePolicy {
     private RulePolicy() {}
 
     /**
-     * The policy of the rule for a request that it has matched, as the last one.
+     * The policy of the rule for a request, directly after it has matched.
      *
-     * @param classes gives the object of the class that the rule names
+     * @param classes provides the object of the class that the rule names
      * @throws IllegalArgumentException if the class can't be made
      */
     static Function<Dispatch, Policy> of(
@@ -53,14 +53,14 @@ final class RulePolicy {
 
     private static Function<Dispatch, @Nullable String> ofHeader(String rule, String name) {
         LOG.warn(
-                "RL-168 rule '{}' takes the plan from the header {}: a proxy must overwrite or remove the one that a"
-                        + " client sends, or clients choose their plans",
+                "RL-168 rule '{}' takes the plan from the header {}: a proxy must overwrite or remove the one"
+                        + " that a client sends; otherwise clients choose their plans",
                 rule,
                 name);
         return dispatch -> only(dispatch.request(), name);
     }
 
-    /** Null when there are several: a proxy that adds its own would leave that of the client. */
+    /** Null if there are several: a proxy that adds its own would keep that of the client. */
     private static @Nullable String only(HttpServletRequest request, String header) {
         Enumeration<String> values = request.getHeaders(header);
         String first = values == null || !values.hasMoreElements() ? null : values.nextElement();
@@ -86,8 +86,8 @@ final class RulePolicy {
             String plan = caller == null ? null : lookup.plan(caller);
             if (plan != null && !plans.policies().containsKey(plan) && unknownLog.tryPass()) {
                 LOG.warn(
-                        "RL-316 rule '{}': {} gave the plan '{}', which is not configured, so the caller has the"
-                                + " default plan; add limiter.plans.{}.limits, or correct the name. Logged once an hour",
+                        "RL-316 rule '{}': {} returned the plan '{}', which is not configured, so the caller"
+                                + " gets the default plan; add limiter.plans.{}.limits, or correct the name. Logged once an hour",
                         rule,
                         plans.name(),
                         plan,

@@ -41,14 +41,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** What a filter has of one configuration: it decides about each request that begins while that is in force. Thread-safe. */
+/** The rules of a filter under one configuration: they decide each request that begins while it is in force. Thread-safe. */
 final class RulesInForce {
     private static final Logger LOG = DiagnosticLog.of(RulesInForce.class);
 
     final RateLimiter limiter;
     final LimiterConfig config;
     final List<RuleDefinition> configured;
-    /** By name, those that are not off. */
+    /** The enabled ones, by name. */
     final Map<String, ConfiguredRule> rules = new HashMap<>();
 
     private final boolean settles;
@@ -66,8 +66,8 @@ final class RulesInForce {
     /**
      * The rules of a configuration.
      *
-     * @param source whose the configuration is, through all that replace it
-     * @param classes gives the objects whose classes it names
+     * @param source identifies the configuration, also after it is replaced
+     * @param classes provides the objects of classes that it names
      * @param keys makes the key of a rule
      */
     RulesInForce(
@@ -82,7 +82,8 @@ final class RulesInForce {
         this.limiter = limiter;
         this.config = config;
         this.configured = configured;
-        // Also those of other filters of the limiter: one of them may be inside this one, which sees the end.
+        // Also those of other filters of the limiter: one of them may run inside this one, which sees the end of the
+        // request.
         this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
         this.waits = configured.stream().anyMatch(RulesInForce::waits);
         configured.forEach(RulesInForce::logWhatIsGivenBack);
@@ -92,7 +93,7 @@ final class RulesInForce {
         this.shadows = set(source, Mode.SHADOW, classes, keys, isCovered, List.of());
         this.shadowCounter = new ShadowCounter(limiter);
         this.denied = new DeniedCallers(config.callers());
-        // Where no client is looked for, nothing is to be said about how one is found.
+        // If no client address is needed, warnings about it are not needed either.
         this.clients = ClientAddressResolver.of(
                 configured.isEmpty() && denied.isNobody() ? ClientIpSettings.DEFAULT : config.clientIp());
         this.rejections = rejections;
@@ -138,7 +139,7 @@ final class RulesInForce {
         return new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
     }
 
-    /** A mistake in a rule that is only tried out denies nobody. */
+    /** A mistake in a shadow rule must not deny requests. */
     private Rule<Dispatch> tried(RuleDefinition definition, Rule<Dispatch> rule) {
         return dispatch -> {
             try {
@@ -154,7 +155,7 @@ final class RulesInForce {
         Outcomes outcomes = rule.charging().outcomes();
         if (outcomes != null) {
             LOG.info(
-                    "RL-314 rule '{}' has {}: a request whose response does not count gets its charge back",
+                    "RL-314 rule '{}' has {}: the charge of a request is refunded if its response does not count",
                     rule.name(),
                     outcomes);
         }
@@ -167,9 +168,8 @@ final class RulesInForce {
     private void logWhatWaits() {
         if (waits) {
             LOG.warn(
-                    "RL-326 rules {} hold requests, which then come to the application by an ASYNC dispatch: filters behind the"
-                            + " limiter's that are not mapped to ASYNC do not run for them; map them, those that authenticate"
-                            + " above all",
+                    "RL-326 rules {} hold requests, which then reach the application by an ASYNC dispatch:"
+                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate",
                     configured.stream()
                             .filter(RulesInForce::waits)
                             .map(RuleDefinition::name)
@@ -177,16 +177,16 @@ final class RulesInForce {
         }
     }
 
-    /** Looks for rules that do not fit the web application. */
+    /** Checks for rules that do not fit the web application. */
     void check(ServletContext webApp, ClassLoader loader) {
         WebAppChecks.warn(webApp, loader, config, configured);
     }
 
     /**
-     * Decides, and writes what the client gets.
+     * Decides, and writes the fields or the answer.
      *
      * @param all the requests that the filter holds
-     * @return the request to go on with; null for one that was answered or is held
+     * @return the request to continue with; null if it was answered or is held
      */
     @Nullable
     HttpServletRequest admit(Set<HeldRequest> all, HttpServletRequest request, HttpServletResponse response)
@@ -200,7 +200,7 @@ final class RulesInForce {
             return current;
         }
         if (current instanceof HeldRequest.FirstDispatch again) {
-            // It may be held once more, and is then recognised by its dispatch.
+            // It may be held once more, and is then recognized by its dispatch.
             again.end();
         }
         return null;
@@ -267,7 +267,7 @@ final class RulesInForce {
         return isFirst && request.isAsyncSupported();
     }
 
-    /** Does what a decision says: notes and counts an admission, or answers a denial. Returns whether it is an admission. */
+    /** Applies a decision: records and counts an admission, or answers a denial. Returns whether it is an admission. */
     private boolean settle(
             Decision decision,
             RequestCharges charged,
@@ -290,7 +290,7 @@ final class RulesInForce {
         return true;
     }
 
-    /** A dispatch that no rule has met. */
+    /** A dispatch without charges yet. */
     Dispatch dispatch(HttpServletRequest request) {
         return new Dispatch(
                 request,

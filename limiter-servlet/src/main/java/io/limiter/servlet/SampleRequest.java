@@ -19,14 +19,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request that a sample describes, as a container would bring it to a filter. What rules of the application ask for besides is refused:
- * a guess would explain another request.
+ * The request that a sample describes, as a container would pass it to a filter. Other calls by the application's rules
+ * are refused: a guess would explain a different request.
  */
 final class SampleRequest implements InvocationHandler {
-    /** Containers leave out a cookie whose name is no token (RFC 6265 section 4.1.1). */
+    /** Containers ignore a cookie with a name that is not a token (RFC 6265 section 4.1.1). */
     private static final Pattern COOKIE_NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
 
-    /** The name of the attribute with the methods that a sample has not and that were called. */
+    /** The name of the attribute with the called methods that a sample does not support. */
     static final String MISSING = SampleRequest.class.getName() + ".missing";
 
     private static final Pattern CHARSET = Pattern.compile("(?i);\\s*charset\\s*=\\s*\"?([^\";\\s]+)");

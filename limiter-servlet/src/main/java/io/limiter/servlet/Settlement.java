@@ -18,9 +18,10 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one request took, and which of it is given back when the application has completed: at the end of its first dispatch, or
- * of its asynchronous work. Whatever ends otherwise (an exception, a timeout, a connection that breaks) keeps what it took, so
- * that ending a request early is no way to try without being counted. Used by the one thread that has the request.
+ * The permits that one request took, and which of them are refunded when the application has completed: at the end of
+ * its first dispatch, or of its asynchronous work. A request that ends in another way (an exception, a timeout, a
+ * broken connection) gets no refund, so that a client can't avoid being counted by ending a request early. Used by the
+ * one thread that has the request.
  */
 final class Settlement implements AsyncListener {
     private final RateLimiter limiter;
@@ -31,11 +32,11 @@ final class Settlement implements AsyncListener {
     /** How many calls of the filter chain have not returned. */
     private int depth;
 
-    /** The response of asynchronous work, at whose end it is settled. */
+    /** The response of asynchronous work, at the end of which it is settled. */
     private @Nullable HttpServletResponse awaited;
 
     /**
-     * What a rule asked.
+     * The charge of a rule.
      *
      * @param outcomes which responses keep it; null for all
      */
@@ -49,24 +50,24 @@ final class Settlement implements AsyncListener {
     /**
      * The settlement of a request.
      *
-     * @param forget takes a rule and a charge that was given back
+     * @param forget gets a rule and a charge that was refunded
      */
     Settlement(RateLimiter limiter, BiConsumer<Object, Charge> forget) {
         this.limiter = limiter;
         this.forget = forget;
     }
 
-    /** Notes what a rule asks, also where another one has asked it before. */
+    /** Records the charge of a rule, even if another one has charged it before. */
     void note(Object rule, Charge charge, @Nullable Outcomes outcomes) {
         terms.add(new Term(rule, charge, outcomes));
     }
 
-    /** Notes what was granted. */
+    /** Records granted permits. */
     void note(Decision allowed) {
         taken.add(allowed);
     }
 
-    /** Keeps what was taken until now, whatever the response: a denial is an answer of the limiter, not of the application. */
+    /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
     void keep() {
         taken.clear();
     }
@@ -95,7 +96,7 @@ final class Settlement implements AsyncListener {
             awaited = response;
             request.getAsyncContext().addListener(this);
         } else if (awaited == null && (type == DispatcherType.REQUEST || type == DispatcherType.ASYNC)) {
-            // After a FORWARD that began outside of the filter, the application goes on.
+            // After a FORWARD that began outside of the filter, the application continues.
             settle(response.getStatus());
         }
     }
@@ -109,7 +110,7 @@ final class Settlement implements AsyncListener {
                         .toList();
                 if (!asked.isEmpty() && asked.stream().noneMatch(term -> term.keeps(status))) {
                     back.add(charge);
-                    // A dispatch that comes after all, from a filter before this one, is charged again.
+                    // A later dispatch, from a filter before this one, is charged again.
                     asked.forEach(term -> forget.accept(term.rule, charge));
                     terms.removeAll(asked);
                 }

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 final class UserAttribute {
     private static final Logger LOG = DiagnosticLog.of(UserAttribute.class);
 
-    /** Found once for each class, and forgotten with it. */
+    /** Found once for each class, and unloaded with it. */
     private static final ClassValue<Map<String, Method[]>> METHODS = new ClassValue<>() {
         @Override
         protected Map<String, Method[]> computeValue(Class<?> type) {
@@ -27,7 +27,7 @@ final class UserAttribute {
 
     private UserAttribute() {}
 
-    /** The attribute as text; null where there is no user or the user has none. */
+    /** The attribute as text; null if there is no user or the user has none. */
     static @Nullable String of(@Nullable Principal user, String name) {
         Object holder = user;
         for (int depth = 0; holder != null && depth < 3; depth++) {
@@ -49,7 +49,7 @@ final class UserAttribute {
                     return value;
                 }
             } catch (ReflectiveOperationException | RuntimeException unreadable) {
-                LOG.debug("an attribute of a user is taken as missing", unreadable);
+                LOG.debug("an attribute of a user can't be read and counts as missing", unreadable);
             }
         }
         return null;

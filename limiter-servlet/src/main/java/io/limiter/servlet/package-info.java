@@ -1,5 +1,5 @@
 /**
- * The limiter before a web application: a filter that turns requests into charges by rules, and denials into HTTP.
+ * A servlet filter that limits a web application: it turns requests into charges by rules, and denials into HTTP responses.
  */
 @NullMarked
 package io.limiter.servlet;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A block over HTTP: what a client gets, who is blocked, and what startup says. */
+/** A block over HTTP: what a client gets, which keys are blocked, and what startup logs. */
 class BlockTest {
     private static final String LOGIN = """
             limiter.rules.login.path = /login

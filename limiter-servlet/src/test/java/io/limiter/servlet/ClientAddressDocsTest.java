@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.PartitionKey;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Pages;
 import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
@@ -67,14 +68,14 @@ class ClientAddressDocsTest {
         for (NginxTest.Setup setup : NginxTest.Setup.values()) {
             assertTrue(nginx.contains(flat(setup.directive)), setup.directive);
         }
-        assertEquals(19, NginxTest.FORGED.size(), "the page tells how many");
+        assertEquals(19, NginxTest.FORGED.size(), "the page contains the number");
     }
 
     @Test
     void theJavaSnippetIsCompiledHere() throws IOException {
         List<String> snippets = blocks(page("client-address.md"), "java");
         assertEquals(1, snippets.size());
-        assertTrue(flat(Files.readString(THIS)).contains(flat(snippets.get(0))), snippets.get(0));
+        assertTrue(flat(Files.readString(THIS)).contains(flat(Pages.code(snippets.get(0)))), snippets.get(0));
 
         HttpServletRequest request = Mockito.mock(HttpServletRequest.class);
         Mockito.when(request.getRemoteAddr()).thenReturn("192.0.2.1");

@@ -34,7 +34,7 @@ class ClientAddressTest {
                 .start();
     }
 
-    /** Tomcat's own valve before it: it has set the address, and has taken the header away. */
+    /** Tomcat's own valve before it: it has set the address, and has removed the header. */
     private void startBehindRemoteIpValve(String... lines) {
         start(lines);
         server.context().getPipeline().addValve(new RemoteIpValve());

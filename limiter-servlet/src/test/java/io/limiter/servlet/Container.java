@@ -44,7 +44,7 @@ public interface Container extends AutoCloseable {
         return WebServer.send(headers.length == 0 ? request : request.headers(headers));
     }
 
-    /** The status codes of so many calls of one path. */
+    /** The status codes of this number of calls of one path. */
     default List<Integer> statuses(int calls, String path, String... headers) {
         return IntStream.range(0, calls)
                 .mapToObj(i -> get(path, headers).statusCode())

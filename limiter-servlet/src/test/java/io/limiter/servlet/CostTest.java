@@ -175,7 +175,7 @@ class CostTest {
         assertEquals(30, taken(rules.replace("cost = 0", "cost = 10"), "/forward"));
     }
 
-    /** All of it comes back, and only once. */
+    /** All of it is refunded, and only once. */
     @ParameterizedTest
     @EnumSource
     void whatCostMoreIsGivenBackAsAWhole(Container.Kind kind) {

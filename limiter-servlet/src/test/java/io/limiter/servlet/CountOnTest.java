@@ -153,7 +153,7 @@ class CountOnTest extends CountOnApp {
         assertKept(2, "/forward?s=200");
     }
 
-    /** Otherwise whoever uses up the other rule first could try passwords without end: 429 is in no list. */
+    /** Otherwise a client that first uses up the other rule could try any number of passwords: 429 is in no list. */
     @ParameterizedTest
     @EnumSource
     void aDenialOnTheWayKeepsWhatWasCharged(Container.Kind kind) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A denied request that comes back by a dispatch is a new try; what answers it is not. */
+/** A denied request that is dispatched again is a new try; its answer is not. */
 class DeniedDispatchTest {
     private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h\n";
     private static final String PAGE = "limiter.rules.page.path = /page\nlimiter.rules.page.limits = 0/1h\n";
@@ -38,7 +38,7 @@ class DeniedDispatchTest {
 
     private final AtomicInteger served = new AtomicInteger();
 
-    /** A client may have its 429 before the request has come back. */
+    /** A client may have its 429 before the request has returned. */
     private final CountDownLatch cameBack = new CountDownLatch(1);
 
     private final WebServer[] server = new WebServer[1];

@@ -87,7 +87,7 @@ class DeniedFloodTest {
                 + header + "\r\n\r\n";
     }
 
-    /** How many of so many pipelined requests are answered with this status. */
+    /** How many of this number of pipelined requests are answered with this status. */
     private int statuses(StringBuilder requests, int count, int status) throws IOException {
         try (Socket socket = new Socket("127.0.0.1", port)) {
             socket.getOutputStream().write(requests.toString().getBytes(StandardCharsets.US_ASCII));

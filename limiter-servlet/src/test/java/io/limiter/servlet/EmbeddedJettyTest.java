@@ -65,7 +65,7 @@ class EmbeddedJettyTest {
         }
     }
 
-    /** That only its superclass gives away. */
+    /** Recognized only by its superclass. */
     public static final class Subclass extends HiddenHttpMethodFilter {}
 
     private void start(String... initParams) throws Exception {

@@ -138,7 +138,7 @@ class ExemptCallersTest {
     void aTrustedProxyWithoutItsHeaderIsNoCaller(Container container) {
         try (RuleSite site =
                 site(container, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = Private")) {
-            assertEquals(429, from(site, "10.0.0.1"), "Connection: X-Forwarded-For takes the header away");
+            assertEquals(429, from(site, "10.0.0.1"), "Connection: X-Forwarded-For removes the header");
             assertEquals(429, from(site, "10.0.0.1", "X-Real-IP", "10.1.1.1"));
             assertEquals(429, from(site, "10.0.0.1", "X-Forwarded-For", "10.1.1.1, 203.0.113.9"));
             assertEquals(200, from(site, "10.0.0.1", "X-Forwarded-For", "10.1.1.1"));

@@ -142,7 +142,7 @@ class ExplainAgreesTest {
     private final Map<String, Integer> seen = new TreeMap<>();
     private volatile AssertionError disagreement;
 
-    /** Who the request comes from. */
+    /** The client of the request. */
     private static final class Caller extends HttpServletRequestWrapper {
         Caller(HttpServletRequest request) {
             super(request);
@@ -268,7 +268,7 @@ class ExplainAgreesTest {
                     .add(Explainer.limit(outcome));
         }
         expected.forEach((key, charge) -> {
-            // A charge that alone would be allowed takes nothing where another one denies, so its limits tell other
+            // A charge that alone would be allowed takes nothing where another one denies, so its limits have other
             // numbers then.
             if (decision.allowed() || !charge.allowed()) {
                 assertEquals(charge.limits(), answers.get(key));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an explanation says, and what it never says. */
+/** What an explanation contains, and what it never contains. */
 class ExplainTest {
     private static final String RULES = """
             limiter.exempt.addresses = 198.51.100.0/24

@@ -8,6 +8,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import io.limiter.ManualTime;
+import io.limiter.kit.Pages;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.http.HttpServletRequest;
@@ -29,14 +30,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is wrong around a filter is told once, with a code that the documentation knows. */
+/** A mistake around a filter is logged once, with a documented code. */
 class FindingsTest {
     private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h\n";
 
     /** As Spring's, which is not here. */
     static class SomeHiddenHttpMethodFilter {}
 
-    /** One that only its superclass gives away. */
+    /** A filter recognized only by its superclass. */
     static final class OfTheHouse extends SomeHiddenHttpMethodFilter {}
 
     @FunctionalInterface
@@ -202,8 +203,8 @@ class FindingsTest {
             }
         }
         TreeSet<String> documented = new TreeSet<>();
-        String page = Files.readString(Path.of("../docs/diagnostics.md"));
-        addAll("(?m)^### (RL-3[23][0-9]) \\S.*\n\nCause: (?s:.+?)\n\nRemedy: \\S", page, documented);
+        String page = Pages.text("diagnostics");
+        addAll("(?m)^## (RL-3[23][0-9]) \\S.*\n\nCause: (?s:.+?)\n\nRemedy: \\S", page, documented);
         assertEquals(inSource, documented);
         assertEquals(7, inSource.size());
     }

@@ -257,7 +257,7 @@ class FuzzTest {
     private static PartitionKey keyOf(RateLimitFilter filter, Recording backend, List<String> values, int number)
             throws Exception {
         FakeExchange exchange = new FakeExchange();
-        // A missing part is replaced, which is another test's business.
+        // A missing part is replaced, which another test covers.
         exchange.header("H", "h" + values.get(0));
         exchange.cookies = new Cookie[] {new Cookie("c", "c" + values.get(1))};
         exchange.path = "/users/i" + values.get(2) + "/x";

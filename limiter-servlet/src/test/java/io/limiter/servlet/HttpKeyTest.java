@@ -191,7 +191,7 @@ class HttpKeyTest {
         assertEquals(429, server.get("/users/%20%20").statusCode());
     }
 
-    /** Rules of one policy with keys of other kinds: what one says can't be another's. */
+    /** Rules of one policy with keys of different kinds: the value of one kind can't equal that of another. */
     @Test
     void oneTextOfTwoKindsIsTwoCallers() {
         List<String> keys = List.of("ip", "user", "header:Key", "header:Other", "cookie:key", "cookie:Key", "path:id");

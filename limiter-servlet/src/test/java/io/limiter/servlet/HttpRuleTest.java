@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which requests a rule is for, over HTTP. Every rule here has room for one request. */
+/** Which requests a rule matches, over HTTP. Every rule here allows one request. */
 class HttpRuleTest {
     @TempDir
     Path directory;

@@ -33,7 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Requests made of odd text, through the filter: none of them makes an exception, and each key says exactly whose it is. It
+ * Requests made of odd text, through the filter: none of them makes an exception, and each key identifies exactly its
+ * client. It
  * is read back here, by hand, to the text that it was made of; so two different callers never have one.
  */
 class KeyFuzzTest {
@@ -84,7 +85,7 @@ class KeyFuzzTest {
         }
     }
 
-    /** What a request says of its caller; null for what it does not say. */
+    /** The caller data of a request; null if it is missing. */
     private record Caller(String peer, String user, String session, String header, String cookie) {}
 
     @Test
@@ -141,7 +142,7 @@ class KeyFuzzTest {
         }
     }
 
-    /** Percent signs to bytes, bytes to code points; halves of pairs stand alone as the three bytes they would have. */
+    /** Percent signs to bytes, bytes to code points; lone surrogates as the three bytes they would have. */
     private static String decoded(String part) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int i = 0; i < part.length(); i++) {

@@ -186,7 +186,7 @@ class KindsOfKeysTest {
         assertDenied("/page", "Authorization", "Bearer one", "Authorization", "Bearer two");
     }
 
-    /** By what a tenant says of itself; nothing for none, and a fault for a strange one. */
+    /** By the tenant in the request; null without one, and an exception for a strange one. */
     public static final class ByTenant implements KeyResolver<HttpServletRequest> {
         @Override
         public PartitionKey resolve(HttpServletRequest request) {

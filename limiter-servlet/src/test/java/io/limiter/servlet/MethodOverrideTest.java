@@ -97,7 +97,7 @@ class MethodOverrideTest {
         assertEquals(429, status("VERSION-CONTROL-AND-MORE", "declared", "POST", null, query.toString(), null));
     }
 
-    /** Applications trim in different ways, and proxies join lines. What can't be told apart counts. */
+    /** Applications trim in different ways, and proxies join lines. Ambiguous methods count. */
     @ParameterizedTest
     @ValueSource(
             strings = {

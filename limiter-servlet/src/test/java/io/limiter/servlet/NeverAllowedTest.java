@@ -87,7 +87,7 @@ class NeverAllowedTest {
                         .statusCode());
     }
 
-    /** The rule of the path that it was forwarded from has told its numbers before. */
+    /** The rule of the path that it was forwarded from has set its numbers before. */
     @ParameterizedTest
     @CsvSource({
         "draft-10, RateLimit RateLimit-Policy",

@@ -52,7 +52,7 @@ final class Nginx implements AutoCloseable {
         return nginx;
     }
 
-    /** It opens its sockets before it starts its workers, and says so. */
+    /** It opens its sockets before it starts its workers, and logs that. */
     private void awaitListening() throws IOException {
         List<String> told = new ArrayList<>();
         for (String line = log.readLine(); line != null; line = log.readLine()) {

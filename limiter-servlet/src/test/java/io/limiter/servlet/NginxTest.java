@@ -70,7 +70,7 @@ class NginxTest {
             "Connection: close, X-Forwarded-For, Forwarded, X-Real-IP",
             "Via: 1.1 6.6.6.6\r\nX-Forwarded-Host: 6.6.6.6\r\nX-Original-Forwarded-For: 6.6.6.6");
 
-    /** How nginx tells the client, and how the filter is told to read it. */
+    /** How nginx passes on the client, and how the filter is configured to read it. */
     enum Setup {
         APPENDED_X_FORWARDED_FOR(
                 "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;",
@@ -126,7 +126,7 @@ class NginxTest {
         }
     }
 
-    /** A Tomcat with the filter, and a page that tells whom it takes a request for. */
+    /** A Tomcat with the filter, and a page that returns the client of a request. */
     private int startTomcat(String config) {
         ClientAddressResolver resolver =
                 ClientAddressResolver.of(WebServer.config(config).clientIp());
@@ -237,7 +237,7 @@ class NginxTest {
         return Integer.parseInt(answer.substring(9, 12));
     }
 
-    /** What comes back for a request from this address. HTTP/1.0: the body stands there as it is, and ends the answer. */
+    /** The response to a request from this address. HTTP/1.0: the body is unencoded, and ends the answer. */
     private static String call(String client, int port, String path, String header) throws IOException {
         try (Socket socket = new Socket()) {
             socket.setSoTimeout(10_000);

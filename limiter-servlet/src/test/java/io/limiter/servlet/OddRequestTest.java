@@ -67,7 +67,7 @@ class OddRequestTest {
         }
     }
 
-    /** A request that says the same odd text everywhere, and is odd besides. */
+    /** A request with the same odd text everywhere, and other odd features. */
     private static HttpServletRequest request(String odd, int unique) {
         Map<String, Object> attributes = new HashMap<>();
         HttpServletRequest request = mock(HttpServletRequest.class);

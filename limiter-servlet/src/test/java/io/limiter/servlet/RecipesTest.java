@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision.Source;
 import io.limiter.ManualTime;
+import io.limiter.kit.Pages;
 import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,7 +21,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -30,9 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each recipe of docs/recipes.md is a file, and does over HTTP what the page says. */
+/** Each recipe of docs/how-do-i/limit-requests.md is a file, and works over HTTP as the page describes. */
 class RecipesTest {
-    private static final Path PAGE = Path.of("..", "docs", "recipes.md");
     private static final Path FILES = Path.of("src", "test", "resources", "recipes");
 
     @TempDir
@@ -62,11 +61,7 @@ class RecipesTest {
 
     @Test
     void thePageHasEachFileAsItIs() throws IOException {
-        Set<String> onPage = Pattern.compile("(?ms)^```properties\n(.*?)^```$")
-                .matcher(text(PAGE))
-                .results()
-                .map(block -> block.group(1))
-                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> onPage = new TreeSet<>(Pages.blocks(Pages.text("how-do-i/limit-requests"), "properties"));
         try (Stream<Path> files = Files.list(FILES)) {
             assertEquals(files.map(RecipesTest::text).collect(Collectors.toCollection(TreeSet::new)), onPage);
         }
@@ -100,6 +95,16 @@ class RecipesTest {
                 .map(i -> site.reached(1, "/api/a", "Test-Address", "192.0.2.2", "X-Api-Key", "invented" + i))
                 .sum();
         assertEquals(30, invented);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOMCAT", "JETTY"})
+    void cost(Container container) {
+        start(container, "cost");
+        assertEquals(4, site.reached(5, "/export", "Test-User", "ann"));
+        assertEquals(0, site.reached(1, "/search", "Test-User", "ann"));
+        assertEquals(3, site.reached(3, "/export", "Test-User", "bob"));
+        assertEquals(5, site.reached(6, "/search", "Test-User", "bob"), "what three exports leave");
     }
 
     /** A sixth account is refused, while the five that are known still work. */

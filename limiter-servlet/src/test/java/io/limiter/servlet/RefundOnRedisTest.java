@@ -203,7 +203,7 @@ class RefundOnRedisTest {
         }
     }
 
-    /** Tells how each refund has ended. */
+    /** Records how each refund has ended. */
     private record Waiting(Backend backend, BlockingQueue<Boolean> refunded) implements Backend {
         Waiting(Backend backend) {
             this(backend, new LinkedBlockingQueue<>());

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The configuration file of a filter that serves requests is changed, broken, emptied and removed. */
 class ReloadedRulesTest {
     private static final int CHANGES = Repeats.of(40, 100);
-    /** So many, one bad file each. */
+    /** The number of refusals, each with an invalid file. */
     private static final int REFUSALS = 20;
 
     private static final int LOAD_THREADS = 3;
@@ -103,7 +103,7 @@ class ReloadedRulesTest {
             }
             assertEquals(LIMIT, admitted.get(), "of all rules together");
             log.has("RL-159");
-            log.has("RL-161 rule 'extra" + (CHANGES - 1) + "' is gone");
+            log.has("RL-161 rule 'extra" + (CHANGES - 1) + "' was removed");
         } finally {
             isOver.set(true);
             threads.shutdownNow();

@@ -183,7 +183,7 @@ final class RuleSite implements AutoCloseable {
         return get(path, headers).statusCode();
     }
 
-    /** How many of so many calls of one path reach the application. */
+    /** How many of this number of calls of one path reach the application. */
     int reached(int calls, String path, String... headers) {
         int before = served.get();
         IntStream.range(0, calls).forEach(i -> get(path, headers));

@@ -7,8 +7,8 @@ import io.limiter.ManualTime;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.PlanSettings;
+import io.limiter.kit.Pages;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The examples of docs/rules.md about cost, outcomes, plans and waiting, as they are written. */
+/** The examples of docs/rules about cost, outcomes, plans and waiting, as they are written. */
 class RulesPageChargingTest {
     private static final Pattern PROPERTIES = Pattern.compile("(?s)```properties\n(.*?)```");
 
@@ -25,8 +25,8 @@ class RulesPageChargingTest {
     Path directory;
 
     private static String example(String section, int index) throws IOException {
-        String page = Files.readString(Path.of("../docs/rules.md"));
-        Matcher found = PROPERTIES.matcher(page.substring(page.indexOf("\n## " + section)));
+        String page = Pages.text("rules");
+        Matcher found = PROPERTIES.matcher(page.substring(page.indexOf("# " + section + "\n")));
         for (int i = 0; i <= index; i++) {
             assertTrue(found.find(), section);
         }
@@ -98,7 +98,7 @@ class RulesPageChargingTest {
 
     @Test
     void theDefaultsOfLookupsAreThose() throws IOException {
-        String page = Files.readString(Path.of("../docs/rules.md"));
+        String page = Pages.text("rules");
         LimiterConfig.Builder written = LimiterConfig.builder();
         Matcher rows = Pattern.compile("\\| `(limiter.plan-lookup.[a-z-]+)` \\| `([^`]+)` \\|")
                 .matcher(page);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Counters;
 import io.limiter.Decision;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Pages;
 import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,9 +22,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each example of docs/rules.md, with the requests below it, on a real Tomcat. */
+/** Each example of docs/rules, with the requests below it, on a real Tomcat. */
 class RulesPageTest {
-    private static final Path PAGE = Path.of("..", "docs", "rules.md");
+    private static final String PAGE = Pages.text("rules");
     private static final Pattern EXAMPLE = Pattern.compile("(?ms)^```properties\n(.*?)^```\n\n```text\n(.*?)^```$");
     private static final Pattern REQUEST = Pattern.compile(
             "(?<method>[A-Z]+) (?<target>\\S+)(?: from (?<address>\\S+))?(?: by (?<user>\\S+))?(?: with (?<header>.+?))?\\s*"
@@ -34,7 +35,7 @@ class RulesPageTest {
 
     @Test
     void everyRequestIsCountedByTheRulesThatThePageNames() throws IOException {
-        Matcher example = EXAMPLE.matcher(Files.readString(PAGE));
+        Matcher example = EXAMPLE.matcher(PAGE);
         int examples = 0;
         while (example.find()) {
             LimiterConfig config = WebServer.config(example.group(1));
@@ -93,16 +94,15 @@ class RulesPageTest {
 
     @Test
     void thePageNamesEveryPropertyOfARule() throws IOException {
-        String page = Files.readString(PAGE);
         LimiterConfig.keys().stream()
                 .filter(key -> key.matches("limiter[.](exempt|deny)[.].*|limiter[.]enabled"))
-                .forEach(key -> assertTrue(page.contains("`" + key), key));
+                .forEach(key -> assertTrue(PAGE.contains("`" + key), key));
     }
 
     @Test
     void theTestsOfTheTableExist() throws IOException {
         List<String> named = Pattern.compile("`([A-Za-z]+Test)(?:[.]([A-Za-z]+))?`")
-                .matcher(Files.readString(PAGE))
+                .matcher(PAGE)
                 .results()
                 .map(found -> found.group(1) + " " + (found.group(2) == null ? "" : found.group(2)))
                 .toList();

@@ -47,7 +47,7 @@ class SomeOfTheRulesTest {
             assertEquals(
                     List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600, \"other/shared\";r=" + (5 - i) + ";t=3600"),
                     exchange.all("RateLimit"),
-                    "told under one name by both in the end");
+                    "reported under one name by both in the end");
         }
         FakeExchange exchange = new FakeExchange();
         assertEquals(false, passes(early, exchange));

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From a configuration to a filter in service, or to an error that says what to write. */
+/** From a configuration to a filter in service, or to an error that contains what to write. */
 class StartTest {
     private static final String ONE = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n";
 
@@ -61,7 +61,7 @@ class StartTest {
         return server;
     }
 
-    /** The message of a start that fails; the filter is asked in a web application that runs. */
+    /** The message of a startup failure; the filter runs in a real web application. */
     private String failure(String... initParams) {
         server = new WebServer(directory).servlet("/", Answer.text("ok")).start();
         InitParams config = new InitParams(server.context().getServletContext(), initParams);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A stock over HTTP: a denial tells why, and a time to try again only while the stock is not open yet. */
+/** A stock over HTTP: a denial contains the reason, and a time to try again only before the stock opens. */
 class StockTest {
     private static final String RULES = """
             limiter.rules.seats.path = /page

@@ -9,7 +9,7 @@ public final class VectorFile {
     private VectorFile() {}
 
     public record Block(String name, List<String> lines) {
-        /** What stands after this start, of all lines that have it. */
+        /** The rest of all lines with this prefix. */
         public List<String> after(String start) {
             return lines.stream()
                     .filter(line -> line.startsWith(start))

@@ -48,7 +48,7 @@ public final class WebServer implements Container {
     public static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    /** Held, because a logger that nobody holds forgets its level. Tomcat tells much about starts that fail on purpose. */
+    /** Held, because a logger that is garbage-collected loses its level. Tomcat logs much about intended startup failures. */
     private static final Logger TOMCAT_LOG = Logger.getLogger("org.apache");
 
     static {

@@ -64,7 +64,7 @@ class WithoutLogProviderTest {
         assertEquals(0, process.waitFor(), log);
         List<String> found = log.lines().filter(line -> line.contains("RL-325")).toList();
         assertEquals(1, found.size(), log);
-        // Tomcat writes what a context is told to log with a time and a level; standard error has neither.
+        // Tomcat writes the log of a context with a time and a level; standard error has neither.
         assertFalse(found.get(0).startsWith("WARN "), log);
         assertTrue(log.contains("org.apache.catalina.core.ApplicationContext log"), log);
     }

@@ -3,12 +3,12 @@ package io.limiter.spring;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
-/** Who makes the request that a method is called for. */
+/** The client of the request in which a method is called. */
 public interface Caller {
-    /** The client's address, fit for a key: one text for one client. */
+    /** The client's address in the form for keys: one text for one client. */
     String address();
 
-    /** Who is logged in, or null. */
+    /** The authenticated user, or null. */
     @Nullable
     Principal principal();
 }

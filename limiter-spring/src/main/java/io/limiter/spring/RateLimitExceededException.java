@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A call of a limited method was denied. It has no stack trace: who is flooded makes one for each call. Its message holds
- * no keys, which are client data.
+ * A call of a limited method was denied. It has no stack trace, because a flood makes one for each call. Its message
+ * contains no keys, which are client data.
  */
 public final class RateLimitExceededException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -17,7 +17,7 @@ public final class RateLimitExceededException extends RuntimeException {
     private final transient Decision decision;
 
     /**
-     * Of a denial.
+     * The exception for a denial.
      *
      * @throws IllegalArgumentException if the decision allows
      */
@@ -29,27 +29,27 @@ public final class RateLimitExceededException extends RuntimeException {
         this.decision = decision;
     }
 
-    /** What was decided. Null in a copy that came from another JVM: decisions are not sent. */
+    /** The decision. Null in a copy from another JVM: decisions are not serialized. */
     public Decision decision() {
         return decision;
     }
 
-    /** As {@link Decision#retryAfter()}; empty in a copy that came from another JVM. */
+    /** As {@link Decision#retryAfter()}; empty in a copy from another JVM. */
     public Optional<Duration> retryAfter() {
         return Objects.isNull(decision) ? Optional.empty() : decision.retryAfter();
     }
 
-    /** Made when somebody asks. */
+    /** Made on demand. */
     @Override
     public String getMessage() {
         if (Objects.isNull(decision)) {
             return "denied";
         }
         String when = decision.retryAfter()
-                .map(duration -> "would pass in " + duration.toMillis() + " ms")
-                .orElse("can never pass");
+                .map(duration -> "allowed again in " + duration.toMillis() + " ms")
+                .orElse("can never be allowed");
         if (decision.outcomes().isEmpty()) {
-            return "denied because nobody could count; " + when;
+            return "denied because no backend could decide; " + when;
         }
         return "denied by "
                 + decision.violated().stream()

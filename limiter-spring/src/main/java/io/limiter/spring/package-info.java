@@ -1,4 +1,4 @@
-/** The annotation, and what a denied call throws. */
+/** The annotation, and the exception of a denied call. */
 @NullMarked
 package io.limiter.spring;
 

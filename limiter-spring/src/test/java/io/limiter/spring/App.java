@@ -22,7 +22,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Flux;
 
-/** A Spring context with limited beans, whose time stands still and whose requests are made up. */
+/** A Spring context with limited beans, a fixed time and simulated requests. */
 public final class App implements AutoCloseable {
     private static final ThreadLocal<Caller> CALLER = new ThreadLocal<>();
 
@@ -68,7 +68,7 @@ public final class App implements AutoCloseable {
         return new App(rateLimiter, config, with(OfInterfaces.class, beans));
     }
 
-    /** What the start of such an application says when it fails. */
+    /** The message of a startup failure of such an application. */
     public static String failure(String config, Class<?>... beans) {
         Throwable failure =
                 assertThrows(RuntimeException.class, () -> of(config, beans).close());
@@ -87,7 +87,7 @@ public final class App implements AutoCloseable {
         return context;
     }
 
-    /** Whether a call passes, and what it returns does; any other failure is one of the test. */
+    /** Whether a call, and its result, is allowed; any other failure is one of the test. */
     public static boolean passes(Callable<?> call) {
         Throwable failure;
         try {
@@ -111,7 +111,7 @@ public final class App implements AutoCloseable {
         throw new AssertionError(failure);
     }
 
-    /** How many of so many calls pass. */
+    /** How many of this number of calls are allowed. */
     public static int passes(int calls, Callable<?> call) {
         int passed = 0;
         for (int i = 0; i < calls; i++) {
@@ -120,7 +120,7 @@ public final class App implements AutoCloseable {
         return passed;
     }
 
-    /** How many of so many calls pass in a request of a client; of somebody who is logged in, unless user is null. */
+    /** How many of this number of calls are allowed in a request of a client; authenticated, unless user is null. */
     public static int passes(int calls, String client, String user, Callable<?> call) {
         CALLER.set(caller(client, user));
         try {

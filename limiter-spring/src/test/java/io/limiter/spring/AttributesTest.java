@@ -264,7 +264,7 @@ class AttributesTest {
         }
     }
 
-    /** In whichever order they stand, and whichever is the larger. */
+    /** In any order, and whichever is larger. */
     @Test
     void aSharedChargeIsGivenBackOnlyIfNoAnnotationKeepsIt() {
         try (App app = App.of(POLICIES, Failing.class)) {

@@ -111,7 +111,7 @@ class CallMessagesTest {
         }
     }
 
-    /** Fails unless the call fails with this code, at this method of a class of this test, and tells the facts. */
+    /** Fails unless the call fails with this code, at this method of a class of this test, and the message contains the facts. */
     private static void assertTold(Executable call, String code, String method, String... facts) {
         String message = assertThrows(IllegalStateException.class, call).getMessage();
         Facts.told(message, code, "@RateLimited", HERE + method);

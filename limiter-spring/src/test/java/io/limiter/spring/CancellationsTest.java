@@ -18,14 +18,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Who cancels a limited call before it is decided has cancelled it; afterwards he cancels what the method made. */
+/** A call that is cancelled before the decision never runs; afterwards the result of the method is cancelled. */
 class CancellationsTest {
     private static final String LIMITS = "9/1h";
     private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
 
     private final List<Runnable> answers = new ArrayList<>();
 
-    /** A limiter whose asynchronous decisions come when the test says so. */
+    /** A limiter with asynchronous decisions that the test completes. */
     private RateLimiter slow() {
         RateLimiter inner = RateLimiter.on(InProcessBackend.create());
         return (RateLimiter) Proxy.newProxyInstance(

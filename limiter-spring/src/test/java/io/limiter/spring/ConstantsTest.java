@@ -3,7 +3,7 @@ package io.limiter.spring;
 import io.limiter.kit.Facts;
 import org.junit.jupiter.api.Test;
 
-/** Values that are wrong for every call are told when the bean is made. */
+/** Values that are wrong for every call are reported when the bean is created. */
 class ConstantsTest {
     private static final String VOTE = "limiter.policies.vote.limits = 3/10s\n";
 
@@ -76,7 +76,7 @@ class ConstantsTest {
         assertTold(RootParameter.class, "vote(String)", "RL-124", "key = \"#root\"", "'#root'", "#p0");
     }
 
-    /** Fails unless the start fails with this code, at this method of the bean, and tells the facts. */
+    /** Fails unless startup fails with this code, at this method of the bean, and the message contains the facts. */
     private static void assertTold(Class<?> bean, String method, String code, String... facts) {
         String message = App.failure(VOTE, bean);
         Facts.told(message, code, "@RateLimited", bean.getName() + "." + method);

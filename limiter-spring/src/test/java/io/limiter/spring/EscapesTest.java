@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 
-/** Beans that others keep, need early, wrap or stand before: limited once, or the start says that they can't be. */
+/** Beans that others keep, need early or wrap: limited once, or startup fails because they can't be. */
 class EscapesTest {
     static class Service {
         @RateLimited(limits = "1/1h", key = "global")

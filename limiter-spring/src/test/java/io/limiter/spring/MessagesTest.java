@@ -7,7 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is wrong is said when the bean is made, with the method and the remedy. What is wrong with names: {@link NameMessagesTest}. What
+ * Mistakes are reported when the bean is created, with the method and the remedy. Mistakes in names: {@link
+ * NameMessagesTest}. What
  * can't be known then: {@link CallMessagesTest}.
  */
 class MessagesTest {
@@ -267,7 +268,7 @@ class MessagesTest {
         }
     }
 
-    /** Fails unless the start fails with this code, at this method of the bean, and tells the facts. */
+    /** Fails unless startup fails with this code, at this method of the bean, and the message contains the facts. */
     static void assertTold(Class<?> bean, String method, String code, String... facts) {
         String message = App.failure(VOTE, bean);
         Facts.told(message, code, "@RateLimited", bean.getName() + "." + method);

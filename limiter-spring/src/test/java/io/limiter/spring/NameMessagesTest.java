@@ -6,7 +6,7 @@ import io.limiter.kit.Facts;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A name that two limits share by accident, or that no policy can have, is said when the bean is made. */
+/** A name that two limits share by accident, or that no policy can have, is reported when the bean is created. */
 class NameMessagesTest {
     private static final String HERE = NameMessagesTest.class.getName() + "$";
 

@@ -88,9 +88,9 @@ class PlansTest {
     @Test
     void whatIsWrongFailsStartup() {
         assertFails("RL-121", "keep one of the two", Both.class);
-        assertFails("RL-121", "plan and defaultPlan belong together", NoDefault.class);
+        assertFails("RL-121", "plan and defaultPlan must be set together", NoDefault.class);
         assertFails("RL-169", "there is no such plan", Unknown.class);
-        assertFails("RL-123", "is no expression", NoExpression.class);
+        assertFails("RL-123", "is not an expression", NoExpression.class);
         String taken = App.failure(PLANS + "limiter.policies.other.gold.limits = 3/1h\n", Exports.class);
         assertTrue(taken.startsWith("RL-126"), taken);
     }

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** What comes back when a limited call fails: what the annotation took that says so, and nothing else. */
+/** What is refunded when a limited call fails: the permits of the annotation with refundOn, and nothing else. */
 class RefundsTest {
     private static final String LIMITS = "9/1h";
     private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";

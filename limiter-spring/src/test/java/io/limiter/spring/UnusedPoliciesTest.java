@@ -25,7 +25,7 @@ class UnusedPoliciesTest {
             limiter.policies.scoped.limits = 1/1h
             limiter.policies.ruled.limits = 1/1h
             limiter.policies.unused.limits = 1/1h
-            limiter.policies.misspelt.limits = 1/1h
+            limiter.policies.misspelled.limits = 1/1h
             limiter.rules.all.path = /*
             limiter.rules.all.policy = ruled
             """;
@@ -59,13 +59,13 @@ class UnusedPoliciesTest {
         List<String> lines = lines(() ->
                 App.of(POLICIES, Eager.class, OfLater.class, OfAScope.class).close());
         assertEquals(1, lines.size(), lines::toString);
-        assertTrue(lines.get(0).contains("[misspelt, unused]"), lines::toString);
+        assertTrue(lines.get(0).contains("[misspelled, unused]"), lines::toString);
     }
 
     @Test
     void annotationsAndRulesUseThem() {
         String used = POLICIES.replace("limiter.policies.unused.limits = 1/1h\n", "")
-                .replace("limiter.policies.misspelt.limits = 1/1h\n", "");
+                .replace("limiter.policies.misspelled.limits = 1/1h\n", "");
         assertEquals(
                 List.of(),
                 lines(() ->

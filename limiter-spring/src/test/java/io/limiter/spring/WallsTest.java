@@ -40,7 +40,7 @@ class WallsTest {
     static final ArchRule NO_CYCLES = slices().matching("io.limiter.spring.(*)..")
             .should()
             .beFreeOfCycles()
-            .because("a room that needs its own guest can't be understood alone");
+            .because("packages in a cycle can't be understood separately");
 
     @ArchTest
     static final ArchRule THE_ANNOTATION_KNOWS_NOBODY = noClasses()
@@ -51,7 +51,7 @@ class WallsTest {
             .resideInAnyPackage("io.limiter.spring.*..", "org.springframework..", "io.limiter.servlet..")
             .because("who has the annotation on a method needs nothing else to compile");
 
-    /** From the words of an annotation to a bean's proxy: each stands on those before it. */
+    /** From the words of an annotation to a bean's proxy: each package uses those before it. */
     @ArchTest
     static final ArchRule METHODS_ARE_LIMITED_IN_LAYERS = layeredArchitecture()
             .consideringOnlyDependenciesInLayers()
@@ -200,7 +200,7 @@ class WallsTest {
     static final ArchRule NAMES_SAY_WHAT_A_THING_IS = classes()
             .should()
             .haveNameNotMatching(".*(Manager|Helper|Util|Utils|Impl|Context|Info)")
-            .because("such a name fits everything, so it says nothing");
+            .because("such a name fits everything, so it has no meaning");
 
     @ArchTest
     static void onlyTheseTypesArePublic(JavaClasses all) {

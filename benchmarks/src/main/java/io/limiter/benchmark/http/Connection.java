@@ -22,7 +22,7 @@ final class Connection {
     /** When the request was to be sent. */
     private long since;
 
-    /** Connects, and tells the selector. */
+    /** Connects, and registers with the selector. */
     Connection(int port, Selector selector) throws IOException {
         channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -40,7 +40,7 @@ final class Connection {
         }
     }
 
-    /** Reads what is there. Gives the status if that is the whole answer, else 0. */
+    /** Reads the available bytes. Returns the status if the answer is complete, else 0. */
     int receive() throws IOException {
         if (channel.read(received) < 0) {
             throw new EOFException("the server has closed a connection");

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What stands before the servlet. A client says who it is by a number in a header. */
+/** The filters before the servlet. A client is identified by a number in a header. */
 final class Filters {
     /** The header with the number of the client. */
     static final String CLIENT = "X-Client";
@@ -43,9 +43,10 @@ final class Filters {
     }
 
     /**
-     * So many rules, of which the last one in the text is for the requests.
+     * A number of rules, of which the last one in the text matches the requests.
      *
-     * @param exempt whether all of them match the path, and exempt two others and a network: all but the last that of the caller
+     * @param exempt whether all of them match the path, and exempt two other paths and a network: all except the last
+     *     one that of the caller
      */
     private static Filter limiter(Workload workload, int rules, String headers, boolean exempt, String... lines) {
         String others = IntStream.range(1, rules)
@@ -68,7 +69,7 @@ final class Filters {
                         : "");
     }
 
-    /** Writes the same fields as our filter does, with constant values; asks before if it has somebody to ask. */
+    /** Writes the same fields as our filter, with constant values; calls a contender first if there is one. */
     private static final class Plain implements Filter {
         private final @Nullable Contender asked;
         private final boolean three;

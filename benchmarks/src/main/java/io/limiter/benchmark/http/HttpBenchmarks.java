@@ -79,7 +79,7 @@ public final class HttpBenchmarks {
         }
     }
 
-    /** The first seconds of a JVM, at a fixed rate: a row for each second, which stands where the callers stand elsewhere. */
+    /** The first seconds of a JVM, at a fixed rate: a row for each second, in the column that has the callers in other tables. */
     public static void start(String[] args, PrintStream out) throws IOException {
         Options options = new Options(args, START_DEFAULTS);
         Rounds table = new Rounds(out, RunningServer.FIGURES);

@@ -10,7 +10,8 @@ import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Callers over kept connections, from one thread. In a closed loop each connection asks again when it is answered. At a fixed
+ * Callers over kept connections, from one thread. In a closed loop each connection sends the next request after each
+ * answer. At a fixed
  * rate the time of a request begins when it was to be sent, even if no connection was free then. Not thread-safe.
  */
 final class HttpCallers implements AutoCloseable {
@@ -30,7 +31,7 @@ final class HttpCallers implements AutoCloseable {
 
     private long sent;
 
-    /** So many connections to a port of this machine; the clients ask in turn, and again from the first one. */
+    /** Opens that number of connections to a port of this machine; the clients send requests in turn. */
     HttpCallers(int port, int connections, int[] clients) throws IOException {
         this.connections = connections;
         this.clients = clients;
@@ -40,8 +41,8 @@ final class HttpCallers implements AutoCloseable {
     }
 
     /**
-     * Asks for a time. In a closed loop it waits for the last answers; at a fixed rate the next run goes on where this one ends,
-     * with what is late by then.
+     * Sends requests for a time. In a closed loop it waits for the last answers; at a fixed rate the next run continues
+     * where this one ends, with its late requests.
      *
      * @param perSecond how many requests begin in a second; 0 for a closed loop
      */

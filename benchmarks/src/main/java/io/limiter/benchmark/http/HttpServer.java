@@ -20,7 +20,7 @@ import org.eclipse.jetty.ee10.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
-/** The JVM that is measured: a Jetty with a filter, and a servlet that answers two bytes. */
+/** The measured JVM: a Jetty with a filter, and a servlet that answers two bytes. */
 public final class HttpServer {
     private static final byte[] BODY = "ok".getBytes(StandardCharsets.US_ASCII);
 
@@ -28,7 +28,7 @@ public final class HttpServer {
 
     /**
      * Prints its port, and then for each line that it reads what it has used: nanoseconds of CPU time, milliseconds of garbage
-     * collection. Where the line says {@code collect}, it collects garbage first. It ends with its input.
+     * collection. If the line is {@code collect}, it collects garbage first. It ends with its input.
      *
      * @param args filter, workload, number of rules, form of the headers, address of Redis
      */

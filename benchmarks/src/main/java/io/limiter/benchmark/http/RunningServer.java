@@ -14,7 +14,7 @@ final class RunningServer implements AutoCloseable {
 
     private static final int WARM_CONNECTIONS = 64;
 
-    /** So many connections, and how many requests begin in a second: 0 in a closed loop. */
+    /** The number of connections, and how many requests begin in a second: 0 in a closed loop. */
     private record Shape(int connections, double perSecond) {
         static Shape of(String callers) {
             String[] parts = callers.split("@", -1);
@@ -27,7 +27,7 @@ final class RunningServer implements AutoCloseable {
     private final Child child;
     private final int port;
 
-    /** Starts it, and waits until it can be asked. */
+    /** Starts it, and waits until it accepts requests. */
     RunningServer(String contender, String workload, String rules, String headers, String redis) throws IOException {
         this.contender = contender;
         this.clients = Workload.of(workload).draw().get();
@@ -40,8 +40,9 @@ final class RunningServer implements AutoCloseable {
     }
 
     /**
-     * Until the server has used so many seconds of CPU time, or for ten times as long. Then it collects garbage: its clients are
-     * known to it, as on a server that has run for some minutes, and no collection moves them any more.
+     * Warms up until the server has used that many seconds of CPU time, or for ten times as long. Then it collects
+     * garbage: its clients have state, as on a server that has run for some minutes, and no collection moves them any
+     * more.
      */
     void warmUp(double cpuSeconds) throws IOException {
         long end = System.nanoTime() + (long) (cpuSeconds * 1e10);

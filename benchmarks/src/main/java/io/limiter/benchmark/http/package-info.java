@@ -1,4 +1,4 @@
-/** What the filter costs over HTTP: a server in a JVM of its own, and a load from this one. */
+/** The cost of the filter over HTTP: a server in a JVM of its own, and load from this one. */
 @NullMarked
 package io.limiter.benchmark.http;
 

@@ -29,8 +29,8 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Configuration;
 
 /**
- * What the annotation costs beside the decision: a proxy that asks the limiter itself, with the policy and the key at hand,
- * against proxies and woven methods that find both by their annotation.
+ * The cost of the annotation in addition to the decision: a proxy that calls the limiter itself, with the policy and
+ * the key at hand, against proxies and woven methods that find both by their annotation.
  */
 public class AnnotatedMethodBenchmark extends Case {
     private static final String USER = "alice";
@@ -56,9 +56,9 @@ public class AnnotatedMethodBenchmark extends Case {
     /** A parameter with a property. */
     public record Request(String user) {}
 
-    /** Where the annotations of a bean stand: on an interface the weaver does not see them, so its proxy is alone. */
+    /** The annotations of a bean, on an interface, where weaving ignores them, so that only its proxy limits. */
     public interface Limited {
-        /** One quota for all. */
+        /** A shared quota. */
         @RateLimited(value = "many", key = "global")
         int global(String user);
 
@@ -91,7 +91,7 @@ public class AnnotatedMethodBenchmark extends Case {
 
     /** Woven, and no bean. */
     public static class Woven {
-        /** One quota for all. */
+        /** A shared quota. */
         @RateLimited(value = "many", key = "global")
         public int global(String user) {
             return user.length();
@@ -109,7 +109,7 @@ public class AnnotatedMethodBenchmark extends Case {
             return request.user.length();
         }
 
-        /** Without limits, woven all the same. */
+        /** Without limits, but woven. */
         @Bare
         public int bare(String user) {
             return user.length();
@@ -123,7 +123,7 @@ public class AnnotatedMethodBenchmark extends Case {
     /** An aspect whose advice does nothing. */
     @Aspect
     public static class BareAspect {
-        /** Goes on. */
+        /** Proceeds. */
         @Around("execution(@io.limiter.benchmark.jvm.AnnotatedMethodBenchmark.Bare * *(..))")
         public @Nullable Object around(ProceedingJoinPoint point) throws Throwable {
             return point.proceed();
@@ -174,7 +174,7 @@ public class AnnotatedMethodBenchmark extends Case {
                 POLICY, PartitionKey.builder().add("key", USER).build(), 1);
     }
 
-    /** A proxy whose advice asks the limiter. */
+    /** A proxy with advice that calls the limiter. */
     @Benchmark
     public int cProxyByHand() {
         return byHand.call(USER);

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Floors: what a decision costs at least, with nothing around it. The state of a fixed window or a token bucket that is
+ * Floors: the minimum cost of a decision. The state of a fixed window or a token bucket that is
  * changed by compare-and-set and answers one number: the permits that remain, or the nanoseconds to wait as a negative one.
  */
 final class Bare {
     private static final long PERIOD_ALLOWED = 1_000_000_000L;
     private static final long PERIOD_DENIED = 86_400_000_000_000L;
 
-    /** Says what remains, or for how long nothing does. */
+    /** Returns what remains, or for how long nothing does. */
     private interface Decider {
         long decide(long now);
     }
@@ -133,7 +133,7 @@ final class Bare {
         }
     }
 
-    /** No decision at all: another thread is woken, wakes the caller, and that is all. */
+    /** No decision at all: another thread is woken and wakes the caller. */
     private static final class HandOver implements Contender {
         private final ThreadLocal<Answer> answers = ThreadLocal.withInitial(Answer::new);
         private final Queue<Answer> asked = new ConcurrentLinkedQueue<>();

@@ -26,7 +26,7 @@ public interface Contender extends AutoCloseable {
      *
      * @param name one of our algorithms, {@code two} or {@code three} limits, a peer, or a floor
      * @param allowed whether it allows every call, or after the first ones none
-     * @param manyKeys whether it is asked for others than key 0; for one the peers need no map
+     * @param manyKeys whether it gets keys other than key 0; for one key the peers need no map
      * @throws IllegalArgumentException if no contender has that name
      */
     static Contender of(String name, boolean allowed, boolean manyKeys) {
@@ -65,9 +65,9 @@ public interface Contender extends AutoCloseable {
         };
     }
 
-    /** A contender that is asked for many keys. */
+    /** A contender for many keys. */
     interface ByName extends Contender {
-        /** Decides for a key that was not made beforehand. */
+        /** Decides for a key that was not made in advance. */
         void decide(String name, Blackhole sink);
 
         @Override
@@ -76,7 +76,7 @@ public interface Contender extends AutoCloseable {
         }
     }
 
-    /** The keys, made beforehand. */
+    /** The keys, made in advance. */
     final class Names {
         private static final String[] TEXTS =
                 IntStream.range(0, KEYS).mapToObj(key -> "client-" + key).toArray(String[]::new);
@@ -90,7 +90,7 @@ public interface Contender extends AutoCloseable {
     private static @Nullable String limits(String name, boolean allowed) {
         return switch (name) {
             case "fixed", "bucket" -> limit(name.equals("fixed") ? "fixed" : "token-bucket", allowed);
-            // The most permits that a log may have, in a period so short that nobody can use them up.
+            // The most permits that a log may have, in a period so short that they can't be used up.
             case "list", "zset" -> (allowed ? "10000/100us" : "100/1d") + " sliding-" + name;
             case "distinct" -> "100/1d distinct";
             case "aligned" -> "100/1month fixed aligned UTC";

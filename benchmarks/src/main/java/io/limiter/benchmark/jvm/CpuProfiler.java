@@ -13,7 +13,7 @@ import org.openjdk.jmh.results.ScalarResult;
 
 /** The CPU time of the process, with its compiler and garbage collector, for one operation. */
 public final class CpuProfiler implements InternalProfiler {
-    /** What the figure is called. */
+    /** The name of the figure. */
     static final String LABEL = "cpu";
 
     private long before;

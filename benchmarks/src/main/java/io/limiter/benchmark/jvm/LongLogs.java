@@ -6,7 +6,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** One key with a sliding log that is full: nothing more is allowed, or a permit comes free each microsecond. */
+/** One key with a sliding log that is full: nothing more is allowed, or a permit becomes free each microsecond. */
 public class LongLogs extends Case {
     @Param({"list", "zset"})
     String contender = "";

@@ -10,7 +10,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Calls ask for 100 000 keys, that all exist, and all are allowed. */
+/** Calls for 100 000 existing keys, which are all allowed. */
 public class ManyKeys extends Case {
     @Param({"fixed", "bucket", "list", "zset", "bucket4j-caffeine", "bucket4j", "resilience4j", "guava", "cas-gcra"})
     String contender = "";

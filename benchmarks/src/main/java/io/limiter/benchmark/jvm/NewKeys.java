@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Each call asks for a key that was never seen. The names of the keys are made beforehand. */
+/** Each call is for a new key. The names of the keys are made in advance. */
 @BenchmarkMode(Mode.SingleShotTime)
 @Warmup(iterations = 10)
 @Measurement(iterations = 10)

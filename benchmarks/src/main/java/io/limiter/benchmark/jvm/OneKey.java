@@ -7,7 +7,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** All calls ask for the same key: 1, 2 and 8 threads. */
+/** All calls are for the same key: 1, 2 and 8 threads. */
 public class OneKey extends Case {
     @Param({
         "fixed", "bucket", "list", "zset", "two", "three",
@@ -19,7 +19,7 @@ public class OneKey extends Case {
     @Param({"allowed", "denied"})
     String answer = "";
 
-    /** Makes the contender, and where it shall deny, uses it up. */
+    /** Makes the contender, and uses up its quota if it is to deny. */
     @Setup
     public void start(Blackhole sink) {
         chosen = Contender.of(contender, answer.equals("allowed"), false);

@@ -30,7 +30,7 @@ import org.openjdk.jmh.infra.Blackhole;
 final class Peers {
     private static final long MANY = 1_000_000_000;
     private static final int FEW = 100;
-    /** Room for all keys of any case, so that nothing is evicted. */
+    /** Capacity for all keys of any case, so that nothing is evicted. */
     private static final long ROOM = 2_000_000;
 
     private Peers() {}
@@ -54,7 +54,7 @@ final class Peers {
                         (one, sink) -> sink.consume(one.tryAcquire()));
             case "resilience4j" -> resilience(allowed, manyKeys);
             case "sentinel" -> sentinel(allowed);
-            default -> throw new IllegalArgumentException("no contender is called " + name);
+            default -> throw new IllegalArgumentException("there is no contender " + name);
         };
     }
 
@@ -107,7 +107,7 @@ final class Peers {
         return (key, sink) -> sink.consume(one.acquirePermission());
     }
 
-    /** A rule is for a resource, not for a client, so there is one key. It counts by the second. */
+    /** Rules limit a resource, not a client, so there is one key. It counts by the second. */
     private static Contender sentinel(boolean allowed) {
         System.setProperty(
                 "csp.sentinel.log.dir",
@@ -125,7 +125,7 @@ final class Peers {
         };
     }
 
-    /** One of them, or a map of them without a bound, as their users write. */
+    /** One of them, or an unbounded map of them, as their users write. */
     static <T> Contender kept(boolean manyKeys, Supplier<T> maker, BiConsumer<T, Blackhole> call) {
         if (!manyKeys) {
             T one = maker.get();

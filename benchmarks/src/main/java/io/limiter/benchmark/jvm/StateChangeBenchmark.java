@@ -66,7 +66,7 @@ public class StateChangeBenchmark {
         return bucket == null ? 0 : bucket.take(now());
     }
 
-    /** What of that is the clock and the search. */
+    /** The part of the clock and the search. */
     @Benchmark
     public long find() {
         Bucket bucket = states.get(keys == 1 ? 0 : ThreadLocalRandom.current().nextInt(keys));
@@ -85,7 +85,7 @@ public class StateChangeBenchmark {
         return now + (FULL - credit + RATE - 1) / RATE;
     }
 
-    /** Takes a permit at a time; says what is left. */
+    /** Takes a permit at a time; returns what is left. */
     private interface Bucket {
         long take(long now);
     }

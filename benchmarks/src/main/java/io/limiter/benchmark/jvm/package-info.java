@@ -1,4 +1,4 @@
-/** What a decision in this JVM costs, by JMH. */
+/** The cost of a decision in this JVM, by JMH. */
 @NullMarked
 package io.limiter.benchmark.jvm;
 

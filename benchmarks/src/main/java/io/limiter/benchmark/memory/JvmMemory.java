@@ -15,7 +15,7 @@ import java.util.Map;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * The heap that clients take after a garbage collection, with their names: each client asks, and is remembered. Each
+ * The heap that clients take after a garbage collection, with their names: each client makes calls, and has state. Each
  * contender has a JVM of its own.
  */
 public final class JvmMemory {
@@ -27,7 +27,7 @@ public final class JvmMemory {
         "rounds", "3"
     };
 
-    /** JMH asks for these words of whoever makes one. */
+    /** The password that JMH requires to create one. */
     private static final String UNDERSTOOD =
             "Today's password is swordfish. I understand instantiating Blackholes directly is dangerous.";
 
@@ -64,7 +64,7 @@ public final class JvmMemory {
         Blackhole sink = new Blackhole(UNDERSTOOD);
         try (Contender warm = many(args[0])) {
             warm.decide(0, sink);
-            // Whatever the classes themselves keep is there by now.
+            // The static state of the classes exists by now.
         }
         long before = usedAfterCollection();
         try (Contender.ByName asked = many(args[0])) {
@@ -79,7 +79,7 @@ public final class JvmMemory {
         }
     }
 
-    /** Limits of 100 a day, so that no state is over before it is weighed. */
+    /** Limits of 100 a day, so that no state expires before it is measured. */
     private static Contender.ByName many(String contender) {
         return (Contender.ByName) Contender.of(contender, false, true);
     }

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.concurrent.Semaphore;
 
-/** The memory of Redis that clients take, by its own account: each client asks, and is remembered. */
+/** The memory of Redis that clients take, as reported by Redis: each client makes calls, and has state. */
 public final class RedisMemory {
     private static final String[] DEFAULTS = {
         "contenders",

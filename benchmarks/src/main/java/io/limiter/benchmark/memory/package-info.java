@@ -1,4 +1,4 @@
-/** What clients cost in the memory of this JVM, and in that of Redis. */
+/** The memory of clients in this JVM, and in Redis. */
 @NullMarked
 package io.limiter.benchmark.memory;
 

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 
 /**
  * A picture of one figure of a table. Bars: a group for each workload and number of callers, a bar for each contender, its median
- * and over it a line from the least to the most. Or a curve for each contender over the third column, such as the seconds of
- * a start.
+ * and over it a line from the least to the most. Or a curve for each contender over the third column, such as the
+ * seconds after startup.
  */
 public final class Plot {
     private static final String[] DEFAULTS = {
@@ -30,7 +30,7 @@ public final class Plot {
     private static final double BAR = 18;
     private static final double GROUP = 30;
     private static final double HEIGHT = 420;
-    /** Where the axis of curves stands. */
+    /** The position of the axis of curves. */
     private static final double AXIS = 70;
 
     private Plot() {}
@@ -84,12 +84,7 @@ public final class Plot {
             for (Row row : group.getValue()) {
                 double middle = y + BAR / 2;
                 svg.label(LEFT - 8, middle + 4, "end", row.contender())
-                        .bar(
-                                LEFT,
-                                y + 2,
-                                row.value() * scale,
-                                BAR - 4,
-                                Svg.colour(contenders.indexOf(row.contender())));
+                        .bar(LEFT, y + 2, row.value() * scale, BAR - 4, Svg.color(contenders.indexOf(row.contender())));
                 if (row.most() > row.least()) {
                     svg.spread(LEFT + row.least() * scale, middle, LEFT + row.most() * scale, middle);
                 }
@@ -127,8 +122,8 @@ public final class Plot {
                             bottom - (bottom - TOP) * row.value() / high))
                     .collect(Collectors.joining(" "));
             double at = LEFT + number * 150;
-            svg.curve(points, Svg.colour(number))
-                    .bar(at, 10, 10, 10, Svg.colour(number))
+            svg.curve(points, Svg.color(number))
+                    .bar(at, 10, 10, 10, Svg.color(number))
                     .label(at + 14, 20, "start", curve.getKey());
             number++;
         }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** One figure of a table: its rows, with the least and the most where the table has them. */
+/** One figure of a table: its rows, with the least and the most if the table has them. */
 final class Results {
     private static final String HEADING = "contender,workload,callers,";
 

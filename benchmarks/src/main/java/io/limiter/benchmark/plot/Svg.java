@@ -12,15 +12,14 @@ final class Svg {
 
     private final StringBuilder text = new StringBuilder();
 
-    /** The colour of the i-th contender. */
-    static String colour(int i) {
+    /** The color of the i-th contender. */
+    static String color(int i) {
         return COLOURS.get(i % COLOURS.size());
     }
 
-    Svg bar(double x, double y, double width, double height, String colour) {
+    Svg bar(double x, double y, double width, double height, String color) {
         return add(
-                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>",
-                x, y, width, height, colour);
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>", x, y, width, height, color);
     }
 
     /** A line of the grid. */
@@ -33,13 +32,13 @@ final class Svg {
         return line(x1, y1, x2, y2, INK);
     }
 
-    private Svg line(double x1, double y1, double x2, double y2, String colour) {
-        return add("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>", x1, y1, x2, y2, colour);
+    private Svg line(double x1, double y1, double x2, double y2, String color) {
+        return add("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>", x1, y1, x2, y2, color);
     }
 
     /** A curve through points: {@code x,y x,y}. */
-    Svg curve(String points, String colour) {
-        return add("<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>", points, colour);
+    Svg curve(String points, String color) {
+        return add("<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>", points, color);
     }
 
     /** @param anchor {@code start}, {@code middle} or {@code end} of the text is at x */
@@ -63,7 +62,7 @@ final class Svg {
                 + "</svg>\n";
     }
 
-    /** A number with three digits that matter. */
+    /** A number with three significant digits. */
     static String number(double value) {
         if (value >= 1e4) {
             return value >= 1e6 ? digits(value / 1e6) + "M" : digits(value / 1e3) + "k";

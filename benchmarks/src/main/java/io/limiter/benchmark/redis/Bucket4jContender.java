@@ -68,7 +68,7 @@ final class Bucket4jContender implements Contender {
                 var builder = Bucket4jRedisson.casBasedBuilder(client.getCommandExecutor());
                 yield new Bucket4jContender(built(builder, retries), task, two, batching, client::shutdown);
             }
-            default -> throw new IllegalArgumentException("no contender is called " + name);
+            default -> throw new IllegalArgumentException("there is no contender " + name);
         };
     }
 

@@ -11,7 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callers that ask until they are closed: in a closed loop without a pause, or at a fixed rate. At a fixed rate the time of a
+ * Callers that make calls until they are closed: in a closed loop without a pause, or at a fixed rate. At a fixed rate
+ * the time of a
  * call begins when it was due, even if its caller was still busy with the one before.
  */
 final class Callers implements AutoCloseable {
@@ -28,10 +29,10 @@ final class Callers implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * How the callers ask.
+     * How the callers make calls.
      *
-     * @param async whether one thread asks without blocking
-     * @param count so many threads with one call each, or so many calls of that one thread, at a time
+     * @param async whether one thread makes calls without blocking
+     * @param count the number of threads with one call each, or of concurrent calls of that one thread
      * @param perSecond how many calls begin in a second, of all callers; 0 in a closed loop
      */
     private record Shape(boolean async, int count, double perSecond) {
@@ -80,8 +81,7 @@ final class Callers implements AutoCloseable {
     }
 
     /**
-     * Where answers are counted that come from now on; null for nowhere. At a fixed rate, calls that the warm-up was late with are
-     * let go.
+     * Sets where later answers are counted; null for nowhere. At a fixed rate, late calls of the warm-up are dropped.
      */
     void sampleInto(@Nullable Samples next) {
         if (next != null) {
@@ -100,7 +100,7 @@ final class Callers implements AutoCloseable {
             gapNanos = shape.perSecond == 0 ? 0 : threads * 1e9 / shape.perSecond;
         }
 
-        /** Waits for the next call, and says when it begins. */
+        /** Waits for the next call, and returns when it begins. */
         long next() {
             if (gapNanos == 0) {
                 return System.nanoTime();

@@ -9,7 +9,8 @@ import java.io.PrintStream;
 import java.util.Arrays;
 
 /**
- * The first seconds of a JVM: callers that ask Redis from the moment at which the contender has started. Each round is a new JVM
+ * The first seconds of a JVM: callers that call Redis from the moment at which the contender has started. Each round is
+ * a new JVM
  * and an empty Redis.
  */
 public final class ColdStart {

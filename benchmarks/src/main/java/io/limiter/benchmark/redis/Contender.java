@@ -2,11 +2,11 @@ package io.limiter.benchmark.redis;
 
 import java.util.concurrent.CompletionStage;
 
-/** What is put under load: a call, and the same without blocking. Both answer by the flags below. Thread-safe. */
+/** The code under load: a call, and the same without blocking. Both answer with the flags below. Thread-safe. */
 public interface Contender extends AutoCloseable {
     /** The call was allowed. */
     int ALLOWED = 1;
-    /** Redis decided this call; else this JVM knew the answer. */
+    /** Redis decided this call; else this JVM did. */
     int BY_REDIS = 2;
     /** The failure mode answered, or an exception. */
     int FAILED = 4;
@@ -30,7 +30,7 @@ public interface Contender extends AutoCloseable {
      *
      * @param address of Redis, such as {@code redis://127.0.0.1:6379}
      * @param deadline of a decision of ours, such as {@code 1s}
-     * @param permits so many in each period
+     * @param permits the permits in each period
      */
     record Task(String address, String deadline, long permits, long periodMicros) {
         /** The task of a workload. */

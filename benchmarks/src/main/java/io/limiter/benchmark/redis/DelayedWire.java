@@ -11,8 +11,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A wire to a port of this machine on which everything takes a time, each way, as on a network. It runs in a JVM of its own, so
- * that its CPU time is nobody's.
+ * A wire to a port of this machine on which everything takes a time, each way, as on a network. It runs in a JVM of its
+ * own, so that its CPU time is not counted.
  */
 public final class DelayedWire {
     private static final int BUFFER = 64 * 1024;
@@ -30,7 +30,7 @@ public final class DelayedWire {
     private DelayedWire() {}
 
     /**
-     * Prints the port where its near end is, and ends with its input.
+     * Prints the port of its near end, and ends with its input.
      *
      * @param args the port of its far end, and the milliseconds
      */
@@ -88,7 +88,7 @@ public final class DelayedWire {
                     try {
                         work.run();
                     } catch (IOException | InterruptedException closed) {
-                        // One of the ends has gone; so does this thread.
+                        // One of the ends was closed, so this thread ends.
                     }
                 },
                 "wire");

@@ -7,14 +7,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 
-/** Our scripts as they were once: resources beside this class. They stay as they are. */
+/** Our scripts of an earlier date: resources next to this class. They never change. */
 final class FrozenScripts {
     private static final String BEGIN = "-- [algorithm]\n";
     private static final String END = "-- [/algorithm]\n";
 
     private FrozenScripts() {}
 
-    /** The script of that name. The one that decides several limits was put together from the others. */
+    /** The script of that name. The one that decides several limits was assembled from the others. */
     static String text(String name) {
         if (!name.equals("batch")) {
             return resource("today/" + name + ".lua");
@@ -35,7 +35,7 @@ final class FrozenScripts {
         return batch + resource("today/batch.lua");
     }
 
-    /** A file beside this class. */
+    /** A file next to this class. */
     static String resource(String file) {
         try (InputStream in = Objects.requireNonNull(FrozenScripts.class.getResourceAsStream(file), file)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);

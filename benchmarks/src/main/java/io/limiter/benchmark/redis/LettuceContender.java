@@ -16,9 +16,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** One command on one shared connection of Lettuce: no deadline, no failure mode, nothing besides. */
+/** One command on one shared connection of Lettuce: no deadline, no failure mode, nothing else. */
 final class LettuceContender implements Contender {
-    /** Asks for a key by its number. */
+    /** Calls for a key by its number. */
     private interface Call {
         RedisFuture<? extends List<?>> start(int key);
     }
@@ -54,7 +54,7 @@ final class LettuceContender implements Contender {
             case "bucket" -> "token_bucket";
             case "list", "zset" -> "sliding_" + what;
             case "two" -> "batch";
-            default -> throw new IllegalArgumentException("no contender is called lettuce-" + what);
+            default -> throw new IllegalArgumentException("there is no contender lettuce-" + what);
         };
     }
 
@@ -67,7 +67,7 @@ final class LettuceContender implements Contender {
         Task second = task.second();
         String more = Long.toString(second.permits());
         String longer = Long.toString(second.periodMicros());
-        // The frozen batch script wants a request id and a mode of each limit, and replies a list of requests.
+        // The frozen batch script requires a request id and a mode for each limit, and replies with a list of requests.
         String[] two = frozen
                 ? new String[] {
                     "", "2", "fixed", "1", most, period, most, "", "", "fixed", "1", more, longer, more, "", ""
@@ -108,7 +108,7 @@ final class LettuceContender implements Contender {
                 allowed);
     }
 
-    /** A fixed window by one native command, where the server has it. It answers nothing of the time that is left. */
+    /** A fixed window by one native command, if the server has it. Its reply does not contain the time that is left. */
     static Contender ofIncrex(Task task) {
         ProtocolKeyword increx = new ProtocolKeyword() {
             @Override

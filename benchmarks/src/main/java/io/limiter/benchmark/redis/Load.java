@@ -121,7 +121,8 @@ public final class Load {
     }
 
     /**
-     * Waits until this JVM has used so many seconds of CPU time, or ten times as long. On a busy machine the compiler waits for
+     * Waits until this JVM has used that many seconds of CPU time, or ten times as long. On a busy machine the compiler
+     * waits for
      * a core as long as the callers do, so seconds of a clock would not warm up as much each time.
      */
     private static void warmUp(double seconds) throws InterruptedException {
@@ -136,7 +137,7 @@ public final class Load {
         Snapshot from = Snapshot.of(server);
         running.sampleInto(samples);
         sleep(options.number("seconds"));
-        // On a machine that is busy with something else a short window may have seen nothing yet.
+        // On a busy machine a short window may have seen nothing yet.
         for (int i = 0; i < 1_000 && samples.count() < FEWEST; i++) {
             sleep(0.02);
         }

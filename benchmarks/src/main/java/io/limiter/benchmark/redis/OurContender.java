@@ -9,7 +9,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Our limiter as configured by properties, on a client of its own or on one that the application has. */
+/** Our limiter as configured by properties, on a client of its own or on the application's. */
 final class OurContender implements Contender {
     private final Ours limiter;
     /** Whether each call is for a new member. */
@@ -41,7 +41,7 @@ final class OurContender implements Contender {
         return what.equals("members") || what.equals("stock");
     }
 
-    /** The same, and each denial is asked of Redis. */
+    /** The same, without denials from memory. */
     static Contender withoutMemory(String what, Task task) {
         return withLine(what, task, "limiter.redis.denial-cache.max-age = 0ms");
     }
@@ -69,7 +69,7 @@ final class OurContender implements Contender {
             case "block" -> "0/1d fixed";
             case "list", "zset" -> limit(task) + "sliding-" + what;
             case "two" -> limit(task) + "fixed, " + limit(task.second()) + "fixed";
-            default -> throw new IllegalArgumentException("no contender is called limiter-" + what);
+            default -> throw new IllegalArgumentException("there is no contender limiter-" + what);
         };
     }
 

@@ -9,7 +9,7 @@ import org.redisson.api.RRateLimiter;
 import org.redisson.api.RateType;
 import org.redisson.api.RedissonClient;
 
-/** Redisson's rate limiter. Its rate is set once for each key, by whoever asks for it first. */
+/** Redisson's rate limiter. Its rate is set once for each key, by the first call. */
 final class RateLimiterContender implements Contender {
     private final RedissonClient client;
     private final Task task;
@@ -50,7 +50,7 @@ final class RateLimiterContender implements Contender {
         return client.getRateLimiter("rrl:client-" + key);
     }
 
-    /** It knows milliseconds. */
+    /** It supports milliseconds. */
     private Duration period() {
         return Duration.ofMillis(Math.max(1, task.periodMicros() / 1_000));
     }

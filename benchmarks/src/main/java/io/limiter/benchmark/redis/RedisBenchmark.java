@@ -8,28 +8,28 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Redis' own load program with the least script, if it is on this machine. */
+/** Redis' own load program with the minimal script, if it is on this machine. */
 final class RedisBenchmark {
     private static final String PROGRAM = "redis-benchmark";
     /** A first guess at its speed, for the number of requests of a window. */
     private static final int PER_SECOND = 50_000;
-    /** So many calls of other workloads' keys are one after the other in its pipeline. */
+    /** The number of consecutive calls for keys of other workloads in its pipeline. */
     private static final String KEYS = "100000";
 
-    /** What it says of itself. */
+    /** Its own figures. */
     record Result(double requests, double perSecond, double p50Micros, double p99Micros) {}
 
     private RedisBenchmark() {}
 
     /**
-     * Runs it for about so long. Blocking callers are its connections; calls in flight are the pipeline of one.
+     * Runs it for about that long. Blocking callers are its connections; calls in flight are the pipeline of one.
      *
      * @throws Contender.UnavailableException if it is not on this machine, or has no such callers
      */
     static Result run(Server server, Workload workload, String callers, double seconds)
             throws IOException, InterruptedException {
         if (callers.contains("@")) {
-            throw new Contender.UnavailableException(PROGRAM + " knows no fixed rate");
+            throw new Contender.UnavailableException(PROGRAM + " has no fixed rate");
         }
         boolean async = callers.startsWith("async-");
         String count = callers.replace("async-", "");
@@ -64,7 +64,7 @@ final class RedisBenchmark {
         return result(text, requests);
     }
 
-    /** Of a heading with names and a row with numbers, both in quotes; times are milliseconds. */
+    /** Parses a heading with names and a row with numbers, both in quotes; times are milliseconds. */
     private static Result result(String text, long requests) throws IOException {
         List<String[]> rows = text.lines()
                 .filter(line -> line.startsWith("\""))

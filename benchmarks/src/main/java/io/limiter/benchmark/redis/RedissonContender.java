@@ -23,7 +23,7 @@ final class RedissonContender implements Contender {
                 switch (what) {
                     case "fixed" -> "fixed_window";
                     case "bucket" -> "token_bucket";
-                    default -> throw new IllegalArgumentException("no contender is called redisson-" + what);
+                    default -> throw new IllegalArgumentException("there is no contender redisson-" + what);
                 }));
         String permits = Long.toString(task.permits());
         arguments = new Object[] {"1", permits, Long.toString(task.periodMicros()), permits};

@@ -21,8 +21,9 @@ import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a script costs Redis, and nobody else: {@code EVALSHA} pipelined over one socket, and the CPU time that the server says it
- * used. All scripts of a case run in turn in each round; a row has the medians, and the median over the rounds of the ratio to
+ * The cost of a script in Redis alone: {@code EVALSHA} pipelined over one socket, and the CPU time reported by the
+ * server. All scripts of a case run in turn in each round; a row has the medians, and the median over the rounds of the
+ * ratio to
  * the minimal script of the same algorithm and to the lean GCRA.
  */
 public final class ScriptCost implements AutoCloseable {
@@ -32,10 +33,10 @@ public final class ScriptCost implements AutoCloseable {
     private static final String DAY = "86400000000";
     private static final int PIPELINE = 50;
 
-    /** What is measured: its name in the table, the script, its arguments, and of how many keys. */
+    /** A measured script: its name in the table, the script, its arguments, and of how many keys. */
     private record Contender(String name, String sha, List<String> arguments, int keys) {}
 
-    /** How it is asked. Before so many calls have been made its keys are deleted, where that is not 0. */
+    /** How it is called. Its keys are deleted after that number of calls, unless it is 0. */
     private record Case(String name, String limit, String period, int keys, int fill) {}
 
     private final Server server = new Server();
@@ -132,7 +133,7 @@ public final class ScriptCost implements AutoCloseable {
         }
     }
 
-    /** Those that have no minimal script: beside a fixed window, whose limit they have. */
+    /** Those without a minimal script: compared with a fixed window with the same limit. */
     private List<Contender> others(List<String> four) throws IOException {
         List<Contender> others = new ArrayList<>();
         for (String[] other : new String[][] {
@@ -148,7 +149,7 @@ public final class ScriptCost implements AutoCloseable {
         return others;
     }
 
-    /** The files of before took seven arguments, which were always sent. */
+    /** The earlier files took seven arguments, which were always sent. */
     private static List<String> arguments(String text, List<String> four) {
         if (!ARGUMENTS_7.matcher(text).find()) {
             return four;
@@ -181,7 +182,7 @@ public final class ScriptCost implements AutoCloseable {
     private double[] round(Contender contender, Case one, int round) throws IOException {
         command("CONFIG", "RESETSTAT");
         Server.Usage from = server.usage();
-        // So that all keys have state, unless it is a run of a few calls that only shows whether it works.
+        // So that all keys have state, except in a short smoke run.
         int allCalls = Math.max(calls, round < 0 ? Math.min(one.keys, 50 * calls) : 0);
         for (int done = 0; done < allCalls; ) {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -193,7 +194,7 @@ public final class ScriptCost implements AutoCloseable {
                     extra++;
                     bytes.write(encoded("DEL", keys(contender, one, 0)));
                 }
-                // Scattered, so that neighbours are not hot together.
+                // Scattered, so that adjacent keys are not hot together.
                 int key = (int) (call * 2_654_435_761L + (round + 1L) * calls * 40_503L & 0x7fffffff) % one.keys;
                 bytes.write(encoded("EVALSHA", call(contender, keys(contender, one, key))));
             }

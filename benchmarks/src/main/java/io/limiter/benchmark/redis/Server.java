@@ -14,7 +14,7 @@ import redis.embedded.RedisServer;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A redis-server of our own, and what it says of itself. It is the one that embedded-redis brings, or another: {@code
+ * A separate redis-server, and its own figures. By default the one of embedded-redis, or another: {@code
  * -Dlimiter.redis.executable=/usr/bin/redis-server}.
  */
 public final class Server implements AutoCloseable {
@@ -24,7 +24,7 @@ public final class Server implements AutoCloseable {
     private static final Pattern CALLS = Pattern.compile("^cmdstat_eval(?:sha)?:calls=([0-9]+)", Pattern.MULTILINE);
 
     /**
-     * What it has used and done so far.
+     * Its usage so far.
      *
      * @param commands those inside scripts too
      * @param calls scripts that were sent
@@ -59,12 +59,12 @@ public final class Server implements AutoCloseable {
         connection = client.connect();
     }
 
-    /** Where it is, such as {@code redis://127.0.0.1:6379}. */
+    /** Its address, such as {@code redis://127.0.0.1:6379}. */
     public String address() {
         return address;
     }
 
-    /** Where it is on this machine. */
+    /** Its port. */
     public int port() {
         return port;
     }
@@ -79,12 +79,12 @@ public final class Server implements AutoCloseable {
         return connection.sync().scriptLoad(script);
     }
 
-    /** Forgets everything. */
+    /** Deletes all keys. */
     public void empty() {
         connection.sync().flushall();
     }
 
-    /** What it has used until now. */
+    /** Its usage until now. */
     public Usage usage() {
         String info = connection.sync().info("all");
         double cpu = 0;

@@ -4,18 +4,18 @@ import io.limiter.benchmark.Draw;
 import java.util.function.Supplier;
 
 /**
- * Which keys are asked for, and what each of them may have.
+ * The keys of calls, and the limit of each.
  *
- * @param permits so many in each period
+ * @param permits the permits in each period
  * @param periodMicros how long a period is
- * @param draw makes the keys in their order, to be gone through again and again; as many as a power of two
+ * @param draw makes the keys in their order, which is repeated; a power of two of them
  * @param sampledFrom the first key whose calls are measured
  */
 public record Workload(long permits, long periodMicros, Supplier<int[]> draw, int sampledFrom) {
     private static final int KEYS = 100_000;
     private static final int ABUSERS = 100;
     private static final long SECOND = 1_000_000;
-    /** Of a log that is full under load: 5 000 permits a second come free. */
+    /** For a log that is full under load: 5 000 permits a second become free. */
     private static final long MICROS_A_PERMIT = 200;
 
     private Workload(long permits, long periodMicros, Supplier<int[]> draw) {
@@ -34,16 +34,16 @@ public record Workload(long permits, long periodMicros, Supplier<int[]> draw, in
             case "zipf" -> new Workload(1_000, 60 * SECOND, () -> Draw.zipf(KEYS));
             // One key, used up at once.
             case "denied" -> one(10, 86_400 * SECOND);
-            // One key with more permits than anybody asks for: a million a second.
+            // One key with more permits than calls: a million a second.
             case "allowed" -> one(10_000, 10_000);
-            // Of 100 calls 99 come from 100 keys that may ask 10 times a second, one from 100 000 others.
+            // Of 100 calls 99 are for 100 keys with 10 permits a second, one is for one of 100 000 others.
             case "attack" -> new Workload(10, SECOND, Workload::attack);
-            // The same, and measured is the one: how an attack on others feels.
+            // The same, measuring only that one: the effect of an attack on others.
             case "attacked" -> new Workload(10, SECOND, Workload::attack, ABUSERS);
             case "log-10" -> one(10, 10 * MICROS_A_PERMIT);
             case "log-1000" -> one(1_000, 1_000 * MICROS_A_PERMIT);
             case "log-10000" -> one(10_000, 10_000 * MICROS_A_PERMIT);
-            default -> throw new IllegalArgumentException("no workload is called " + name);
+            default -> throw new IllegalArgumentException("there is no workload " + name);
         };
     }
 

@@ -1,4 +1,4 @@
-/** What a decision in Redis costs, under a load of callers that each wait for their answer. */
+/** The cost of a decision in Redis, under load from callers that each wait for their answer. */
 @NullMarked
 package io.limiter.benchmark.redis;
 

@@ -35,12 +35,12 @@ public final class Container implements AutoCloseable {
         return start(directory, webApps, configuration -> {});
     }
 
-    /** The same, but it lets in whatever path it can be told to let in. */
+    /** The same, configured to accept as many kinds of paths as possible. */
     public static Container startRelaxed(Path directory, Map<String, Path> webApps) throws IOException {
         return start(directory, webApps, configuration -> configuration.setUriCompliance(UriCompliance.UNSAFE));
     }
 
-    /** The same, set as docs/http.md says for denied uploads: it needs no setting. */
+    /** The same, configured for denied uploads as in docs/http/denials.md: no setting is needed. */
     public static Container startForUploads(Path directory, Map<String, Path> webApps) throws IOException {
         return start(directory, webApps);
     }
@@ -55,7 +55,7 @@ public final class Container implements AutoCloseable {
             context.setWar(webApp.getValue().toAbsolutePath().toString());
             context.setTempDirectory(
                     Files.createTempDirectory(directory, "webapp").toFile());
-            // Else a filter that does not start leaves a server that answers 503 for ever.
+            // Otherwise a filter that fails to start leaves a server that answers 503 for ever.
             context.setThrowUnavailableOnStartupException(true);
             contexts.addHandler(context);
         }

@@ -37,7 +37,7 @@ async function show() {
 }
 
 function explained(report) {
-  const waits = report.retryAfter === 'never' ? 'No call can pass.' : `The next call passes in ${duration(report.retryAfter)}.`;
+  const waits = report.retryAfter === 'never' ? 'No call can be allowed.' : `The next call is allowed in ${duration(report.retryAfter)}.`;
   return [
     verdict(
       report.allowed ? 'admitted' : 'denied',

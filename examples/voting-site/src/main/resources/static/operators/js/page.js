@@ -1,4 +1,5 @@
-// Parts of the page. Whatever the server says becomes text and never markup: keys, paths and headers are written by clients.
+// Parts of the page. All answers of the server become text and never markup: keys, paths and headers are written by
+// clients.
 
 export const find = (id) => document.getElementById(id);
 

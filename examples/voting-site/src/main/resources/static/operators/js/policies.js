@@ -31,7 +31,7 @@ function showBackend({ backend, uncounted }) {
     .map(([kind, number]) => `${count(number)} ${kind}`);
   find('findings').replaceChildren(
     ...backend.findings.map((line) => element('li', { 'data-kind': 'finding' }, line)),
-    ...(failures.length === 0 ? [] : [element('li', {}, `Calls without an answer of Redis since the start: ${failures.join(', ')}.`)]),
+    ...(failures.length === 0 ? [] : [element('li', {}, `Calls without an answer from Redis since startup: ${failures.join(', ')}.`)]),
     ...uncounted.map((line) => element('li', {}, line)));
 }
 

@@ -4,28 +4,27 @@ import io.limiter.address.IpAddress;
 import java.util.Optional;
 
 /**
- * Who a request comes from, as {@link ClientAddressResolver} found it. Immutable.
+ * The client of a request, as {@link ClientAddressResolver} found it. Immutable.
  *
- * <p>Its {@link #text} is fit for a key: one text for one client, however its address was spelled. An IPv6 client is its
- * network, for a subscriber can take any address of it. Where a trusted proxy brought a malformed header, the text is
- * that of the last address that could be relied on behind a {@code !}, which no address begins with: who sends
- * nonsense shares a quota with others who do, and with nobody else.
+ * <p>Its {@link #text} can be used in a key: one text for one client, however its address was spelled. An IPv6 client
+ * is identified by its network, because a subscriber can use any address in it. If a trusted proxy sent a malformed
+ * header, the text is {@code !} and the last reliable address; no address begins with {@code !}, so clients that send
+ * malformed headers share a quota only with each other.
  *
- * @param address the client's, or where the header was malformed the last one that could be relied on. IPv4-mapped
- *     addresses, and those that a NAT64 has translated, are the IPv4 addresses that they stand for. Empty when there is
- *     none.
+ * @param address the client's or, if the header was malformed, the last reliable one. IPv4-mapped addresses, and those
+ *     that a NAT64 has translated, are converted to IPv4 addresses. Empty if there is none.
  * @param origin where it was found
- * @param isMalformed whether the header of a trusted proxy, or what the container gives as the peer, was no address
- * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart in the {@link #text()}, 1 to 128
+ * @param isMalformed whether the header of a trusted proxy, or the peer returned by the container, was not an address
+ * @param ipv6PrefixBits how many bits of an IPv6 address identify a client in the {@link #text()}, 1 to 128
  */
 public record ClientAddress(Optional<IpAddress> address, Origin origin, boolean isMalformed, int ipv6PrefixBits) {
     /** Where an address was found. */
     public enum Origin {
         /** It is the peer of the TCP connection. */
         PEER,
-        /** A trusted proxy said so, in a header. */
+        /** It was in a header from a trusted proxy. */
         HEADER,
-        /** There is none: a Unix socket, or a container that gives something else. */
+        /** There is none: a Unix socket, or a container that returns something else. */
         NONE
     }
 
@@ -34,8 +33,8 @@ public record ClientAddress(Optional<IpAddress> address, Origin origin, boolean 
     }
 
     /**
-     * The text for a key, with the IPv6 prefix of the resolver: {@code 192.0.2.1}, {@code 2001:db8::/64}, {@code unknown}
-     * where there is no address; behind a {@code !} when {@link #isMalformed}. At most 44 characters.
+     * The text for a key, with the IPv6 prefix of the resolver: {@code 192.0.2.1}, {@code 2001:db8::/64}, {@code
+     * unknown} if there is no address; after a {@code !} if {@link #isMalformed}. At most 44 characters.
      */
     public String text() {
         return text(ipv6PrefixBits);
@@ -44,9 +43,9 @@ public record ClientAddress(Optional<IpAddress> address, Origin origin, boolean 
     /**
      * The text for a key with another IPv6 prefix.
      *
-     * @param ipv6PrefixBits how many bits of an IPv6 address tell clients apart, 1 to 128; with 128 the text is the
+     * @param ipv6PrefixBits how many bits of an IPv6 address identify a client, 1 to 128; with 128 the text is the
      *     address alone
-     * @throws IllegalArgumentException if it is outside
+     * @throws IllegalArgumentException if it is out of range
      */
     public String text(int ipv6PrefixBits) {
         if (ipv6PrefixBits < 1 || ipv6PrefixBits > IpAddress.IPV6_BITS) {

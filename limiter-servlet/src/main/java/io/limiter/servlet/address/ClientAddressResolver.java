@@ -19,17 +19,17 @@ import org.slf4j.Logger;
 /**
  * Finds the address of a client. Thread-safe; its results depend on the request alone.
  *
- * <p>Headers that name a client can be sent by anybody, so unless a proxy is trusted the client is the peer of the TCP
- * connection. With trusted proxies, and a peer that is one of them, one header is read: all its lines, from the last hop
- * back, to the first address that is no trusted proxy. That one was seen by a proxy that is; what stands before it
- * is the client's own claim. When all are trusted, it is the first of them. With a number of trusted hops it is the hop that
- * the outermost of these proxies added.
+ * <p>Anybody can send headers that name a client, so unless a proxy is trusted the client is the peer of the TCP
+ * connection. With trusted proxies, and a peer that is one of them, one header is read: all its lines, backwards from
+ * the last hop, to the first address that is not a trusted proxy. A trusted proxy has seen that address; everything
+ * before it is claimed by the client. If all are trusted, the client is the first of them. With a number of trusted
+ * hops it is the hop that the outermost of these proxies added.
  *
- * <p>A hop that is no address (RFC 7239's {@code unknown} and made-up names included) ends the walk, never is skipped, and
- * makes the result {@linkplain ClientAddress#isMalformed malformed}; so do fewer hops than are trusted, more than
+ * <p>A hop that is not an address (including RFC 7239's {@code unknown} and obfuscated names) is never skipped: it ends
+ * the search, and makes the result {@linkplain ClientAddress#isMalformed malformed}; so do fewer hops than are trusted,
+ * more than
  * {@value ClientIpSettings#MAX_HOPS}, more than 8192 characters or 16 empty elements (up to that number they are ignored),
- * and a header for one address that came twice. No name is
- * looked up, and nothing that a request holds makes an exception.
+ * and a header for one address that was sent twice. DNS is never used, and no request causes an exception.
  *
  * <pre>{@code
  * ClientAddressResolver resolver = ClientAddressResolver.of(limiter.config().clientIp());
@@ -90,19 +90,18 @@ public final class ClientAddressResolver {
     }
 
     /**
-     * The client of a request. Its peer is what {@link HttpServletRequest#getRemoteAddr} says: a valve of the container or a
-     * filter before this one may have set it from a header already, and then nobody is to be trusted here.
+     * The client of a request. The peer is {@link HttpServletRequest#getRemoteAddr}: if a valve of the container or an
+     * earlier filter has already set it from a header, do not configure trusted proxies here.
      */
     public ClientAddress resolve(HttpServletRequest request) {
         return resolve(request.getRemoteAddr(), name -> lines(request, name));
     }
 
     /**
-     * The client of a request that comes in some other way.
+     * The client of a request that is not a servlet request.
      *
-     * @param peer the address of the TCP peer as a literal; null or empty when there is none, on a Unix socket
-     * @param headerLines all lines of the header of that name (which has any case), in their order; empty when there is
-     *     none
+     * @param peer the address of the TCP peer as a literal; null or empty if there is none, on a Unix socket
+     * @param headerLines all lines of the header of that (case-insensitive) name, in their order; empty if there are none
      */
     public ClientAddress resolve(@Nullable String peer, Function<String, List<String>> headerLines) {
         String name = peer == null ? "" : peer;
@@ -134,10 +133,10 @@ public final class ClientAddressResolver {
     }
 
     /**
-     * Whether the address is surely that of the caller, so that a caller can be exempt by it. An address that is malformed or
-     * missing is not. That of the TCP peer is not if the request carries a header of a proxy, because the peer may be one that
-     * nobody has declared, with everybody behind it; nor if the peer is a trusted proxy, because clients can make a proxy leave
-     * out its header ({@code Connection: X-Forwarded-For}).
+     * Whether the address is certainly that of the caller, so that it can exempt the caller. A malformed or missing
+     * address is not. That of the TCP peer is not if the request has a header of a proxy, because the peer may be an
+     * undeclared proxy with many clients; nor if the peer is a trusted proxy, because clients can make a proxy omit its
+     * header ({@code Connection: X-Forwarded-For}).
      *
      * @param client what {@link #resolve(HttpServletRequest)} found for the request
      */
@@ -155,8 +154,8 @@ public final class ClientAddressResolver {
     }
 
     /**
-     * The first address from the end that is no trusted proxy; or the hop that so many trusted proxies have added. Those
-     * behind that one are proxies, which may call themselves what they like.
+     * The first address from the end that is not a trusted proxy; or the hop that the outermost trusted proxy has
+     * added. Hops after that one are proxies, which may use any name.
      */
     private ClientAddress walked(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
         int trusted = settings.trustedHops();
@@ -208,7 +207,7 @@ public final class ClientAddressResolver {
 
     private static List<String> lines(HttpServletRequest request, String name) {
         Enumeration<String> values = request.getHeaders(name);
-        // Null when the container lets nobody see the headers.
+        // Null if the container does not give access to the headers.
         return values == null || !values.hasMoreElements() ? List.of() : Collections.list(values);
     }
 }

@@ -15,7 +15,7 @@ final class ForwardedText {
     private static final String CONTROLS = "\\x00-\\x08\\x0a-\\x1f\\x7f";
     private static final String QUOTED = "\"((?:[^\"\\\\" + CONTROLS + "]|\\\\[^" + CONTROLS + "])*+)\"";
 
-    /** A pair, or none, and the semicolon behind it. What is possessive is not tried again, and makes no deep stack. */
+    /** A pair, or none, and the semicolon after it. Possessive, so that there is no backtracking and no deep stack. */
     private static final Pattern PAIR =
             Pattern.compile("\\G[ \\t]*+(?:" + TOKEN + "=(?:" + TOKEN + "|" + QUOTED + ")[ \\t]*+)?+(?:;|\\z)");
 
@@ -24,8 +24,8 @@ final class ForwardedText {
     private ForwardedText() {}
 
     /**
-     * The elements of a line, which commas outside of quotes separate; null when a quote does not end. Such a line says
-     * nothing at all: who begins it could swallow what a proxy adds at its end.
+     * The elements of a line, separated by commas outside of quotes; null if a quote does not end. Such a line is
+     * ignored as a whole: its client could hide what a proxy appends to it.
      */
     static @Nullable List<String> elements(String line) {
         List<String> elements = new ArrayList<>();
@@ -46,7 +46,7 @@ final class ForwardedText {
         return quoted ? null : elements;
     }
 
-    /** The value of {@code for} in an element, unquoted; null when there is none, or the element is not of the grammar. */
+    /** The value of {@code for} in an element, unquoted; null if there is none, or the element does not match the grammar. */
     static @Nullable String forNode(String element) {
         String node = null;
         Set<String> names = new HashSet<>();

@@ -5,15 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hops that a header lists, from the last one back: those at the end were added by the proxies nearest to us. All lines
- * of the header are one list; its empty elements are no hops (RFC 9110 section 5.6.1.2). Looks at no more than is asked
- * for, and at no more than {@value #MAX_CHARS} characters and {@value #MAX_EMPTY} empty elements. Used once, by one thread.
+ * The hops that a header lists, backwards from the last one: those at the end were added by the nearest proxies. All
+ * lines of the header are one list; its empty elements are ignored (RFC 9110 section 5.6.1.2). Reads no more than
+ * needed, and at most {@value #MAX_CHARS} characters and {@value #MAX_EMPTY} empty elements. Used once, by one thread.
  */
 final class Hops {
-    /** What a proxy accepts as all headers of a request is not much more; an honest chain has some dozens. */
+    /** Proxies accept not much more as all headers of a request; a real chain has some dozens. */
     static final int MAX_CHARS = 8_192;
 
-    /** A proxy that appends to a header that is not there leaves one; a hundred are an attack, not a list. */
+    /** A proxy that appends to a missing header leaves one; a hundred are an attack. */
     static final int MAX_EMPTY = 16;
 
     /** How a header lists hops. */
@@ -32,12 +32,12 @@ final class Hops {
     private int charsLeft = MAX_CHARS;
     private int emptyLeft = MAX_EMPTY;
 
-    /** The elements of the line at hand, and how many of them are left. */
+    /** The elements of the current line, and how many of them are left. */
     private List<String> elements = List.of();
 
     private int elementsLeft;
 
-    /** Whether the line at hand is too long, so that its first element can't be read, nor anything before it. */
+    /** Whether the current line is too long, so that its first element can't be read, nor anything before it. */
     private boolean cut;
 
     private @Nullable IpAddress address;
@@ -59,41 +59,41 @@ final class Hops {
             }
             String element = stripped(elements.get(--elementsLeft));
             if (cut && elementsLeft == 0) {
-                return broken(element, "more than " + MAX_CHARS + " characters had to be looked at");
+                return broken(element, "more than " + MAX_CHARS + " characters had to be read");
             }
             if (!element.isEmpty() || form == Form.SINGLE) {
                 read(element);
                 return true;
             }
             if (--emptyLeft < 0) {
-                return broken("", "more than " + MAX_EMPTY + " empty elements had to be looked at");
+                return broken("", "more than " + MAX_EMPTY + " empty elements had to be read");
             }
         }
         return false;
     }
 
-    /** The address of this hop; null when it is something else, behind which there may be more, or is broken. */
+    /** The address of this hop; null if it is something else, or malformed. */
     @Nullable
     IpAddress address() {
         return address;
     }
 
-    /** What stands in the header for this hop. It comes from the network. */
+    /** The text of this hop in the header. It comes from the network. */
     String text() {
         return text;
     }
 
-    /** Why this hop is no address. */
+    /** The reason why this hop is not an address. */
     String wrong() {
         return wrong;
     }
 
-    /** Whether this hop is something that nobody can read on from. */
+    /** Whether this hop is malformed, so that the hops before it can't be read. */
     boolean isBroken() {
         return broken;
     }
 
-    /** Takes the elements of the line before; false when it is broken. */
+    /** Reads the elements of the previous line; false if it is malformed. */
     private boolean readLine() {
         if (form == Form.SINGLE && lines.size() > 1) {
             return !broken(line(lines.size() - 1), "the header has one address and came " + lines.size() + " times");
@@ -102,7 +102,7 @@ final class Hops {
         cut = whole.length() > charsLeft;
         List<String> found = List.of(whole);
         if (form == Form.LIST) {
-            // Of a line that is too long its end, which the nearest proxies wrote.
+            // Only the end of a line that is too long, written by the nearest proxies.
             found = List.of(
                     whole.substring(cut ? whole.length() - charsLeft : 0).split(",", -1));
         } else if (form == Form.FORWARDED && !cut) {
@@ -121,7 +121,7 @@ final class Hops {
         text = element;
         String node = form == Form.FORWARDED ? ForwardedText.forNode(element) : element;
         address = node == null ? null : Node.address(node, form != Form.FORWARDED);
-        wrong = node == null ? "it has no 'for', or is not of the grammar of RFC 7239" : "it is no address";
+        wrong = node == null ? "it has no 'for', or is not of the grammar of RFC 7239" : "it is not an address";
     }
 
     private boolean broken(String at, String why) {
@@ -132,7 +132,7 @@ final class Hops {
         return true;
     }
 
-    /** A line of the header; containers give no null, and what gives one has said nothing. */
+    /** A line of the header; null is treated as empty. */
     private String line(int index) {
         String found = lines.get(index);
         return found == null ? "" : found;

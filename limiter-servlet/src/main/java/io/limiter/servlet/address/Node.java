@@ -6,17 +6,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An address with what proxies put around it: brackets, a port, a zone. The grammar of RFC 7239 section 6, and where it
- * is wanted IPv6 without brackets, as other headers have it.
+ * An address with what proxies put around it: brackets, a port, a zone. The grammar of RFC 7239 section 6 and,
+ * optionally, IPv6 without brackets, as in other headers.
  */
 final class Node {
-    /** Bounds what is looked at: an address, a zone and a port that is a made-up name. */
+    /** Maximum length: an address, a zone and a port that is an obfuscated name. */
     private static final int LONGEST = 128;
 
-    /** One to five digits, or a made-up name that begins with _. */
+    /** One to five digits, or an obfuscated name that begins with _. */
     private static final String PORT = "(?::(?:[0-9]{1,5}|_[A-Za-z0-9._-]+))?";
 
-    /** With its zone: which interface a link-local address is on means something only on the machine that wrote it. */
+    /** With its zone: the interface of a link-local address is meaningful only on the machine that wrote it. */
     private static final String IPV6 = "([0-9A-Fa-f:.]+)(?:%[A-Za-z0-9._-]{1,32})?";
 
     private static final Pattern IPV4_AND_PORT = Pattern.compile("([0-9.]+)" + PORT);
@@ -26,15 +26,15 @@ final class Node {
     private Node() {}
 
     /**
-     * The address, without its port and zone, and unmapped; null when the text has none that a client can have.
+     * The address, without its port and zone, and unmapped; null if the text has no valid client address.
      *
-     * @param bareIpv6 whether IPv6 stands without brackets too
+     * @param bareIpv6 whether IPv6 is also allowed without brackets
      */
     static @Nullable IpAddress address(String node, boolean bareIpv6) {
         if (node.length() > LONGEST) {
             return null;
         }
-        // Nearly always it stands alone.
+        // Nearly always it is an address alone.
         IpAddress address = IpAddress.parse(node);
         if (address == null) {
             address = parsed(IPV4_AND_PORT, node);
@@ -45,7 +45,7 @@ final class Node {
                 return null;
             }
         }
-        // What a NAT64 made of 0.0.0.0 is nobody's address either.
+        // The NAT64 form of 0.0.0.0 is not a client's address either.
         return address.unmapped().untranslated().isUnspecified() ? null : address.unmapped();
     }
 

@@ -18,33 +18,36 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Warns of proxies and headers that look wrong. Each warning is logged once, or once a minute: all of them are
- * caused by requests, and no client may fill the log. Thread-safe.
+ * Warns of proxies and headers that look wrong. Each warning is logged once, or once a minute: requests cause them, and
+ * a client must not be able to fill the log. Thread-safe.
  */
 final class ProxyWarnings {
     private static final long MINUTE_MICROS = 60_000_000;
     private static final long SECOND_MICROS = 1_000_000;
     private static final int LONGEST_TEXT = 64;
 
-    /** What proxies send shows in the first requests. Behind them, a look in a second: three headers of each request cost. */
+    /**
+     * The first requests show what proxies send. After them, one check in a second: reading three headers of each
+     * request has a cost.
+     */
     private static final int MANY_LOOKS = 1_000;
 
     private static final Pattern UNFIT = Pattern.compile("[^ -~]|['\\\\]");
 
     private static final String IGNORED =
-            "RL-301 {} came from {} and is ignored: no proxy is trusted, so the client is who is connected. That is right"
-                    + " unless this address is a proxy of yours; then add it to limiter.client-ip.trusted-proxies."
+            "RL-301 {} came from {} and is ignored: no proxy is trusted, so the client is the peer. That is"
+                    + " right unless this address is a proxy of yours; then add it to limiter.client-ip.trusted-proxies."
                     + " Logged once";
     private static final String IGNORED_OF_NEIGHBOUR =
             "RL-302 {} came from {}, which looks like a proxy of yours, and is ignored: no proxy is trusted, so all"
                     + " clients behind it share one quota. If it is a proxy, write limiter.client-ip.trusted-proxies ="
                     + " {}. Logged once";
     private static final String UNTRUSTED =
-            "RL-307 {} came from {}, which is no trusted proxy, and is ignored. That is right unless this address is a"
+            "RL-307 {} came from {}, which is not a trusted proxy, and is ignored. That is right unless this address is a"
                     + " proxy of yours; then add it to limiter.client-ip.trusted-proxies. Logged once";
     private static final String OTHER_HEADER =
-            "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients behind it"
-                    + " share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";
+            "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients"
+                    + " behind it share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";
 
     private static final String NOT_EXEMPT =
             "RL-310 a request from the exempt address {} carries {}, so it came through a proxy, and is counted. If that"
@@ -52,23 +55,23 @@ final class ProxyWarnings {
 
     private static final String MALFORMED = "RL-303 {} from {} is malformed at '{}': {}";
     private static final String TOO_FEW_HOPS =
-            "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it came around a proxy, or there"
-                    + " are fewer of them";
+            "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it bypassed a proxy, or"
+                    + " there are fewer proxies";
     private static final String NO_ADDRESS =
-            "RL-309 the container says that the peer is '{}', which is no address; something before this filter has set"
-                    + " it from a header";
+            "RL-309 the container returns the peer '{}', which is not an address; a component before this"
+                    + " filter has set it from a header";
     private static final String HOST_BITS =
             "RL-305 the trusted network {} has bits behind its prefix, so it is {}; write that, or /{} if one address"
                     + " was meant";
     private static final String EVERY_PEER =
-            "RL-306 every peer is trusted to say in {} who the client is: whoever can connect here without your proxy"
+            "RL-306 every peer is trusted to name the client in {}: a client that connects without your proxy"
                     + " gets a new quota with every request; write the networks of your proxies instead of all";
 
-    /** Which headers an operator should know about when they are not read. */
+    /** The headers that are reported if they are not read. */
     private static final List<String> KNOWN =
             List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
 
-    /** Where proxies are and clients of the Internet are not (RFC 1918, RFC 6598, RFC 4193, loopback, link-local). */
+    /** Networks with proxies but no clients on the Internet (RFC 1918, RFC 6598, RFC 4193, loopback, link-local). */
     private static final List<IpNetwork> NEAR = Stream.of(
                     IpNetwork.PRIVATE,
                     IpNetwork.LOOPBACK,
@@ -84,7 +87,7 @@ final class ProxyWarnings {
     private final Map<String, Repeated> repeated = new ConcurrentHashMap<>();
     private final TimeSource time;
 
-    /** How many requests were looked through; about, for no thread waits for it. */
+    /** How many requests were checked; approximate, because threads do not synchronize. */
     private int looks;
 
     private final Throttle laterLooks;
@@ -95,7 +98,7 @@ final class ProxyWarnings {
         this.laterLooks = new Throttle(time, SECOND_MICROS);
     }
 
-    /** How often something came, and when it may be logged again. */
+    /** How often an event occurred, and when it may be logged again. */
     private record Repeated(AtomicLong count, Throttle throttle) {}
 
     void networkWithHostBits(IpNetwork network) {
@@ -107,7 +110,7 @@ final class ProxyWarnings {
         log.warn(EVERY_PEER, header);
     }
 
-    /** Of a peer that is not trusted, when nobody is: looks for headers that name a client. */
+    /** For an untrusted peer if no proxy is trusted: looks for headers that name a client. */
     void ignored(@Nullable IpAddress peer, Function<String, List<String>> headerLines) {
         String name = sent(headerLines);
         if (name != null) {
@@ -120,7 +123,7 @@ final class ProxyWarnings {
         once(UNTRUSTED, header, shown(peer));
     }
 
-    /** Of a proxy that did not send the header that is read: looks for another one. */
+    /** For a proxy that did not send the configured header: looks for another one. */
     void other(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
         String name = sent(headerLines);
         if (name != null) {
@@ -128,7 +131,7 @@ final class ProxyWarnings {
         }
     }
 
-    /** One of the known headers of a request; null if it has none, or is not looked at, because very many were. */
+    /** One of the known headers of a request; null if it has none, or is not checked because many others were. */
     private @Nullable String sent(Function<String, List<String>> headerLines) {
         if (looks < MANY_LOOKS) {
             looks++;
@@ -143,7 +146,7 @@ final class ProxyWarnings {
         return null;
     }
 
-    /** Of a peer whose address is exempt, and which may be a proxy. */
+    /** For a peer with an exempt address that may be a proxy. */
     void notExempt(String header, IpAddress peer) {
         once(NOT_EXEMPT, peer, header);
     }
@@ -172,13 +175,12 @@ final class ProxyWarnings {
         long count = one.count.incrementAndGet();
         if (one.throttle.tryPass()) {
             log.warn(
-                    warning + ". Such requests share a quota of their own; " + count
-                            + " until now, logged once a minute",
+                    warning + ". Such requests share a separate quota; " + count + " until now, logged once a minute",
                     arguments.get());
         }
     }
 
-    /** Also a Unix socket: only what runs on this machine connects to it. */
+    /** Also a Unix socket, which only software on this machine can connect to. */
     private static boolean isNeighbour(@Nullable IpAddress peer) {
         return peer == null || NEAR.stream().anyMatch(network -> network.contains(peer));
     }
@@ -187,7 +189,7 @@ final class ProxyWarnings {
         return peer == null ? "a peer without an address" : peer;
     }
 
-    /** Text of the network as one short line of ASCII: no line of the log, and no terminal, is written by a client. */
+    /** Text from the network as one short line of ASCII, so that a client can't forge log lines or control a terminal. */
     static String shown(String text) {
         String cut = text.substring(0, Math.min(text.length(), LONGEST_TEXT));
         String shown = UNFIT.matcher(cut)

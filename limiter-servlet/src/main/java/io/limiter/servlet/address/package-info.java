@@ -1,6 +1,5 @@
 /**
- * Whose request it is: the address of a client, behind proxies too. Usable without the filter, and without a servlet
- * container.
+ * The address of a client, also behind proxies. Can be used without the filter, and without a servlet container.
  */
 @NullMarked
 package io.limiter.servlet.address;

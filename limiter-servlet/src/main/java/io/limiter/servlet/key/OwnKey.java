@@ -10,7 +10,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** The key that a class of the application makes. Thread-safe. */
+/** A key that a class of the application makes. Thread-safe. */
 final class OwnKey {
     private static final Logger LOG = DiagnosticLog.of(OwnKey.class);
 
@@ -25,14 +25,14 @@ final class OwnKey {
      * @param property of the rule: key or member
      * @throws IllegalArgumentException if the class can't be made
      */
-    @SuppressWarnings("unchecked") // what it resolves no class tells; a wrong one fails at the first request
+    @SuppressWarnings("unchecked") // its type parameter is unknown at run time; a wrong one fails at the first request
     OwnKey(String rule, String property, String name, NamedClasses classes) {
         this.rule = rule;
         this.property = property;
         this.resolver = classes.get("limiter.rules." + rule + "." + property, name, KeyResolver.class);
     }
 
-    /** Null when the class fails, which is logged: no request is free because of a fault in it. */
+    /** Null if the class fails, which is logged: a fault in it must not exempt requests. */
     @Nullable
     PartitionKey of(HttpServletRequest request) {
         RuntimeException failure = null;
@@ -44,11 +44,13 @@ final class OwnKey {
         }
         if (key == null && failureLog.tryPass()) {
             LOG.warn(
-                    "RL-317 rule '{}': {} gave no {}, so {}; let it give one for every request. Logged once an hour",
+                    "RL-317 rule '{}': {} returned no {}, so {}; return one for every request. Logged once an hour",
                     rule,
                     resolver.getClass().getName(),
                     property,
-                    property.equals("key") ? "the client's address stands in" : "the request has the missing one",
+                    property.equals("key")
+                            ? "the client's address is used"
+                            : "the request counts as the missing member",
                     failure);
         }
         return key;

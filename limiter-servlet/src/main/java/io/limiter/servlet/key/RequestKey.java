@@ -22,9 +22,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose quota a request uses. A part that is missing, empty or ambiguous is replaced by the client's address, so that
- * leaving out a header or a login never switches a rule off. Every part but the address says of what kind it is: rules
- * can share a policy, and a header that says {@code 203.0.113.7} must not use up what the client of that address has.
+ * The key of a request, which selects the quota. A part that is missing, empty or ambiguous is replaced by the client's
+ * address, so that a client can't escape a rule by leaving out a header or a login. Every part except the address
+ * contains its kind: rules can share a policy, and a header with the value {@code 203.0.113.7} must not use up the
+ * quota of the client with that address.
  * Immutable.
  */
 public final class RequestKey {
@@ -54,7 +55,7 @@ public final class RequestKey {
     /**
      * One part of the key.
      *
-     * @param label its kind, and its name after a dot, as it stands in keys; {@link RuleKeyForm} describes them by it
+     * @param label its kind, and its name after a dot, as in keys; also used by {@link RuleKeyForm}
      */
     private record Part(KeyPart.Kind kind, String name, String label) {
         static Part of(KeyPart part) {
@@ -78,17 +79,17 @@ public final class RequestKey {
     }
 
     /**
-     * The key of a request that the rule has matched, as the last one.
+     * The key of a request, directly after the rule has matched it.
      *
-     * @param client who the request comes from; asked only if the key needs it
+     * @param client the client of the request; resolved only if the key needs it
      */
     public PartitionKey of(MatchableRequest request, Supplier<ClientAddress> client) {
         return of(key, request, client, () -> client.get().text(ipv6PrefixBits));
     }
 
-    /** The member that the request is for. An empty stand-in replaces a part that is missing, empty or ambiguous. */
+    /** The member of the request. An empty stand-in replaces a part that is missing, empty or ambiguous. */
     public PartitionKey member(MatchableRequest request, Supplier<ClientAddress> client) {
-        // Not the client's address, or a client without a value would be a new member at each address.
+        // Not the client's address: otherwise a client without a value would be a new member at each address.
         return of(member, request, client, () -> "");
     }
 
@@ -117,8 +118,8 @@ public final class RequestKey {
     }
 
     /**
-     * The caller that the rule counts, in clear: the first part that is no address; the address where there is no other part. Null
-     * where it is missing.
+     * The caller of the rule, in clear: the first part that is not an address, or the address if there is no other
+     * part. Null if it is missing.
      */
     public @Nullable String caller(MatchableRequest request, Supplier<ClientAddress> client) {
         for (Part part : key.parts) {
@@ -132,7 +133,7 @@ public final class RequestKey {
 
     private static @Nullable String text(Part part, MatchableRequest request) {
         return switch (part.kind()) {
-            // A resolver that gave none is as a part that is missing.
+            // A resolver without a result is like a missing part.
             case IP, CLASS -> null;
             case USER -> user(request.request());
             case SESSION -> session(request.request());
@@ -147,12 +148,12 @@ public final class RequestKey {
         };
     }
 
-    /** Spaces and control characters at its ends are nothing to the rule, so they make no other key. */
+    /** Spaces and control characters at its ends are ignored, so they make no new key. */
     private static @Nullable String trimmed(@Nullable String text) {
         return text == null ? null : text.trim();
     }
 
-    /** The token of credentials (RFC 6750 section 2.1). What is malformed is none: an application may read anything there. */
+    /** The token of credentials (RFC 6750 section 2.1). A malformed one is ignored: an application may read it in any way. */
     private static @Nullable String bearer(@Nullable String credentials) {
         Matcher matcher = credentials == null ? null : BEARER.matcher(credentials);
         return matcher != null && matcher.matches() ? matcher.group(1) : null;
@@ -185,8 +186,8 @@ public final class RequestKey {
     }
 
     /**
-     * Null also when there are several that differ. The application reads one of them, and a client that varies the others
-     * would get a quota for each.
+     * Also null if there are several different ones. The application reads one of them, and a client that varies the
+     * others would get a quota for each.
      */
     private static @Nullable String only(Iterator<@Nullable String> values) {
         String first = values.hasNext() ? values.next() : null;

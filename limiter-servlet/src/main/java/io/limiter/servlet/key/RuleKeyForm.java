@@ -5,7 +5,7 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyForm;
 import java.util.Locale;
 
-/** How the keys look that the filter makes for a rule. It needs no servlet API, so that any application can ask. */
+/** The form of the keys that the filter makes for a rule. Needs no servlet API, so that any application can use it. */
 public final class RuleKeyForm {
     private RuleKeyForm() {}
 
@@ -27,7 +27,7 @@ public final class RuleKeyForm {
         return form.build();
     }
 
-    /** What a part of this kind is called in keys: its kind, and its name after a dot. */
+    /** The label of a part in keys: its kind, and its name after a dot. */
     static String label(KeyPart part) {
         String name = part.name();
         if (name == null) {

@@ -1,4 +1,7 @@
-/** Whose quota a configured rule charges: the key of a request. For the other packages of this module, and limiter-spring. */
+/**
+ * The key of a request, which selects the quota that a configured rule charges. For the other packages of this module,
+ * and limiter-spring.
+ */
 @NullMarked
 package io.limiter.servlet.key;
 

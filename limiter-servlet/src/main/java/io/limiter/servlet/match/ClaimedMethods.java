@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The methods that a POST asks to be taken for, by a header or by the parameter {@code _method} of its query. Whether the
- * application listens is not known here, so a rule for such a method counts the request too. The body is not read: that is
- * the application's, and comes after the limit.
+ * The methods that a POST claims to be, by a header or by the parameter {@code _method} of its query. It is unknown
+ * whether the application follows the claim, so a rule for such a method counts the request too. The body is not read:
+ * it belongs to the application, and is read after the limit.
  */
 final class ClaimedMethods {
     private static final List<String> HEADERS = List.of("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override");
@@ -27,14 +27,14 @@ final class ClaimedMethods {
     /** A claim that can be any method: how the application would read it is not known. */
     private static final String ANY = "*";
 
-    /** What any application could trim: spaces of all kinds and control characters. */
+    /** Characters that an application could trim: spaces of all kinds and control characters. */
     private static final Pattern BLANK_ENDS = Pattern.compile(
             "^[\\p{javaWhitespace}\\p{javaSpaceChar}\\p{Cc}]+|" + "[\\p{javaWhitespace}\\p{javaSpaceChar}\\p{Cc}]+\\z");
 
     private ClaimedMethods() {}
 
     /**
-     * What the request claims.
+     * The claims of the request.
      *
      * @param method of the request, in upper case
      */
@@ -47,13 +47,14 @@ final class ClaimedMethods {
         }
         Set<String> claimed = declared(request);
         if (claimed.size() > MOST) {
-            // No honest client claims many methods. Which one the application takes is not known, so it may be any.
+            // A legitimate client does not claim many methods. It is unknown which one the application uses, so it may
+            // be any.
             claimed.add(ANY);
         }
         return claimed;
     }
 
-    /** Whether the request, of any method, has a header or a query parameter that claims one, be it empty. */
+    /** Whether the request, of any method, has a header or a query parameter that claims one, even an empty one. */
     static boolean areDeclared(HttpServletRequest request, MethodOverride mode) {
         return mode != MethodOverride.NONE && !declared(request).isEmpty();
     }

@@ -9,8 +9,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a request has what a rule asks of its headers and its query. How the application reads repeated, encoded or oddly
- * written ones is not known here, so what may be read as a match is one. Immutable.
+ * Whether a request meets a rule's conditions on headers and query. It is unknown how the application reads repeated,
+ * encoded or unusual values, so every possible match counts as one. Immutable.
  */
 final class ConditionMatcher {
     private final RequestCondition[] headers;
@@ -22,9 +22,9 @@ final class ConditionMatcher {
     }
 
     /**
-     * Whether all may hold.
+     * Whether all conditions may be met.
      *
-     * @param surely whether there must be no doubt of it
+     * @param surely whether they must be met in every reading
      */
     boolean hold(HttpServletRequest request, boolean surely) {
         for (RequestCondition header : headers) {
@@ -82,7 +82,7 @@ final class ConditionMatcher {
         return QueryText.any(query, same) || (query.indexOf(';') >= 0 && QueryText.any(query.replace(';', '&'), same));
     }
 
-    /** It is there once, in plain letters. */
+    /** It occurs exactly once, unencoded. */
     private static boolean isSure(RequestCondition wanted, String query) {
         String exact = wanted.toString();
         int[] found = new int[2];
@@ -114,7 +114,7 @@ final class ConditionMatcher {
         return false;
     }
 
-    /** Whether a text is what is wanted, or that with what a generous application cuts off: parameters, spaces, quotes. */
+    /** Whether a text equals the expected value, ignoring what a lenient application removes: parameters, spaces, quotes. */
     private static boolean isSame(String text, @Nullable String wanted) {
         if (wanted == null || text.equalsIgnoreCase(wanted)) {
             return wanted != null;

@@ -10,7 +10,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What a request says to the rules: its method, those that it claims, and its paths. Used by the thread that has it. */
+/**
+ * A request as rules match it: its method, the methods that it claims, and its paths. Used by the one thread that has
+ * the request.
+ */
 public class MatchableRequest {
     /**
      * Fields of requests with a body, with credentials or for another protocol. The CORS-preflight fetch of the Fetch
@@ -43,7 +46,7 @@ public class MatchableRequest {
     public MatchableRequest(HttpServletRequest request, RequestPaths paths, MethodOverride override) {
         this.request = request;
         this.override = override;
-        // Method names have a case (RFC 9110 section 9.1), but an application may not look at it.
+        // Method names are case-sensitive (RFC 9110 section 9.1), but an application may ignore the case.
         this.method = request.getMethod().toUpperCase(Locale.ROOT);
         this.paths = paths.of(request);
     }
@@ -68,17 +71,18 @@ public class MatchableRequest {
         return matchedPath;
     }
 
-    /** What a variable stands for in the path that the last rule has matched; null if there is none of that name. */
+    /** The value of a variable in the path that the last rule has matched; null if there is none of that name. */
     public final @Nullable String variable(String name) {
         return matchedPath == null || matchedBy == null ? null : matchedBy.variable(matchedPath, name);
     }
 
     /**
-     * What the values of a query parameter mean: by UTF-8, and where the client names another charset, in every way of decoding.
-     * Empty if there is none. Of many only the first different ones are given: the others can't make it less ambiguous.
+     * The possible values of a query parameter: decoded as UTF-8 and, if the client names another charset, in every
+     * other way of decoding. Empty if there is none. At most the first few different ones: more can't make it less
+     * ambiguous.
      */
     public final Set<String> queryParameter(String name) {
-        // Without a charset of the client's all requests are decoded alike, by whatever the application has.
+        // Unless the client names a charset, the application decodes all requests in the same way.
         boolean isPlain = request.getCharacterEncoding() == null;
         String query = request.getQueryString();
         Charset charset = RequestCharset.rereading(request, query);
@@ -93,7 +97,7 @@ public class MatchableRequest {
         return values;
     }
 
-    /** Whether a rule for these methods, or for all if there are none, is for this request. */
+    /** Whether a rule for these methods, or for all if there are none, matches this request. */
     boolean isOneOf(Set<String> methods) {
         if (methods.contains(method)) {
             return true;
@@ -107,7 +111,7 @@ public class MatchableRequest {
         return (method.equals("HEAD") && methods.contains("GET")) || ClaimedMethods.include(claimed, methods);
     }
 
-    /** The same, whatever claim of another method the application follows. */
+    /** The same, whichever claimed method the application follows. */
     boolean isSurelyOneOf(Set<String> methods) {
         if (methods.isEmpty()) {
             return isOneOf(methods);
@@ -118,8 +122,7 @@ public class MatchableRequest {
     }
 
     /**
-     * Whether what was sent has one spelling to all that read it: none of its readings has what somebody could decode again,
-     * cut off or resolve.
+     * Whether the path has only one reading: it contains nothing that could be decoded again, cut off or resolved.
      */
     boolean isUnambiguous() {
         String raw = request.getRequestURI();
@@ -152,9 +155,9 @@ public class MatchableRequest {
     }
 
     /**
-     * A CORS preflight: a browser sends it by itself, and the page that is limited can't prevent it. It is the one request
-     * that a rule without methods does not count, so everything is compared as it was sent. Normalising (case, spaces, a
-     * claimed method) may make a request count and never exempts one: {@code options} is another method than
+     * A CORS preflight: a browser sends it automatically, and the limited page can't prevent it. It is the only request
+     * that a rule without methods does not count, so everything is compared as it was sent. Normalizing (case, spaces,
+     * a claimed method) may make a request count and must never exempt one: {@code options} is a method other than
      * {@code OPTIONS}, and a handler for all methods serves it.
      *
      * <p>Browsers send it without body and without credentials (Fetch, section 4.8). Over HTTP/2 and HTTP/3 a body needs no

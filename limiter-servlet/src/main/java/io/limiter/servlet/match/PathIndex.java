@@ -7,14 +7,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules that a path could be for, found in a time that does not grow with their number: a tree of the segments of their
+ * The rules that could match a path, found in a time that does not grow with their number: a tree of the segments of their
  * patterns. It selects, {@link PathPattern} decides: the tree never leaves out a rule whose pattern matches, and may name
  * one whose pattern does not. Immutable once it is complete.
  */
 final class PathIndex {
     private static final int[] NONE = {};
 
-    /** By the hash of the segment, so that some may share one. */
+    /** By the hash of the segment, which several segments may share. */
     private final SortedMap<Integer, PathIndex> literals = new TreeMap<>();
 
     /** The same when it is complete. */
@@ -23,13 +23,13 @@ final class PathIndex {
     private PathIndex[] nodes = {};
 
     private @Nullable PathIndex variable;
-    /** The length of the longest literal: what is longer need not be hashed. */
+    /** The length of the longest literal: longer segments need not be hashed. */
     private int longest = -1;
 
-    /** The rules for a path that ends here, rising. */
+    /** The rules for a path that ends here, ascending. */
     private int[] here = NONE;
 
-    /** The rules for every path that begins like this, rising. */
+    /** The rules for every path that begins like this, ascending. */
     private int[] below = NONE;
 
     /** Adds a pattern of a rule. */
@@ -53,7 +53,7 @@ final class PathIndex {
         node.here = union(node.here, one);
     }
 
-    /** Ends the adding: each node gets the rules of those above it, so that a search takes what stands at its last node. */
+    /** Completes the tree: each node gets the rules of its ancestors, so that a search only reads its last node. */
     void complete(int[] above) {
         below = union(above, below);
         here = union(below, here);
@@ -65,7 +65,7 @@ final class PathIndex {
         }
     }
 
-    /** The rules that the rest of a path could be for, from there on; rising. The array is not to be changed. */
+    /** The rules that could match the rest of a path, from there on; ascending. The array must not be changed. */
     int[] find(String path, int from) {
         int start = PathPattern.segmentStart(path, from);
         if (start == path.length()) {
@@ -77,7 +77,7 @@ final class PathIndex {
         return variable == null ? found : union(found, variable.find(path, end));
     }
 
-    /** Those of both, rising and each once. */
+    /** Those of both, ascending and each once. */
     static int[] union(int[] one, int[] other) {
         if (one.length == 0 || other.length == 0) {
             return one.length == 0 ? other : one;
@@ -94,8 +94,8 @@ final class PathIndex {
     }
 
     /**
-     * The same for all segments that {@link String#regionMatches(boolean, int, String, int, int)} takes for equal, with regard
-     * to case or without. Of a pair of surrogates that knows the case, of a half of one nobody does.
+     * Equal for all segments that {@link String#regionMatches(boolean, int, String, int, int)} treats as equal,
+     * case-sensitive or not. That method folds the case of surrogate pairs, but not of lone surrogates.
      */
     static int hash(String path, int from, int to) {
         int hash = 0;

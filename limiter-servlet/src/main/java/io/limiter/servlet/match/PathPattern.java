@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A path of a rule, compiled once. Matches decoded paths segment by segment without making objects. Empty segments say
- * nothing, nor do case and a trailing slash unless the settings say so: a limiter that matches more is safe, one that
- * matches less can be walked around. Immutable.
+ * A path of a rule, compiled once. Matches decoded paths segment by segment without making objects. Empty segments are
+ * ignored; so are case and a trailing slash, depending on the settings: matching more is safe, matching less can be
+ * bypassed. Immutable.
  */
 final class PathPattern {
     private final Segment[] segments;
@@ -44,7 +44,7 @@ final class PathPattern {
         return of(pattern, settings.ignoreCase(), settings.ignoreTrailingSlash());
     }
 
-    /** The same, with case and a trailing slash as they are written. */
+    /** The same, with case and a trailing slash significant. */
     static PathPattern exact(String pattern) {
         return of(pattern, false, false);
     }
@@ -71,7 +71,7 @@ final class PathPattern {
         return find(path, null) >= 0;
     }
 
-    /** What a variable matches in a path that matches; null when the pattern has no such variable. */
+    /** The value of a variable in a matching path; null if the pattern has no such variable. */
     @Nullable
     String variable(String path, String name) {
         int start = find(path, name);
@@ -79,8 +79,8 @@ final class PathPattern {
     }
 
     /**
-     * Where the segment of a variable begins, 0 when the pattern has no such variable; -1 when the path does not match. Where
-     * segments after a {@link Kind#ANY} do not match, that one takes one more, and only the last of them: what matched before
+     * Where the segment of a variable begins, 0 if the pattern has no such variable; -1 if the path does not match. If
+     * segments after a {@link Kind#ANY} do not match, the last such wildcard takes one more segment: everything before
      * it matched as early as possible.
      */
     private int find(String path, @Nullable String variable) {
@@ -118,7 +118,7 @@ final class PathPattern {
         return at == segments.length && (endsInAny || isTrailingSlashRight(path)) ? found : -1;
     }
 
-    /** The root has no trailing slash to leave out. */
+    /** The slash of the root is not a trailing slash. */
     private boolean isTrailingSlashRight(String path) {
         return ignoreTrailingSlash || segments.length == 0 || path.endsWith("/") == trailingSlash;
     }

@@ -6,7 +6,7 @@ import java.nio.charset.CoderMalfunctionError;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Percent-encoded text (RFC 3986 section 2.1). Whatever is malformed stays, or becomes U+FFFD; it is no error. */
+/** Percent-encoded text (RFC 3986 section 2.1). Malformed parts stay as they are, or become U+FFFD; they are not errors. */
 final class PercentText {
     private PercentText() {}
 
@@ -15,7 +15,7 @@ final class PercentText {
         return decoded(text, StandardCharsets.UTF_8);
     }
 
-    /** Decodes each run of encoded octets by itself, as {@link java.net.URLDecoder} does. */
+    /** Decodes each run of encoded octets separately, as {@link java.net.URLDecoder} does. */
     static String decoded(String text, Charset charset) {
         return decoded(text, charset, false);
     }
@@ -39,7 +39,7 @@ final class PercentText {
                 bytes.write(HexFormat.fromHexDigits(text, i + 1, i + 3));
                 i += 2;
             } else if (whole) {
-                // Of a character above 255 the lower eight bits, which is what is left of it there.
+                // The lower eight bits of a character above 255, as those methods do.
                 bytes.write(text.charAt(i));
             } else {
                 flush(bytes, charset, plain);
@@ -61,7 +61,7 @@ final class PercentText {
         try {
             plain.append(bytes.size() == 0 ? "" : bytes.toString(charset));
         } catch (RuntimeException | CoderMalfunctionError brokenDecoder) {
-            // The decoder fails for the application as well. It must not decide about the other readings.
+            // The decoder also fails for the application. The other readings still count.
             plain.append('\uFFFD');
         }
         bytes.reset();

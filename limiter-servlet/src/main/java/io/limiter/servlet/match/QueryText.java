@@ -9,20 +9,20 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of a query, read without the body of the request: that is the application's, and comes after the limit. */
+/** The parameters of a query, read without the body of the request, which belongs to the application. */
 final class QueryText {
     private QueryText() {}
 
-    /** Looks at one parameter; both are encoded. */
+    /** Visits one parameter; name and value are encoded. */
     @FunctionalInterface
     interface Parameter {
-        /** Whether it is what is looked for, which ends the search. The value is null where there is no equals sign. */
+        /** Whether to end the search here. The value is null if there is no equals sign. */
         boolean isFound(String name, @Nullable String value);
     }
 
     /**
-     * The queries whose parameters the application gets: a FORWARD or ASYNC dispatch may have one of its own, and the one that was
-     * sent counts too.
+     * The queries with parameters for the application: a FORWARD or ASYNC dispatch may have its own query, in addition
+     * to that of the request.
      */
     static List<String> of(HttpServletRequest request) {
         return Stream.of(
@@ -35,7 +35,7 @@ final class QueryText {
                 .toList();
     }
 
-    /** Looks at the parameters of a query in their order. */
+    /** Visits the parameters of a query in their order. */
     static boolean any(@Nullable String query, Parameter parameter) {
         int start = 0;
         while (query != null && start < query.length()) {
@@ -53,17 +53,17 @@ final class QueryText {
         return false;
     }
 
-    /** Whether a parameter that is written so can have a name. */
+    /** Whether an encoded parameter can have this name. */
     static boolean isNamed(String name, String written, @Nullable Charset charset) {
-        // In UTF-8 a character of 16 bits is at most nine. What is longer than that is not decoded. Other charsets have
-        // sequences that mean nothing, as many as a client likes.
+        // In UTF-8 a character of 16 bits has at most nine encoded ones. Longer names are not decoded. Other charsets
+        // have any number of sequences without meaning.
         return written.equals(name)
                 || (written.indexOf('%') >= 0
                         && (charset != null || written.length() <= 9 * name.length())
                         && readings(written, charset).contains(name));
     }
 
-    /** What a text says in any way of decoding. */
+    /** The text in every way of decoding. */
     static List<String> readings(String text, @Nullable Charset charset) {
         String plain = PercentText.decoded(text);
         return charset == null

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * What the path of a request line means (Jakarta Servlet 6.0 section 3.5.2): segments without their parameters, decoded
- * once, without empty ones and without dots. Where a slash or a backslash is encoded, containers and applications differ,
- * so there are two readings; and each of them again with its dots, because there are frameworks that match the request
- * line and do not resolve them. Nothing is refused here; that is the container's business.
+ * The meaning of the path of a request line (Jakarta Servlet 6.0 section 3.5.2): segments without their parameters,
+ * decoded once, without empty ones and without dots. Containers and applications differ in their treatment of encoded
+ * slashes and backslashes, so there are two readings; and each of them again with its dots, because some frameworks
+ * match the request line and do not resolve them. Refusing paths is left to the container.
  */
 final class RawPath {
     private RawPath() {}
 
     /**
-     * An encoded slash, and any backslash, separates segments; spaces and control characters at their ends are nothing.
+     * An encoded slash, and any backslash, separates segments; spaces and control characters at their ends are ignored.
      *
-     * @param dots whether {@code .} and {@code ..} are segments as others
+     * @param dots whether {@code .} and {@code ..} are ordinary segments
      */
     static String whole(String raw, UnaryOperator<String> decoder, boolean dots) {
         return joined(wholeSegments(decoded(raw, decoder)), dots);
@@ -57,7 +57,7 @@ final class RawPath {
         while (start <= raw.length()) {
             int slash = raw.indexOf('/', start);
             int end = slash < 0 ? raw.length() : slash;
-            // Not a search of its own in the rest of the path: very many slashes would make that slow.
+            // Not a separate search in the rest of the path, which many slashes would make slow.
             String segment = raw.substring(start, end);
             int parameter = segment.indexOf(';');
             segments.add(parameter < 0 ? segment : segment.substring(0, parameter));
@@ -66,7 +66,7 @@ final class RawPath {
         return segments;
     }
 
-    /** Put together without empty segments, and unless dots are segments as others with them followed. */
+    /** Joined without empty segments and, unless dots are ordinary segments, with dots resolved. */
     private static String joined(String[] segments, boolean dots) {
         StringBuilder path = new StringBuilder();
         boolean folder = false;

@@ -15,7 +15,7 @@ final class RequestCharset {
 
     /**
      * Returns the charset that the request names; ISO-8859-1, the default of the Servlet API, if it names none or one that
-     * this JVM does not have. Nothing is cached, because a client can invent names without end.
+     * this JVM does not have. Nothing is cached, because a client can invent any number of names.
      */
     private static Charset of(HttpServletRequest request) {
         try {
@@ -26,7 +26,7 @@ final class RequestCharset {
         }
     }
 
-    /** The charset by which a text may have other readings than by UTF-8; null if there is none. */
+    /** The charset that may give a text other readings than UTF-8; null if there is none. */
     static @Nullable Charset rereading(HttpServletRequest request, @Nullable String text) {
         if (text == null || text.indexOf('%') < 0) {
             return null;

@@ -37,10 +37,10 @@ public final class RequestMatcher {
     }
 
     /**
-     * Selects, of many rules, those to ask about a request: all that match, and few others.
+     * Selects, of many rules, the candidates for a request: all that match, and few others.
      *
-     * @param more how many rules come after these, which are asked about each request
-     * @return gives the indexes of the rules, rising, in an array that is not to be changed
+     * @param more how many rules come after these, which are candidates for each request
+     * @return finds the indexes of the rules, ascending, in an array that must not be changed
      */
     public static Function<MatchableRequest, int[]> candidates(List<RequestMatcher> matchers, int more) {
         PathIndex index = new PathIndex();
@@ -59,7 +59,7 @@ public final class RequestMatcher {
         };
     }
 
-    /** Whether the rule is for the request, which then knows the variables of the first path that matches. */
+    /** Whether the rule matches the request, which then has the variables of the first matching path. */
     public boolean matches(MatchableRequest request) {
         for (String path : request.paths()) {
             for (PathPattern pattern : patterns) {
@@ -87,7 +87,7 @@ public final class RequestMatcher {
         return exempt.length > 0 && isAlways(exempt, request);
     }
 
-    /** Whether each reading of the path matches one of the patterns, and none has another reading. */
+    /** Whether each reading of the path matches one of the patterns, and has no further reading. */
     private static boolean isAlways(PathPattern[] patterns, MatchableRequest request) {
         for (String path : request.paths()) {
             boolean matches = false;

@@ -14,16 +14,16 @@ import org.slf4j.Logger;
 
 /**
  * The paths that a request could mean inside the application. The container's own comes first; nearly always it is the
- * only one. Where the request line has another spelling, what that means is a reading too: a container can be told to let
- * encoded slashes in, a framework may match the raw text with its parameters cut off and its dots left in (Spring's
- * {@code PathPattern}), another decodes it by the charset that the client names (Spring's {@code UrlPathHelper}), and a
- * welcome file stands for the folder that was asked for. A rule that matches any reading counts; so no spelling that is
- * read in one of these ways gets around it. Thread-safe.
+ * only one. If the request line has a different spelling, its meanings are readings too: a container can be configured
+ * to accept encoded slashes, a framework may match the raw text without its parameters but with its dots (Spring's
+ * {@code PathPattern}), another decodes it with the charset that the client names (Spring's {@code UrlPathHelper}), and
+ * a welcome file replaces its folder. A rule that matches any reading counts; so none of these spellings bypasses it.
+ * Thread-safe.
  */
 public final class RequestPaths {
     private static final Logger LOG = DiagnosticLog.of(RequestPaths.class);
 
-    /** Resolved, and as segments like others; of the prefix too, for Tomcat gives it as it was sent. */
+    /** Resolved, and as ordinary segments; of the prefix too, because Tomcat returns it as it was sent. */
     private static final boolean[] DOTS = {false, true};
 
     private final Throttle refusedLog = new Throttle(TimeSource.system(), 3_600_000_000L);
@@ -34,7 +34,7 @@ public final class RequestPaths {
     /**
      * The path that the container routes by, decoded, without dots and path parameters; after it the other ones that the
      * request line could mean. The raw URI has many spellings for one servlet ({@code /vote}, {@code /%76ote},
-     * {@code /vote;x}), each of which would walk around a rule.
+     * {@code /vote;x}), each of which would bypass a rule.
      */
     public List<String> of(HttpServletRequest request) {
         String raw = Objects.requireNonNullElse(request.getRequestURI(), "");
@@ -45,11 +45,10 @@ public final class RequestPaths {
             routed = Objects.requireNonNullElse(request.getServletPath(), "");
             routed = routed.isEmpty() ? info : routed.concat(info);
         } catch (IllegalArgumentException ambiguous) {
-            // Jetty, told to let ambiguous paths in, will not say what such a one is.
+            // Jetty, configured to accept ambiguous paths, refuses to decode them.
             if (refusedLog.tryPass()) {
-                LOG.warn(
-                        "RL-323 the container lets ambiguous paths in and refuses to decode them; rules are matched with"
-                                + " what they could mean");
+                LOG.warn("RL-323 the container accepts ambiguous paths and refuses to decode them; rules are"
+                        + " matched with all their possible meanings");
             }
             routed = "";
         }
@@ -63,7 +62,10 @@ public final class RequestPaths {
         return readings;
     }
 
-    /** What a container with its usual settings routes by; null where the path of a request line is outside of the application. */
+    /**
+     * The path that a container with default settings routes by; null if the path of a request line is outside of the
+     * application.
+     */
     public static @Nullable String routed(String prefix, String raw) {
         List<String> inside = new ArrayList<>(1);
         UnaryOperator<String> decoder = PercentText::decoded;
@@ -93,7 +95,7 @@ public final class RequestPaths {
         }
     }
 
-    /** Whether what was sent is, letter by letter, what the container routes by, and can be read in one way only. */
+    /** Whether the path was sent exactly as the container routes by it, and has only one reading. */
     private static boolean isPlain(String raw, String prefix, String routed) {
         return raw.length() == prefix.length() + routed.length()
                 && raw.startsWith(prefix)
@@ -104,7 +106,7 @@ public final class RequestPaths {
                 && !raw.contains("/.");
     }
 
-    /** Adds the part of a path that lies inside the application, if it does. */
+    /** Adds the part of a path inside the application, if there is one. */
     private static void addInside(String prefix, String path, List<String> readings) {
         boolean root = prefix.equals("/");
         if (!root && !(path + "/").startsWith(prefix + "/")) {

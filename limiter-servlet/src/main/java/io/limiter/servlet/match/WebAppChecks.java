@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 
-/** Looks for rules that do not fit the web application. What is found is logged. */
+/** Checks for rules that do not fit the web application. Findings are logged. */
 public final class WebAppChecks {
     private static final Logger LOG = DiagnosticLog.of(WebAppChecks.class);
 
-    /** Spring's, its subclasses in Spring Boot and elsewhere ({@code OrderedHiddenHttpMethodFilter}), and its likes. */
+    /** Spring's filter, its subclasses ({@code OrderedHiddenHttpMethodFilter}), and similar ones. */
     private static final String METHOD_FILTER = "HiddenHttpMethodFilter";
 
     private WebAppChecks() {}
@@ -39,19 +39,19 @@ public final class WebAppChecks {
         }
     }
 
-    /** Filters of the application can take a method from the body of a form. */
+    /** Filters of the application can read a method from the body of a form. */
     private static void warnOfMethodsInBodies(ServletContext webApp, ClassLoader loader) {
         webApp.getFilterRegistrations().values().stream()
                 .map(FilterRegistration::getClassName)
                 .filter(name -> name != null && takesMethods(name, loader))
                 .findFirst()
                 .ifPresent(name -> LOG.warn(
-                        "RL-324 {} takes methods from the bodies of forms, where the limiter does not look, and there are"
-                                + " rules by method; add limiter.http.method-override = forms",
+                        "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
+                                + " there are rules with methods; add limiter.http.method-override = forms",
                         name));
     }
 
-    /** By its name, or by that of a class that it extends. Nothing of the class runs here. */
+    /** By its name, or by that of a class that it extends. No code of the class runs. */
     private static boolean takesMethods(String name, ClassLoader loader) {
         if (name.endsWith(METHOD_FILTER)) {
             return true;
@@ -63,26 +63,26 @@ public final class WebAppChecks {
             }
             return type != null;
         } catch (ClassNotFoundException | LinkageError | RuntimeException unknown) {
-            // The container will tell, if it needs the class.
+            // The container reports it, if it needs the class.
             return false;
         }
     }
 
-    /** Paths of rules lie inside the application, so one that begins with the context path matches no request to it. */
+    /** Paths of rules do not include the context path, so one that begins with it matches no request. */
     private static void warnOfContextPath(ServletContext webApp, String contextPath, Collection<RuleDefinition> rules) {
         String prefix = PercentText.decoded(contextPath);
         if (isServedInside(webApp, prefix)) {
             return;
         }
-        // A rule that has the path inside the application too is written for both, and limits.
+        // A rule that also has the path without the context path still limits.
         Map<String, String> found = new LinkedHashMap<>();
         rules.forEach(rule -> rule.paths().stream()
                 .filter(path -> beginsWith(prefix, path) && !rule.paths().contains(inside(prefix, path)))
                 .forEach(path -> found.put(rule.name() + " (" + path + ")", inside(prefix, path))));
         if (!found.isEmpty()) {
             LOG.warn(
-                    "RL-325 rules begin with the context path {}: {}. Paths of rules are inside the application, so they"
-                            + " match no request to it; write {} instead. Ignore this if the application has such paths"
+                    "RL-325 rules begin with the context path {}: {}. Paths of rules do not include the context"
+                            + " path, so they match no request; write {} instead. Ignore this if the application has such paths"
                             + " inside",
                     contextPath,
                     String.join(", ", found.keySet()),
@@ -90,7 +90,7 @@ public final class WebAppChecks {
         }
     }
 
-    /** Whether the path has these first segments. Case is ignored, as rules may ignore it. */
+    /** Whether the path has these first segments. Ignores case, as rules may. */
     private static boolean beginsWith(String prefix, String path) {
         return (path + "/").regionMatches(true, 0, prefix + "/", 0, prefix.length() + 1);
     }
@@ -102,7 +102,7 @@ public final class WebAppChecks {
     /** Whether the application has a servlet or a folder of that name: {@code /api} in the application at {@code /api}. */
     private static boolean isServedInside(ServletContext webApp, String prefix) {
         Set<String> files = webApp.getResourcePaths(prefix + "/");
-        // Of a folder that is not there some containers return null, as they should, and Jetty an empty set.
+        // For a missing folder some containers return null, as specified, and Jetty an empty set.
         return (files != null && !files.isEmpty())
                 || webApp.getServletRegistrations().values().stream()
                         .flatMap(servlet -> servlet.getMappings().stream())

@@ -1,4 +1,4 @@
-/** Which requests a configured rule is for: by path and by method. For the other packages of this module. */
+/** Which requests a configured rule matches, by path, method, headers and query. For the other packages of this module. */
 @NullMarked
 package io.limiter.servlet.match;
 

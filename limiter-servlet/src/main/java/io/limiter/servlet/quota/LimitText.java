@@ -6,18 +6,18 @@ import io.limiter.Limit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the response fields say of a limit, in its place among others, without the numbers of a client. Kept in a table of
- * fixed size, for nearly all answers list the same limits. Immutable.
+ * The text of a limit in response fields, at its position among others, without the numbers of a client. Cached in a
+ * table of fixed size, because nearly all answers list the same limits. Immutable.
  *
- * @param before the policies before it in the answer; empty when it is the first
+ * @param before the policies before it in the answer; empty if it is the first
  * @param policies those with it: {@code "api";q=100;w=60}
- * @param start how its numbers begin: {@code "api";r=}
+ * @param start the beginning of its numbers: {@code "api";r=}
  */
 record LimitText(String before, String name, Limit limit, String policies, String start) {
-    /** By the name and what stands before it. A place may be overwritten at any time, by any thread. */
+    /** By the name and the text before it. A place may be overwritten at any time, by any thread. */
     private static final @Nullable LimitText[] KNOWN = new LimitText[1_024];
 
-    /** Of a limit of that name in the answer, after another one; null when it is the first. */
+    /** The text of a limit of that name in the answer, after another one; null if it is the first. */
     static LimitText of(@Nullable LimitText previous, String name, Limit limit) {
         String before = previous == null ? "" : previous.policies;
         int place = (before.hashCode() + name.hashCode() + System.identityHashCode(limit)) & (KNOWN.length - 1);

@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the answer to one request says about limits so far. A request can meet several decisions, in another filter or on its
- * way to another path. Used by the one thread that has the request.
+ * The limits in the answer to one request so far. A request can have several decisions, in another filter or on its way
+ * to another path. Used by the one thread that has the request.
  */
 public final class LimitsInAnswer {
     static final String NUMBERS = "RateLimit";
@@ -22,10 +22,10 @@ public final class LimitsInAnswer {
     /** For each limit the outcome that is closest to its end. */
     private List<LimitOutcome> outcomes = List.of();
 
-    /** Of which there are no exact numbers. */
+    /** Limits without exact numbers. */
     private List<Charge> uncounted = List.of();
 
-    /** What list fields got. */
+    /** The lines of list fields. */
     private @Nullable String numbers;
 
     private @Nullable String policies;
@@ -33,10 +33,13 @@ public final class LimitsInAnswer {
 
     private long leastRemaining = Long.MAX_VALUE;
 
-    /** What no decision was added to yet. */
+    /** An answer without decisions. */
     public LimitsInAnswer() {}
 
-    /** Adds the policies of a decision, and its numbers if they are exact: a share, or a guess, is not what a client has left. */
+    /**
+     * Adds the policies of a decision, and its numbers if they are exact: those of a share, or a guess, are not what a
+     * client has left.
+     */
     void add(Decision decision) {
         if (!decision.source().isExact()) {
             uncounted = new ArrayList<>(uncounted);
@@ -49,7 +52,7 @@ public final class LimitsInAnswer {
                 && exact.size() == exact.get(0).policy().limits().size()
                 && (exact.size() == 1 || decision.source() != Decision.Source.CACHED_DENIAL)) {
             // Nearly always there is one charge: of two the first has fewer limits. Those of one policy have different
-            // names. A remembered denial may know some limits of each charge only.
+            // names. A cached denial may know only some limits of each charge.
             outcomes = exact;
         } else {
             outcomes = new ArrayList<>(outcomes);
@@ -57,7 +60,7 @@ public final class LimitsInAnswer {
         }
     }
 
-    /** Without blocks that allow: those are nothing that a client has. */
+    /** Without blocks that allow, which are not a quota. */
     private static List<LimitOutcome> shown(List<LimitOutcome> outcomes) {
         for (LimitOutcome one : outcomes) {
             if (!isShown(one)) {
@@ -103,7 +106,7 @@ public final class LimitsInAnswer {
         return closer;
     }
 
-    /** Notes the line that a list field gets: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
+    /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
     public @Nullable String replaceLine(String field, String line) {
         String former;
         if (field.equals(NUMBERS)) {
@@ -120,8 +123,8 @@ public final class LimitsInAnswer {
     }
 
     /**
-     * The name of a limit in this answer: its own, or {@code policy/limit} where two policies of the answer have a limit of that
-     * name. No name has a slash or a quote, so each is unique and needs no escapes.
+     * The name of a limit in this answer: its own, or {@code policy/limit} if two policies of the answer have a limit
+     * of that name. No name has a slash or a quote, so each is unique and needs no escapes.
      */
     String name(Policy policy, Limit limit) {
         String name = String.valueOf(limit.name());
@@ -143,7 +146,10 @@ public final class LimitsInAnswer {
                 && other.limits().stream().anyMatch(limit -> name.equals(limit.name()));
     }
 
-    /** Of a denial that was added: the limits that deny, or the policies if nobody counted and none is sure to deny; each once. */
+    /**
+     * For a denial that was added: the limits that deny, or the policies if nothing was counted and none certainly
+     * denies; each once.
+     */
     public List<String> violated(Decision denial) {
         Set<String> names = new LinkedHashSet<>();
         denial.violated().forEach(outcome -> names.add(name(outcome.policy(), outcome.limit())));

@@ -26,16 +26,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response fields that give a client its quota, in the configured form. Immutable.
+ * The response fields with the quota of a client, in the configured form. Immutable.
  *
  * <p>{@code RateLimit-Policy} and {@code RateLimit} of draft-ietf-httpapi-ratelimit-headers-10 list every limit that was charged.
- * They are written anew with each decision that a request meets, so that a name appears once, and no number contradicts the
+ * They are rewritten with each decision of a request, so that a name appears once, and no number contradicts the
  * Retry-After of a later denial.
  *
- * <p>The older forms (draft-07 and -06, and {@code X-RateLimit-*}) have room for one limit: the one that binds. Where a request
- * meets several decisions it is the one with the least remaining. The reset of an answer that denies is its Retry-After, as
- * both drafts ask. A request that can never pass has neither: without a reset the fields of both drafts are incomplete, so none
- * of them is sent, and of {@code X-RateLimit-*} all but the reset. {@code X-RateLimit-*} can be sent beside a draft.
+ * <p>The older forms (draft-07 and -06, and {@code X-RateLimit-*}) have space for one limit: the binding one. If a
+ * request has several decisions, it is the one with the least remaining. The reset of a denial is its Retry-After, as
+ * both drafts require. A request that can never be allowed has neither: without a reset the fields of both drafts are
+ * incomplete, so none of them is sent, and of {@code X-RateLimit-*} all except the reset. {@code X-RateLimit-*} can be
+ * sent together with a draft.
  */
 public final class QuotaFields {
     private static final String[] DRAFT_6 = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
@@ -68,7 +69,7 @@ public final class QuotaFields {
     /**
      * Adds a decision to an answer.
      *
-     * @param fields gets name and value of each field that the answer gets, or gets anew
+     * @param fields gets name and value of each field to set
      */
     public void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         answer.add(decision);
@@ -91,7 +92,7 @@ public final class QuotaFields {
         return exposed;
     }
 
-    /** The fields that contain a time and are not written anew by a later denial: one that is final removes them. */
+    /** The fields that contain a time and are not rewritten by a later denial: a final denial removes them. */
     public Set<String> promises() {
         Set<String> promises = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
         if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
@@ -128,9 +129,9 @@ public final class QuotaFields {
     }
 
     /**
-     * Retry-After should not be earlier than any {@code t} beside it. Those of the limits that deny are not later; one
-     * that admits may refill much later, which does not matter to a client that another one denied, so it is left out.
-     * A request that can never pass has no Retry-After: every {@code t} would read as one.
+     * Retry-After should not be earlier than any {@code t} in the same answer. Those of the denying limits are not
+     * later; a limit that admits may refill much later, which does not matter to a denied client, so it is left out. A
+     * request that can never be allowed has no Retry-After: every {@code t} would be read as one.
      */
     private static boolean isAfterRetry(Decision decision, long seconds) {
         return !decision.allowed()
@@ -182,8 +183,8 @@ public final class QuotaFields {
     }
 
     /**
-     * In these drafts a policy must have a window, and no two the same quota: of such, the longer binds in the long run. Null
-     * when there is none.
+     * In these drafts a policy must have a window, and no two may have the same quota: of such, the longer one binds in
+     * the long run. Null if there is none.
      */
     private static @Nullable String policies(Decision decision) {
         Map<Long, Long> windowByQuota = new LinkedHashMap<>();

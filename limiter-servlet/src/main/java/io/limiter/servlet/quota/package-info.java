@@ -1,4 +1,4 @@
-/** The response fields that give a client its quota. Needs no servlet API. For the other packages of this module. */
+/** The response fields with the quota of a client. Needs no servlet API. For the other packages of this module. */
 @NullMarked
 package io.limiter.servlet.quota;
 

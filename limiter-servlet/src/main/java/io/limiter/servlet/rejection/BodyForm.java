@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The bodies that the standard answer can have: ASCII only, and nothing in them that the client has sent. */
+/** The bodies of the standard answer: ASCII only, without anything that the client has sent. */
 enum BodyForm {
     PROBLEM_JSON("application/problem+json", DenialAnswer::problem),
     TEXT("text/plain;charset=utf-8", denial -> denial.heading() + ". " + denial.detail() + "\n"),
@@ -18,15 +18,15 @@ enum BodyForm {
                     + "</title>\n</head>\n<body>\n<h1>" + denial.heading() + "</h1>\n<p>" + denial.detail()
                     + "</p>\n</body>\n</html>\n");
 
-    /** More is not read: no honest client sends it. */
+    /** More is not read: a legitimate client does not send it. */
     private static final int LONGEST_ACCEPT = 4_096;
 
-    /** A media type, and its weight (RFC 9110 section 12.4.2); other parameters than a charset ask for what ours is not. */
+    /** A media type, and its weight (RFC 9110 section 12.4.2); other parameters than a charset do not match ours. */
     private static final Pattern RANGE = Pattern.compile(
             "([^;\\s]+)\\s*(?:;\\s*charset=[^;\\s]*\\s*)?(?:;\\s*q=(0(?:\\.[0-9]{0,3})?|1(?:\\.0{0,3})?)"
                     + "\\s*(?:;.*)?)?");
 
-    /** May have commas, which separate nothing. */
+    /** May contain commas, which are not separators. */
     private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"?");
 
     final String contentType;
@@ -40,10 +40,10 @@ enum BodyForm {
     }
 
     /**
-     * HTML or plain text if the Accept lines of a request give it more weight than everything that a problem document is, else
-     * the problem document.
+     * HTML or plain text if the Accept lines of a request give it more weight than the media types of a problem
+     * document, else the problem document.
      *
-     * @param accept null, as some containers answer, is no line
+     * @param accept null, as some containers return, means no line
      */
     static BodyForm preferred(@Nullable Enumeration<String> accept) {
         double[] weights = new double[values().length];

@@ -28,7 +28,7 @@ public class DenialAnswer {
     /**
      * The answer to a denial.
      *
-     * @param limits to which the denial was added
+     * @param limits the limits in the answer, including those of the denial
      */
     DenialAnswer(Decision denial, LimitsInAnswer limits, Map<String, String> quotaFields, String exposedFields) {
         this.decision = denial;
@@ -58,26 +58,25 @@ public class DenialAnswer {
     static void check(Decision denial) {
         if (denial.allowed()) {
             throw new IllegalArgumentException(
-                    "the decision allows the request, so there is nothing to refuse: " + denial);
+                    "the decision allows the request, so there is nothing to reject: " + denial);
         }
     }
 
-    /** What was decided. Its numbers are those of the limits only if its source is exact. */
+    /** The decision. Its numbers are those of the limits only if its source is exact. */
     public final Decision decision() {
         return decision;
     }
 
     /**
-     * 429 (RFC 6585 section 4), or 503 when the backend could not answer and the policy denies then. A request that can never
-     * pass is a 429 in any case: that is known without asking.
+     * 429 (RFC 6585 section 4), or 503 if the backend could not answer and the failure mode denies. A request that can
+     * never be allowed gets 429 in any case: that is known without the backend.
      */
     public final int status() {
         return isOutage() ? 503 : 429;
     }
 
     /**
-     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Those of the body and of CORS are not among
-     * them.
+     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Without those of the body and of CORS.
      */
     public final Map<String, String> fields() {
         return fields;
@@ -88,7 +87,7 @@ public class DenialAnswer {
         return exposedFields;
     }
 
-    /** Whole seconds until the request would pass if nobody else calls, at least 1; empty when it can never pass. */
+    /** Whole seconds until the request would be allowed if there are no other calls, at least 1; empty if it never can be. */
     public final OptionalLong retryAfterSeconds() {
         long micros = decision.retryAfterMicros();
         return micros == LimitOutcome.NEVER
@@ -96,7 +95,7 @@ public class DenialAnswer {
                 : OptionalLong.of(Math.max(1, FieldNumbers.seconds(micros)));
     }
 
-    /** The names of the limits that deny, as the response fields call them; of the policies when nobody could count. */
+    /** The names of the denying limits, as in the response fields; of the policies if nothing could be counted. */
     public final List<String> violatedPolicies() {
         return violated;
     }
@@ -106,7 +105,7 @@ public class DenialAnswer {
         String title = isOutage()
                 ? "Temporary Reduced Capacity"
                 : decision.blocked() ? "Abnormal Usage Detected" : "Quota Exceeded";
-        // No name of a policy or limit has a character that JSON escapes.
+        // Names of policies and limits have no characters that JSON escapes.
         return "{\"type\":\"https://iana.org/assignments/http-problem-types#"
                 + title.toLowerCase(Locale.ROOT).replace(' ', '-')
                 + "\",\"title\":\""
@@ -118,18 +117,18 @@ public class DenialAnswer {
                 + "]" + reason() + "}";
     }
 
-    /** Of a stock, why nothing is sold; else the type says it. */
+    /** For a stock, the reason why nothing is sold; otherwise the type shows it. */
     private String reason() {
         DenialReason reason = decision.binding().map(LimitOutcome::reason).orElse(DenialReason.QUOTA);
         return reason == DenialReason.QUOTA ? "" : ",\"reason\":\"" + reason.text() + "\"";
     }
 
-    /** What happened, in plain words. */
+    /** What happened, in plain English. */
     final String heading() {
         return isOutage() ? "Service unavailable" : "Too many requests";
     }
 
-    /** What the client can do, in plain words. */
+    /** What the client can do, in plain English. */
     final String detail() {
         OptionalLong seconds = retryAfterSeconds();
         if (seconds.isEmpty()) {
@@ -138,7 +137,10 @@ public class DenialAnswer {
         return "Try again in " + seconds.getAsLong() + (seconds.getAsLong() == 1 ? " second." : " seconds.");
     }
 
-    /** Whether the backend could not answer and the policy denies then; a call that can never pass is denied in any case. */
+    /**
+     * Whether the backend could not answer and the failure mode denies; a call that can never be allowed is denied in
+     * any case.
+     */
     private boolean isOutage() {
         return decision.source() == Decision.Source.FAILED_CLOSED && decision.retryAfterMicros() != LimitOutcome.NEVER;
     }

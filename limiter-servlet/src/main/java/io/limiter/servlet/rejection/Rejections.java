@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * What a client gets of decisions: the fields of its quota, and the whole answer to a denied request. The filter uses it; code
- * that decides in some other place can use it too. Thread-safe.
+ * Writes decisions to responses: the quota fields, and the whole answer to a denied request. The filter uses it; code
+ * that decides elsewhere can use it too. Thread-safe.
  *
  * <pre>{@code
  * Derived<Rejections> rejections = limiter.derive(Rejections::of);
@@ -57,7 +57,7 @@ public final class Rejections {
     }
 
     /**
-     * Answers as configured.
+     * Rejections as configured.
      *
      * @throws IllegalArgumentException if the configuration names a rejection handler that can't be made
      */
@@ -67,7 +67,7 @@ public final class Rejections {
         return of(config, null, new NamedClasses(loader, type -> null));
     }
 
-    /** The same, with a handler that answers; it replaces one that the configuration names. */
+    /** The same, with a handler that replaces a configured one. */
     public static Rejections of(LimiterConfig config, RejectionHandler handler) {
         return new Rejections(config.http(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
     }
@@ -75,8 +75,8 @@ public final class Rejections {
     /**
      * The same.
      *
-     * @param handler answers; null for the one that the configuration names, or the standard answer
-     * @param classes finds the one that the configuration names
+     * @param handler answers denied requests; null for the configured one, or the standard answer
+     * @param classes provides the configured one
      * @throws IllegalArgumentException if that can't be made
      */
     public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, NamedClasses classes) {
@@ -91,12 +91,12 @@ public final class Rejections {
                         : classes.get("limiter.http.rejection-handler", name, RejectionHandler.class));
     }
 
-    /** Writes the quota fields of a decision, allowed or not. Does nothing when the response is committed. */
+    /** Writes the quota fields of a decision, allowed or not. Does nothing if the response is committed. */
     public void writeQuota(Decision decision, HttpServletRequest request, HttpServletResponse response) {
         if (response.isCommitted()) {
             if (committedLog.tryPass()) {
-                LOG.warn("RL-321 the response was committed before the request came to the limiter, so nothing can be"
-                        + " told to the client; map the limiter's filter before the one that answers. Logged once an"
+                LOG.warn("RL-321 the response was committed before the request reached the limiter, so no"
+                        + " answer or quota fields can be sent; map the limiter's filter before the one that answers. Logged once an"
                         + " hour");
             }
             return;
@@ -116,7 +116,7 @@ public final class Rejections {
     }
 
     /**
-     * Answers a denied request: status, fields and body. Does nothing when the response is committed.
+     * Answers a denied request: status, fields and body. Does nothing if the response is committed.
      *
      * @throws IllegalArgumentException if the decision allows
      */
@@ -131,7 +131,8 @@ public final class Rejections {
         Map<String, List<String>> before = new LinkedHashMap<>();
         response.getHeaderNames().forEach(name -> before.put(name, List.copyOf(response.getHeaders(name))));
         if (rejection.retryAfterSeconds().isEmpty() && before.keySet().removeAll(quota.promises())) {
-            // What an earlier rule has promised reads as the time to try again. No servlet can remove one field.
+            // Fields of an earlier rule would be read as the time to try again. The servlet API can't remove single
+            // fields.
             restore(before, response);
         }
         rejection.setHead(response);
@@ -140,8 +141,8 @@ public final class Rejections {
         } catch (ServletException | IOException | RuntimeException failure) {
             if (failureLog.tryPass()) {
                 LOG.warn(
-                        "RL-322 the rejection handler {} failed, so the standard answer stands in, or what it has sent"
-                                + " already. Logged once an hour",
+                        "RL-322 the rejection handler {} failed, so the standard answer is sent, or the answer"
+                                + " is what it has sent already. Logged once an hour",
                         handler.getClass().getName(),
                         failure);
             }
@@ -150,17 +151,17 @@ public final class Rejections {
                 rejection.setHead(response);
                 rejection.writeTo(request, response);
             } else if (failure instanceof IOException gone) {
-                // Nearly always the client's connection, which is the container's business.
+                // Nearly always the client's connection, which the container handles.
                 throw gone;
             }
-            // Else what was sent is the answer. The exception of one handler, at each of very many denials, would fill
+            // Otherwise what was sent is the answer. Throwing the handler's exception at every denial would fill the
             // logs.
         }
     }
 
     /**
-     * Answers a caller that is denied whatever it asks for: a status and a problem document (RFC 9457), without quota fields. No
-     * handler is asked. Does nothing when the response is committed.
+     * Answers a caller that is always denied: a status and a problem document (RFC 9457), without quota fields. The
+     * rejection handler is not called. Does nothing if the response is committed.
      *
      * @param status 403 or 429
      */
@@ -179,7 +180,7 @@ public final class Rejections {
                         + "\",\"status\":" + status + "}");
     }
 
-    /** Shared by all filters that the request meets. */
+    /** Shared by all filters of a request. */
     private static LimitsInAnswer limitsInAnswer(ServletRequest request) {
         if (request.getAttribute(ATTRIBUTE) instanceof LimitsInAnswer known) {
             return known;
@@ -189,12 +190,12 @@ public final class Rejections {
         return fresh;
     }
 
-    /** Puts a line in place of our former one. The lines of others, who may have put their own, stay. */
+    /** Replaces our own earlier line. Lines of other code stay. */
     private static void replaceLine(String field, @Nullable String former, String line, HttpServletResponse response) {
         List<String> all = former == null ? List.of() : new ArrayList<>(response.getHeaders(field));
         int at = former == null ? -1 : all.indexOf(former);
         if (at < 0) {
-            // The first one, or somebody has reset the response.
+            // The first one, or the response was reset.
             response.addHeader(field, line);
         } else {
             all.set(at, line);
@@ -202,7 +203,7 @@ public final class Rejections {
         }
     }
 
-    /** Leaves these fields alone: the Content-Encoding of a handler that failed would make the standard body unreadable. */
+    /** Leaves only these fields: the Content-Encoding of a failed handler would make the standard body unreadable. */
     private static void restore(Map<String, List<String>> fields, HttpServletResponse response) {
         response.reset();
         fields.forEach((name, lines) -> setAll(name, lines, response));

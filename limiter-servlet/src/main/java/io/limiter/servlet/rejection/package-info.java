@@ -1,4 +1,4 @@
-/** What a client gets: the quota fields on every answer, and the whole answer to a denied request. */
+/** The quota fields on every answer, and the whole answer to a denied request. */
 @NullMarked
 package io.limiter.servlet.rejection;
 

@@ -102,7 +102,7 @@ final class AddressFuzz {
             lines.add(hop);
         }
         String text = checked(resolver.resolve(PROXY, name -> lines));
-        // Who writes a quote without an end makes the proxy's line nonsense, and is with those who do.
+        // A client with an unterminated quote makes the proxy's line malformed, and shares the quota of such clients.
         if (!(forwarded && sameLine && text.equals("!" + PROXY))) {
             assertEquals(expected(caller), text, () -> shown(lines));
         }

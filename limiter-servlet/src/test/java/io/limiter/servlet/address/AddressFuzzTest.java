@@ -36,7 +36,7 @@ class AddressFuzzTest {
         System.out.printf("%d cases of addresses: %x%n", MANY, AddressFuzz.addresses(MANY, SEED + 1));
     }
 
-    /** Another JVM, whose environment says that there is nothing but ASCII, finds the same clients. */
+    /** Another JVM, with an environment that allows only ASCII, finds the same clients. */
     @Test
     void theLocaleOfTheMachineMeansNothing() throws IOException, InterruptedException {
         ProcessBuilder other = new ProcessBuilder(
@@ -57,7 +57,7 @@ class AddressFuzzTest {
                 output.strip());
     }
 
-    /** Tells the encoding of its machine, and what comes out. */
+    /** Prints the encoding of its machine, and the results. */
     static final class OtherLocale {
         private OtherLocale() {}
 

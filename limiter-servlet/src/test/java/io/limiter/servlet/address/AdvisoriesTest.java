@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What went wrong elsewhere; advisories.txt says which method is about which advisory. */
+/** Vulnerabilities of other software; advisories.txt maps advisories to methods. */
 class AdvisoriesTest {
     private static String direct(String peer, String... headers) {
         return Rows.resolver("none").resolve(peer, Rows.headers(headers)).text();
@@ -36,7 +36,7 @@ class AdvisoriesTest {
         Set<String> advisories = new HashSet<>();
         for (String[] row : rows) {
             assertTrue(row[0].matches("CVE-[0-9]{4}-[0-9]{4,6}|GHSA(-[a-z0-9]{4}){3}"), row[0]);
-            assertTrue(advisories.add(row[0]), row[0] + " stands twice");
+            assertTrue(advisories.add(row[0]), row[0] + " is there twice");
             if (row[1].startsWith("sentence: ")) {
                 assertTrue(row[1].length() > 80 && row[1].endsWith("."), row[1]);
                 continue;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What an operator is told, and how often. */
+/** Which warnings are logged, and how often. */
 class ProxyWarningsTest {
     private final Warnings warnings = new Warnings();
     private final ManualTime time = new ManualTime();
@@ -122,7 +122,7 @@ class ProxyWarningsTest {
     void aHeaderFromWhoIsNoProxy() {
         ClientAddressResolver behind = resolver("X-Forwarded-For", "10.0.0.0/8");
         asked(behind, "192.168.0.1", "X-Forwarded-For: 1.1.1.1");
-        assertTold("RL-307 X-Forwarded-For came from 192.168.0.1, which is no trusted proxy, and is ignored. ");
+        assertTold("RL-307 X-Forwarded-For came from 192.168.0.1, which is not a trusted proxy, and is ignored. ");
         asked(behind, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
         assertTold();
     }
@@ -140,8 +140,8 @@ class ProxyWarningsTest {
     void aMalformedHeaderOnceAMinuteWithHowMany() {
         ClientAddressResolver behind = resolver("X-Forwarded-For", "10.0.0.0/8");
         asked(behind, "10.0.0.1", "X-Forwarded-For: 1.1.1.1, unknown");
-        assertTold("RL-303 X-Forwarded-For from 10.0.0.1 is malformed at 'unknown': it is no address."
-                + " Such requests share a quota of their own; 1 until now");
+        assertTold("RL-303 X-Forwarded-For from 10.0.0.1 is malformed at 'unknown': it is not an address. Such"
+                + " requests share a separate quota; 1 until now");
         for (int i = 0; i < 100; i++) {
             asked(behind, "10.0.0.1", "X-Forwarded-For: unknown");
         }
@@ -159,8 +159,8 @@ class ProxyWarningsTest {
         asked(resolver("X-Forwarded-For", "10.0.0.0/8"), "10.0.0.1", "X-Forwarded-For: 1.1.1.1" + ",".repeat(16));
         assertTold();
         asked(resolver("X-Forwarded-For", "10.0.0.0/8"), "10.0.0.1", "X-Forwarded-For: 1.1.1.1" + ",".repeat(17));
-        assertTold("RL-303 X-Forwarded-For from 10.0.0.1 is malformed at '': more than 16 empty elements had to be"
-                + " looked at. ");
+        assertTold(
+                "RL-303 X-Forwarded-For from 10.0.0.1 is malformed at '': more than 16 empty elements had to be read. ");
     }
 
     @Test
@@ -182,14 +182,14 @@ class ProxyWarningsTest {
                 "RL-305 the trusted network 10.0.0.1/8 has bits behind its prefix, so it is 10.0.0.0/8; write that, or"
                         + " /32 if one address was meant");
         resolver(new ClientIpSettings(List.of(), false, true, 0, "X-Forwarded-For", 64));
-        assertTold("RL-306 every peer is trusted to say in X-Forwarded-For who the client is: ");
+        assertTold("RL-306 every peer is trusted to name the client in X-Forwarded-For: ");
     }
 
     @Test
     void aPeerThatIsNoAddress() {
         ClientAddressResolver direct = resolver(ClientIpSettings.DEFAULT);
         asked(direct, "evil", "X-Forwarded-For: 1.1.1.1");
-        assertTold("RL-309 the container says that the peer is 'evil', which is no address; ");
+        assertTold("RL-309 the container returns the peer 'evil', which is not an address; ");
         asked(direct, "evil");
         assertTold();
     }

@@ -25,8 +25,7 @@ public final class ResolverBuilder {
      * Trusts proxies in these networks.
      *
      * @param networks in CIDR notation ({@code 10.0.0.0/8}), or single addresses
-     * @throws IllegalArgumentException if one is no network, or one of 0 bits; the message says which and what to
-     *     write
+     * @throws IllegalArgumentException if one is not a network, or one of 0 bits; the message names it and what to write
      */
     public ResolverBuilder trustedProxies(String... networks) {
         for (String network : networks) {
@@ -48,7 +47,7 @@ public final class ResolverBuilder {
     }
 
     /**
-     * Trusts so many proxies, of whatever address. Right only where each request comes through all of them.
+     * Trusts this number of proxies, of any address. Correct only if each request passes through all of them.
      *
      * @param hops 1 to {@value ClientIpSettings#MAX_HOPS}
      */
@@ -58,7 +57,8 @@ public final class ResolverBuilder {
     }
 
     /**
-     * Reads this header; {@code X-Forwarded-For} unless set. {@code Forwarded} is read as RFC 7239 says, every other one
+     * Reads this header; {@code X-Forwarded-For} unless set. {@code Forwarded} is read as RFC 7239 defines it, every
+     * other one
      * as the client's address alone.
      */
     public ResolverBuilder header(String name) {
@@ -67,7 +67,7 @@ public final class ResolverBuilder {
     }
 
     /**
-     * How many bits of an IPv6 address tell clients apart; 64 unless set.
+     * How many bits of an IPv6 address identify a client; 64 unless set.
      *
      * @param bits {@value ClientIpSettings#LEAST_IPV6_PREFIX_BITS} to 128
      */
@@ -79,7 +79,7 @@ public final class ResolverBuilder {
     /**
      * The resolver.
      *
-     * @throws IllegalArgumentException if what was set does not fit together; the message says what
+     * @throws IllegalArgumentException if what was set does not fit together; the message explains what
      */
     public ClientAddressResolver build() {
         boolean trusting = !proxies.isEmpty() || unixSocket || everyPeer || hops != 0;

@@ -68,7 +68,7 @@ class PathVectorsTest {
     @ParameterizedTest
     @MethodSource("vectors")
     void isDeniedByTheRuleOfItsPathOrRefused(Vector vector) throws Exception {
-        // A percent sign can't stand in a rule, so a variable stands for that segment.
+        // A percent sign can't be in a rule, so a variable replaces that segment.
         String rule =
                 vector.path().contains("%") || vector.path().contains("\uFFFD") ? "/foo/{x}, /{x}" : vector.path();
         int status = status(rule, vector.sent());

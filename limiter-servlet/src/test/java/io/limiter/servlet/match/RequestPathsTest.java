@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which paths a request could mean. */
 class RequestPathsTest {
-    /** The application lies at /app, where a container says so. */
+    /** The application is at /app, as reported by the container. */
     private List<String> readings(String uri, String prefix, String routed) {
         FakeExchange exchange = new FakeExchange();
         exchange.requestUri = uri;

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A denial that is remembered knows some limits only: the response says nothing of the others. */
+/** A cached denial knows only some limits: the response does not contain the others. */
 class RememberedDenialTest {
     private static final Policy TWO = Policy.of(
             "two", Limit.slidingList(3, Duration.ofSeconds(10)), Limit.slidingList(9, Duration.ofSeconds(60)));

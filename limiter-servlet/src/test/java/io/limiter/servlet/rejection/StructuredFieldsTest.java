@@ -145,7 +145,7 @@ class StructuredFieldsTest {
         return told.isEmpty() ? 0 : 1;
     }
 
-    /** Of such a request no time is told, and nothing that needs one. */
+    /** For such a request no time is sent, and no field that needs one. */
     private static boolean never(Decision decision) {
         return !decision.allowed() && decision.retryAfterMicros() == LimitOutcome.NEVER;
     }
@@ -182,7 +182,7 @@ class StructuredFieldsTest {
         return value.get();
     }
 
-    /** What the draft says of the limit, by another arithmetic than that which is tested. */
+    /** The fields that the draft requires for the limit, computed independently. */
     private static Map<String, Long> quota(Limit limit) {
         Map<String, Long> quota = new TreeMap<>(Map.of("q", clamped(limit.capacity())));
         BigDecimal period = BigDecimal.valueOf(limit.periodMicros(), 6);

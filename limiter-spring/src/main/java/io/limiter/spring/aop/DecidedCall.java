@@ -4,16 +4,16 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that is decided and goes on, on this thread, to a method that is woven as well: there it must not be decided again. That is
- * the method itself, when a proxy has decided, and the one that it overrides, when it calls that of its superclass. A
- * method that calls itself anew is another call.
+ * A decided call that continues, on this thread, to a method that is also woven: it must not be decided again there.
+ * That is the method itself, if a proxy has decided, and the method that it overrides, if it calls that of its
+ * superclass. A recursive call is a new call.
  */
 public final class DecidedCall {
     private static final ThreadLocal<@Nullable DecidedCall> CURRENT = new ThreadLocal<>();
 
     private final Method method;
     private final @Nullable Object target;
-    /** The class whose code the call has come to; null on its way to the first. */
+    /** The class with the code that the call has reached; null on its way to the first. */
     private @Nullable Class<?> reached;
 
     private DecidedCall(Method method, @Nullable Object target, @Nullable Class<?> reached) {
@@ -25,15 +25,15 @@ public final class DecidedCall {
     /** The rest of a call. */
     @FunctionalInterface
     public interface Rest {
-        /** Makes it. */
+        /** Runs it. */
         @Nullable
         Object proceed() throws Throwable;
     }
 
     /**
-     * Goes on with a call that is decided.
+     * Continues a decided call.
      *
-     * @param reached the class whose code it has come to; null where a proxy has decided
+     * @param reached the class with the code that it has reached; null if a proxy has decided
      */
     public static @Nullable Object proceed(
             Method method, @Nullable Object target, @Nullable Class<?> reached, Rest rest) throws Throwable {
@@ -51,9 +51,9 @@ public final class DecidedCall {
     }
 
     /**
-     * Goes on to a woven method, if the call that comes there is decided already.
+     * Continues to a woven method, if the call is already decided.
      *
-     * @return false for a call of its own; true once for each class above the last
+     * @return false for a new call; true once for each superclass
      */
     static boolean tryReach(Method woven, @Nullable Object target) {
         DecidedCall call = CURRENT.get();

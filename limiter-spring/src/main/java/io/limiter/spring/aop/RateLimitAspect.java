@@ -10,27 +10,27 @@ import org.aspectj.lang.reflect.MethodSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits methods where their code is, for AspectJ to weave into classes when they are compiled or loaded: also private,
- * static and self-called ones. Its limiter is the one of {@link RateLimiting}. A Spring context needs no weaving, and no
+ * The aspect that AspectJ weaves into classes at compile or load time; it also limits private, static and self-called
+ * methods. It uses the limiter of {@link RateLimiting}. A Spring context needs no weaving, and no
  * bean of this type. Thread-safe.
  *
- * <p>Annotations of interfaces are not seen here, and of meta-annotations two levels.
+ * <p>Annotations of interfaces have no effect here; meta-annotations work up to two levels.
  */
 @Aspect
 public final class RateLimitAspect {
     private static final RateLimitAspect ONLY = new RateLimitAspect();
 
-    /** AspectJ makes one itself where it weaves this class; others use {@link #aspectOf}. */
+    /** AspectJ creates one itself if it weaves this class; otherwise use {@link #aspectOf}. */
     public RateLimitAspect() {}
 
     /**
-     * What woven code calls. The compiler of AspectJ would write it, and a jar that only javac has seen would lack it.
+     * Called by woven code. AspectJ's compiler would generate it, but this class is compiled by javac.
      */
     public static RateLimitAspect aspectOf() {
         return ONLY;
     }
 
-    /** What woven code may call before {@link #aspectOf}. */
+    /** Woven code may call this before {@link #aspectOf}. */
     public static boolean hasAspect() {
         return true;
     }
@@ -48,7 +48,7 @@ public final class RateLimitAspect {
             + " || execution(public * (@(@io.limiter.spring.RateLimited.List *) *).*(..))")
     void methodOfAnnotatedClass() {}
 
-    /** Proxies of the JDK, which a loader may weave as well, and of which annotations are made. */
+    /** Proxies of the JDK, which load-time weaving may include, and which implement annotations. */
     @Pointcut("within(java.lang.reflect.Proxy+)")
     void proxy() {}
 
@@ -65,7 +65,7 @@ public final class RateLimitAspect {
                 : method.limited().call(new WovenCall(point, method.overridesWoven() ? signature.getMethod() : null));
     }
 
-    /** A call of a woven method, which is given where it may call another woven one. */
+    /** A call of a woven method; passed if the method may call another woven one. */
     private record WovenCall(
             ProceedingJoinPoint point, @Nullable Method overriding) implements MethodCall {
         @Override

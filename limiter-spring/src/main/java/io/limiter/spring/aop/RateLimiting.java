@@ -25,16 +25,16 @@ import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
 
 /**
- * The one place where methods that AspectJ has woven find their limiter. A Spring context with
- * {@code @EnableRateLimiting}, or a Spring Boot application, sets it by itself; a program without Spring says it at its start:
+ * Holds the limiter of methods that AspectJ has woven. A Spring context with {@code @EnableRateLimiting}, or a Spring
+ * Boot application, sets it automatically; a program without Spring sets it at startup:
  *
  * <pre>{@code
  * Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")));
  * RateLimiting.use(limiter);
  * }</pre>
  *
- * <p>Without one a woven call throws an {@link IllegalStateException}. Where several are in use at once, the last one counts,
- * and when that is closed the one before it. Thread-safe.
+ * <p>Without one a woven call throws an {@link IllegalStateException}. If several are in use at the same time, the last
+ * one counts, and after it is closed the previous one. Thread-safe.
  */
 public final class RateLimiting implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(RateLimiting.class);
@@ -55,29 +55,29 @@ public final class RateLimiting implements AutoCloseable {
      */
     record WovenMethod(LimitedMethod limited, boolean overridesWoven) {}
 
-    /** Woven methods use this limiter from now on. No call belongs to a request, so each annotation needs a key. */
+    /** Woven methods use this limiter from now on. Calls are not part of requests, so each annotation needs a key. */
     public static RateLimiting use(Limiter limiter) {
         return use(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), null, null));
     }
 
-    /** The same, with a way to know whose request a thread works for. */
+    /** The same, with a source of the client of the current request. */
     public static RateLimiting use(Limiter limiter, CallerSource callers) {
         return use(new LimitedMethods(
                 Objects.requireNonNull(limiter, "limiter"), Objects.requireNonNull(callers, "callers"), null));
     }
 
-    /** Woven methods are limited like these from now on, which are closed with it. For the Spring context. */
+    /** Woven methods use these limits from now on, which are closed with the returned object. For the Spring context. */
     public static RateLimiting use(LimitedMethods methods) {
         if (isAskedForWeaving() && !hasWeaver()) {
-            LOG.warn(
-                    "RL-143 a META-INF/aop.xml asks for weaving when classes are loaded, and the JVM has no agent that weaves,"
-                            + " so of beans only the calls by their proxies are limited, and nothing else is; start it with"
-                            + " -javaagent:aspectjweaver-<version>.jar, or remove the file if classes are woven when compiled");
+            LOG.warn("RL-143 a META-INF/aop.xml requires load-time weaving, and the JVM has no weaving agent, so"
+                    + " only calls of beans through their proxies are limited; start it with"
+                    + " -javaagent:aspectjweaver-<version>.jar, or remove the file if classes are woven"
+                    + " at compile time");
         }
         return use(new RateLimiting(methods));
     }
 
-    /** Whether a file of AspectJ includes classes. Libraries have some that only name aspects. */
+    /** Whether a file of AspectJ includes classes. Libraries have files that only name aspects. */
     private static boolean isAskedForWeaving() {
         try {
             for (Resource file :
@@ -92,7 +92,7 @@ public final class RateLimiting implements AutoCloseable {
         return false;
     }
 
-    /** Whether the agent of AspectJ was loaded with the JVM, or later. As a library it has no instrumentation. */
+    /** Whether the agent of AspectJ was loaded with the JVM, or later. As a plain library it has no instrumentation. */
     private static boolean hasWeaver() {
         try {
             return Class.forName("org.aspectj.weaver.loadtime.Agent", false, ClassLoader.getSystemClassLoader())
@@ -104,7 +104,7 @@ public final class RateLimiting implements AutoCloseable {
         }
     }
 
-    /** Woven methods are not limited from now on, and their annotations not looked at. */
+    /** Woven methods are not limited from now on, and their annotations are not checked. */
     public static RateLimiting useNone() {
         return use(new RateLimiting(null));
     }
@@ -118,27 +118,28 @@ public final class RateLimiting implements AutoCloseable {
     }
 
     /**
-     * Checks that the limited methods of these classes are woven, and that so private, static and self-called ones are limited too. For
-     * the start of a program, or for a test that runs as the program does: without the Java agent nothing is woven, and no
-     * error says so.
+     * Checks that the limited methods of these classes are woven, so that private, static and self-called ones are
+     * limited too. Call it at the startup of a program, or in a test that runs like the program: without the Java agent
+     * nothing is woven, and no error shows this.
      *
-     * <p>Looked at are the methods with the annotation that the classes and their superclasses have, and where a class has the
-     * annotation, its public ones. What can be seen is that some advice was woven into their class; that it is the one of
-     * {@link RateLimitAspect} cannot.
+     * <p>Checks the annotated methods of the classes and their superclasses, and the public methods of annotated
+     * classes. It detects that some advice was woven into their class, but not whether it is that of {@link
+     * RateLimitAspect}.
      *
-     * @throws IllegalStateException if the class of one of the methods is not woven or its annotation is on an interface, where no
-     *     weaver sees it (RL-142), or a class has no such method; the message names all of them and the remedy
+     * @throws IllegalStateException if the class of one of the methods is not woven, or its annotation is on an
+     *     interface, where weaving ignores it (RL-142), or a class has no such method; the message names all of them
+     *     and the remedy
      */
     public static void requireWoven(Class<?>... classes) {
         String problems = Arrays.stream(classes).flatMap(WovenClasses::notWoven).collect(Collectors.joining(", "));
         if (!problems.isEmpty()) {
             throw new IllegalStateException("RL-142 not woven, so not limited: " + problems
                     + "; start the JVM with -javaagent:aspectjweaver-<version>.jar and include their package in"
-                    + " META-INF/aop.xml, or weave when compiling (aspectj-maven-plugin)");
+                    + " META-INF/aop.xml, or weave at compile time (aspectj-maven-plugin)");
         }
     }
 
-    /** Woven methods no longer use it. The limiter stays its owner's to close. */
+    /** Woven methods no longer use it. Its owner must close the limiter. */
     @Override
     public void close() {
         synchronized (IN_USE) {
@@ -149,7 +150,7 @@ public final class RateLimiting implements AutoCloseable {
         }
     }
 
-    /** A woven method, which is found by the place where it was woven; null when it has no limits. */
+    /** A woven method, found by its join point; null if it has no limits. */
     static @Nullable WovenMethod woven(Object place, Method method) {
         RateLimiting used = last;
         if (used == null) {
@@ -159,8 +160,8 @@ public final class RateLimiting implements AutoCloseable {
             throw AnnotationError.at(
                     MethodScope.describe(method),
                     "RL-129",
-                    "it is woven, and nobody has said which limiter to use; call RateLimiting.use(limiter) when the"
-                            + " program starts, or write @EnableRateLimiting in a Spring context");
+                    "it is woven, but no limiter is set; call RateLimiting.use(limiter) when the program"
+                            + " starts, or add @EnableRateLimiting to a Spring context");
         }
         if (used.methods == null) {
             return null;
@@ -175,7 +176,7 @@ public final class RateLimiting implements AutoCloseable {
         return woven.orElse(null);
     }
 
-    /** Of a proxy that Spring made while classes are woven: it calls what is limited. */
+    /** For a proxy that Spring made while classes are woven: it calls the limited method. */
     private static boolean isGenerated(Method method) {
         return method.getDeclaringClass().getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
     }

@@ -13,21 +13,21 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.springframework.util.ClassUtils;
 
-/** Which classes and methods AspectJ has woven, as far as they show it; which aspect it was can't be seen. */
+/** Detects which classes and methods AspectJ has woven; the aspect can't be detected. */
 public final class WovenClasses {
     private WovenClasses() {}
 
-    /** Whether AspectJ has been at a class. */
+    /** Whether AspectJ has woven a class. */
     public static boolean isPerhapsWoven(Class<?> type) {
         return Arrays.stream(type.getDeclaredFields()).anyMatch(WovenClasses::isOfWeaver);
     }
 
-    /** Whether it has been at the class of a method, or at one whose method this overrides. */
+    /** Whether it has woven the class of a method, or one with a method that this overrides. */
     public static boolean isPerhapsWoven(Method method) {
         return isPerhapsWoven(method.getDeclaringClass()) || overridesWoven(method);
     }
 
-    /** Whether it overrides a method that may be woven, and so may call that. */
+    /** Whether it overrides, and so may call, a method that may be woven. */
     static boolean overridesWoven(Method method) {
         return !Modifier.isStatic(method.getModifiers())
                 && !Modifier.isPrivate(method.getModifiers())
@@ -49,7 +49,7 @@ public final class WovenClasses {
         return field.getName().startsWith("ajc$");
     }
 
-    /** The limited methods of a class that no weaver has seen, for a message. */
+    /** The limited methods of a class that are not woven, for a message. */
     static Stream<String> notWoven(Class<?> type) {
         List<AnnotatedMethod> methods = AnnotatedMethod.of(ClassUtils.getUserClass(type));
         return methods.isEmpty()
@@ -59,7 +59,10 @@ public final class WovenClasses {
                         .map(method -> MethodScope.describe(method.specific()));
     }
 
-    /** A method with advice around it leaves its body in another one, which takes the object and the arguments first. */
+    /**
+     * The body of a method with around advice is moved to another method, which has the object and the arguments as
+     * first parameters.
+     */
     private static boolean isWoven(Method method) {
         List<Class<?>> first = new ArrayList<>(List.of(method.getParameterTypes()));
         if (!Modifier.isStatic(method.getModifiers())) {

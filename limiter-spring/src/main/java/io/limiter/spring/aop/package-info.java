@@ -1,4 +1,4 @@
-/** Limits in the code of any class, woven by AspectJ. Needs no Spring context. */
+/** Limits woven by AspectJ into the code of any class. Needs no Spring context. */
 @NullMarked
 package io.limiter.spring.aop;
 

@@ -31,11 +31,12 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
 /**
- * The configuration of an application, and again when its files have changed: an environment like that of the application, with
- * the documents of these files as they are now. The application's own environment stays as it is. Used by one thread at a time.
+ * Reads the configuration of an application, and again when its files have changed: in an environment like that of the
+ * application, with the current documents of these files. The application's own environment is not changed. Used by one
+ * thread at a time.
  */
 final class ApplicationFiles {
-    /** How Spring Boot calls a document of a file. */
+    /** The name of a document of a file in Spring Boot. */
     private static final Pattern DOCUMENT =
             Pattern.compile("(Config resource '.*' via location '.*')(?: \\(document #\\d+\\))?");
 
@@ -44,7 +45,7 @@ final class ApplicationFiles {
     private final Map<String, Resource> files = new LinkedHashMap<>();
     private List<String> bootKeys = List.of();
 
-    /** @param hasClient whether the application has a client of Redis */
+    /** @param hasClient whether the application has a Redis client */
     ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient) {
         this.environment = environment;
         this.hasClient = hasClient;
@@ -65,7 +66,7 @@ final class ApplicationFiles {
         return matcher.matches() ? matcher.group(1) : null;
     }
 
-    /** Null if it is on the class path, where a server may remember it, or of a kind that can't be read here. */
+    /** Null if it is on the class path, where a server may cache it, or of a kind that can't be read here. */
     private static @Nullable Resource file(PropertySource<?> source) {
         String first = source instanceof EnumerablePropertySource<?> listed
                 ? Arrays.stream(listed.getPropertyNames()).findFirst().orElse(null)
@@ -90,7 +91,7 @@ final class ApplicationFiles {
                 .orElse(null);
     }
 
-    /** The configuration of the application as it has started. */
+    /** The configuration of the application at startup. */
     LimiterConfig config() {
         LimiterConfig config = config(environment);
         bootKeys = bootKeys(environment);
@@ -132,8 +133,8 @@ final class ApplicationFiles {
         }
         for (Map<String, PropertySource<?>> ofFile : documents.values()) {
             if (!ofFile.isEmpty()) {
-                throw new IOException("RL-150 " + ofFile.keySet() + " is new, and where its values belong is decided at"
-                        + " startup; restart, or write them into a document that there was");
+                throw new IOException("RL-150 " + ofFile.keySet() + " is new, and the precedence of its values"
+                        + " is decided at startup; restart, or write them into an existing document");
             }
         }
         ConfigurableEnvironment now = new WithSources(sources);
@@ -145,7 +146,7 @@ final class ApplicationFiles {
         return config(now);
     }
 
-    /** Those that apply, by name. */
+    /** The active ones, by name. */
     private Map<String, PropertySource<?>> documents(String name, Resource file) throws IOException {
         Map<String, PropertySource<?>> all = new LinkedHashMap<>();
         for (PropertySource<?> document : Objects.requireNonNull(loader(file)).load(name, file)) {
@@ -180,7 +181,7 @@ final class ApplicationFiles {
 
         @Override
         protected void customizePropertySources(MutablePropertySources sources) {
-            // All are there.
+            // All are present.
         }
     }
 }

@@ -16,8 +16,9 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 
 /**
- * What an application's environment says below {@code limiter.}, each value with its place, in the precedence and with the
- * spellings of Spring Boot. The parser is that of limiter-core: here are no types and no defaults. Not thread-safe.
+ * The properties below {@code limiter.} in an application's environment, each value with its place, with the precedence
+ * and spellings of Spring Boot. The parser is that of limiter-core: this class has no types and no defaults. Not
+ * thread-safe.
  */
 final class ApplicationText {
     private final ConfigurableEnvironment environment;
@@ -25,7 +26,7 @@ final class ApplicationText {
     private final Map<String, String> variables = new TreeMap<>();
     private final Set<Mistake> mistakes = new LinkedHashSet<>();
 
-    /** What a key says, and where. Of a list, the place of its first item, and all items. */
+    /** The value of a key, and its place. For a list, the place of its first item, and all items. */
     private record Entry(WrittenProperty property, String key, String value) {}
 
     private record Mistake(WrittenProperty property, String key, String text) {}
@@ -33,8 +34,7 @@ final class ApplicationText {
     ApplicationText(ConfigurableEnvironment environment) {
         this.environment = environment;
         List<PropertySource<?>> sources = new ArrayList<>(WrittenProperty.sources(environment));
-        // From the last to the first, so that what goes over a value takes its place, and the order is that of the
-        // files.
+        // From the last to the first, so that overriding values replace others, and the order is that of the files.
         Collections.reverse(sources);
         sources.forEach(this::read);
     }
@@ -43,8 +43,8 @@ final class ApplicationText {
      * The configuration.
      *
      * @param hasClient whether the application has a client of Redis
-     * @param files what to look at for changes
-     * @param again reads all of it anew
+     * @param files the files to watch for changes
+     * @param again reads all of it again
      * @throws io.limiter.config.ConfigException if the text has mistakes: one message lists them all
      */
     LimiterConfig config(boolean hasClient, List<Path> files, Callable<LimiterConfig> again) {
@@ -58,14 +58,14 @@ final class ApplicationText {
             builder.property(property.place(), property.line(), entry.key(), resolved(entry));
         }
         Map<String, String> environmentText = new LinkedHashMap<>();
-        // What can't be resolved stays as it is: a variable may be meant for somebody else.
+        // Unresolvable placeholders stay as they are: a variable may be meant for other software.
         variables.forEach((name, value) -> environmentText.put(name, environment.resolvePlaceholders(value)));
         mistakes.forEach(mistake ->
                 builder.mistake(mistake.property().place(), mistake.property().line(), mistake.key(), mistake.text()));
         return builder.environment(environmentText).build();
     }
 
-    /** A key of Spring Boot applications alone, which limiter-core does not read. */
+    /** A key only for Spring Boot applications, which limiter-core does not read. */
     private void check(String key) {
         Entry entry = entries.get(KnownKeys.uniform(key));
         String text = entry == null ? "" : resolved(entry);
@@ -75,8 +75,8 @@ final class ApplicationText {
                     key,
                     "RL-104 " + key + " = " + text
                             + (BootKeys.isSwitch(key)
-                                    ? ": neither yes nor no; write true or false"
-                                    : ": no whole number; write one such as 0 or -50"));
+                                    ? ": not a boolean; write true or false"
+                                    : ": not a whole number; write one such as 0 or -50"));
         }
     }
 
@@ -118,17 +118,18 @@ final class ApplicationText {
                     property,
                     property.name(),
                     "RL-102 " + property.name() + " and " + same.key() + (line > 0 ? " in line " + line : "")
-                            + " are one key to Spring Boot, which ignores case, - and _; remove one, or rename it");
+                            + " are one key for Spring Boot, which ignores case, - and _; remove or rename one");
         }
     }
 
     private void put(String uniform, Entry entry) {
-        // A name keeps the spelling of the file that brought it in, whatever a profile or a switch calls it.
+        // A name keeps the spelling of the file that defines it, whatever its spelling in a profile or on the command
+        // line.
         entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.value()));
         variables.keySet().removeIf(variable -> KnownKeys.letters(variable).equals(KnownKeys.letters(uniform)));
     }
 
-    /** The names of these are told apart by limiter-core; one that it does not know may be meant for somebody else. */
+    /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */
     private void readVariable(WrittenProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
         String variable = property.variable();
         if (!variable.startsWith("LIMITER_") || value.isBlank()) {
@@ -151,7 +152,7 @@ final class ApplicationText {
         try {
             return environment.resolveRequiredPlaceholders(entry.value()).strip();
         } catch (IllegalArgumentException unresolved) {
-            // Not the whole message: it shows the value, which may be a password.
+            // Not the whole message: it contains the value, which may be a password.
             String message = String.valueOf(unresolved.getMessage()).split(" in value ", 2)[0];
             note(
                     entry.property(),

@@ -2,9 +2,9 @@ package io.limiter.spring.boot;
 
 import java.util.List;
 
-/** The keys that only a Spring Boot application has. */
+/** The keys for Spring Boot applications only. */
 final class BootKeys {
-    /** Of limiter-core; here it decides which beans there are, too. */
+    /** A key of limiter-core, which also decides here which beans exist. */
     static final String ENABLED = "limiter.enabled";
 
     static final String FILTER_ENABLED = "limiter.filter.enabled";
@@ -15,7 +15,7 @@ final class BootKeys {
 
     private BootKeys() {}
 
-    /** Whether it is on or off; the others are whole numbers. */
+    /** Whether its value is a boolean; the others are whole numbers. */
     static boolean isSwitch(String key) {
         return key.endsWith("enabled");
     }

@@ -2,7 +2,7 @@ package io.limiter.spring.boot;
 
 import java.util.List;
 
-/** What stands below {@code limiter.rules.<name>.exempt}. */
+/** The properties below {@code limiter.rules.<name>.exempt}. */
 abstract class CallerProperties {
     /** Networks that their addresses are in: {@code 10.0.0.0/8}, {@code loopback}, {@code private}. */
     public abstract List<String> getAddresses();

@@ -14,8 +14,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Finds what key of the limiter a property means, as Spring Boot reads names: case, hyphens and underscores say nothing. The name
- * of a policy or a rule keeps the spelling that it has.
+ * Finds the limiter's key for a property, by Spring Boot's rules: case, hyphens and underscores are ignored. The name
+ * of a policy or a rule keeps its spelling.
  */
 final class KnownKeys {
     private static final String NAME = "<name>";
@@ -32,12 +32,12 @@ final class KnownKeys {
     private KnownKeys() {}
 
     /**
-     * A key of ours, or one that would be of ours if it were known.
+     * A known key, or an unknown one below the limiter's prefix.
      *
-     * @param text as limiter-core writes it, or as it was written where it is unknown
-     * @param owner the policy or rule that it is of, such as {@code rules.api}; empty where it is of none
+     * @param text as limiter-core writes it, or as it was written if it is unknown
+     * @param owner its policy or rule, such as {@code rules.api}; empty if there is none
      * @param isKnown whether there is such a key
-     * @param index which item of a list it is; -1 where it is none
+     * @param index the index of the item of a list; -1 if it is not one
      */
     record Key(String text, String owner, boolean isKnown, int index) {
         String uniform() {
@@ -50,10 +50,10 @@ final class KnownKeys {
         }
     }
 
-    /** The key that a property means; null when it is none of ours. */
+    /** The key of a property; null if it is not one of the limiter's. */
     static @Nullable Key find(String property) {
         if (!WRITTEN.matcher(property).matches()) {
-            // Spring Boot would leave the other characters out, and two names could be one.
+            // Spring Boot would drop the other characters, and two names could become equal.
             return property.regionMatches(true, 0, "limiter.", 0, 8) ? new Key(property, "", false, -1) : null;
         }
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
@@ -90,7 +90,7 @@ final class KnownKeys {
                 .collect(Collectors.joining("."));
     }
 
-    /** Those that have no name in them, for sources that can be asked and can't be listed. */
+    /** The keys without a name, for sources that can be queried but not listed. */
     static Stream<String> single() {
         return ALL.values().stream().filter(key -> !key.contains(NAME));
     }
@@ -100,7 +100,7 @@ final class KnownKeys {
         return key.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 
-    /** Letters and digits alone: what a key and a variable of the environment have in common. */
+    /** Letters and digits only: the common form of a key and an environment variable. */
     static String letters(String key) {
         return key.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
     }

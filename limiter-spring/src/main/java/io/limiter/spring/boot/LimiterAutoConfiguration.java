@@ -26,19 +26,19 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * A {@link Limiter} of what {@code limiter.*} says in the application's configuration, and limits before the methods that have
- * {@link io.limiter.spring.RateLimited}. The limiter is on the application's bean of type {@code RedissonClient} where there
- * is one, else on the Redis of {@code limiter.redis.*}, else in this JVM. An application's own {@link Limiter} stands instead
- * of ours; an own {@link RateLimiter} decides for the configured policies.
+ * Configures a {@link Limiter} from the application's properties {@code limiter.*}, and limits methods with {@link
+ * io.limiter.spring.RateLimited}. The limiter uses the application's bean of type {@code RedissonClient} if there is
+ * one, else the Redis of {@code limiter.redis.*}, else this JVM. An application's own {@link Limiter} replaces this
+ * one; an own {@link RateLimiter} decides for the configured policies.
  */
 @AutoConfiguration
 public class LimiterAutoConfiguration {
-    /** What puts the limiter of a test in the place of each other one; see there. */
+    /** Replaces each limiter by that of a test. */
     private static final String TEST = "io.limiter.spring.boot.test.limiter";
 
     private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public LimiterAutoConfiguration() {}
 
     /** Unless {@code limiter.enabled} is false. */
@@ -54,7 +54,7 @@ public class LimiterAutoConfiguration {
             LimiterConfig config = config(environment, application);
             RateLimiter own = ownRateLimiter.getIfAvailable();
             if (own == null && application.containsBean(TEST)) {
-                LOG.info("the limits are of this test, by @AutoConfigureTestLimiter");
+                LOG.info("the limits are those of @AutoConfigureTestLimiter");
                 own = RateLimiter.unlimited();
             }
             return own == null ? start(config, application) : Limiter.of(config, own);
@@ -76,7 +76,7 @@ public class LimiterAutoConfiguration {
             return new NoEffect(limiter, annotations, beans, environment);
         }
 
-        // One in each context: a post processor of a parent sees no bean of its children.
+        // One in each context: a post processor of a parent does not process the beans of its children.
         @Bean("io.limiter.spring.rateLimitedPostProcessor")
         @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
         static RateLimitedPostProcessor rateLimitedPostProcessor(Environment environment) {
@@ -93,7 +93,7 @@ public class LimiterAutoConfiguration {
         }
     }
 
-    /** What the application injects is there, and limits nothing. */
+    /** The injectable beans exist, but limit nothing. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BootKeys.ENABLED, havingValue = "false")
     static class Disabled {
@@ -118,16 +118,15 @@ public class LimiterAutoConfiguration {
 
     private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
         if (config.backend() == BackendKind.REDIS && hasClient(beans)) {
-            LOG.info(
-                    "the limits are shared in Redis, by the application's bean of type RedissonClient (limiter.backend ="
-                            + " in-process would leave it alone)");
+            LOG.info("the limits are shared in Redis, through the application's bean of type RedissonClient"
+                    + " (limiter.backend = in-process would not use it)");
             return Limiter.start(config, RedissonBeans.backend(beans, config.redis()));
         }
         LOG.info(
                 config.backend() == BackendKind.REDIS
-                        ? "the limits are shared in Redis, by a connection of limiter.redis.*"
-                        : "the limits are of this JVM alone: limiter.backend says so, or there is neither a bean of type"
-                                + " RedissonClient nor limiter.redis.address");
+                        ? "the limits are shared in Redis, through a connection of limiter.redis.*"
+                        : "the limits are local to this JVM: limiter.backend is in-process, or there is neither"
+                                + " a bean of type RedissonClient nor limiter.redis.address");
         return Limiter.start(config);
     }
 

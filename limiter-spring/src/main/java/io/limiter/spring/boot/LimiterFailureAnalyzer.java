@@ -10,8 +10,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.StringUtils;
 
 /**
- * Makes of a start that failed for one of our reasons a short report instead of a stack trace. The reasons are known by the
- * code that their messages begin with, which every message of a failed start has.
+ * Reports a startup failure caused by the limiter as a short text instead of a stack trace. Such failures are
+ * recognized by the code at the beginning of their messages.
  */
 @Order(0)
 final class LimiterFailureAnalyzer implements FailureAnalyzer {
@@ -19,7 +19,7 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
     private static final String REMEDY = "(?:; (?<remedy>.*))?";
     private static final Pattern FINDING = Pattern.compile("(?s)(?<what>" + CODE + ".*?)" + REMEDY);
 
-    /** The one mistake of a text. */
+    /** A single mistake. */
     private static final Pattern MISTAKE =
             Pattern.compile("(?s)(?<what>[^\n]*:\\s+(?:line [0-9]+: )?" + CODE + ".*?)" + REMEDY);
 
@@ -32,7 +32,7 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
             if (cause instanceof ConfigException mistakes && mistakes.problems().size() > 1) {
                 return new FailureAnalysis(
                         message,
-                        "Correct these lines; each says what to write instead.\n\n" + more("the codes"),
+                        "Correct these lines; each contains what to write instead.\n\n" + more("the codes"),
                         cause);
             }
             Matcher finding = (cause instanceof ConfigException ? MISTAKE : FINDING).matcher(message);

@@ -15,7 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.server.WebExceptionHandler;
 
-/** What a WebFlux application has besides {@link LimiterAutoConfiguration}: the 429 of a denied method. */
+/** For WebFlux applications, in addition to {@link LimiterAutoConfiguration}: the 429 response of a denied method. */
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnClass(WebExceptionHandler.class)
@@ -23,7 +23,7 @@ import org.springframework.web.server.WebExceptionHandler;
 public class LimiterReactiveAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterReactiveAutoConfiguration.class);
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public LimiterReactiveAutoConfiguration() {}
 
     @Bean("io.limiter.spring.reactiveWebBeans")
@@ -31,7 +31,7 @@ public class LimiterReactiveAutoConfiguration {
         return WebBeans.ofReactive();
     }
 
-    /** What is for servlets alone; nobody would notice otherwise that it does nothing. */
+    /** Reports properties that apply only to servlets and have no effect here. */
     @Bean("io.limiter.spring.rulesWithoutFilter")
     SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
         return () -> limiter.derive(LimiterReactiveAutoConfiguration::warnOfWhatIsForServlets);
@@ -41,21 +41,21 @@ public class LimiterReactiveAutoConfiguration {
         List<String> rules = config.rules().stream().map(RuleDefinition::name).toList();
         if (!rules.isEmpty()) {
             LOG.warn(
-                    "RL-119 the rules {} limit nothing: they are for the filter of servlet applications, and this"
-                            + " one is reactive; limit its methods with @RateLimited",
+                    "RL-119 the rules {} limit nothing: they apply to servlet applications, and this one is"
+                            + " reactive; limit its methods with @RateLimited",
                     rules);
         }
         if (!config.callers().denied().isEmpty()) {
             LOG.warn(
-                    "RL-119 limiter.deny.addresses = {} denies nobody: it is for the filter of servlet applications,"
-                            + " and this one is reactive; deny these callers before the application",
+                    "RL-119 limiter.deny.addresses = {} has no effect: it applies to servlet applications, and"
+                            + " this one is reactive; deny these callers before they reach the application",
                     config.callers().denied());
         }
         String handler = config.http().rejectionHandler();
         if (handler != null) {
             LOG.warn(
-                    "RL-144 limiter.http.rejection-handler = {} answers no request: it is for servlet applications, and"
-                            + " this one is reactive; write an @ExceptionHandler for RateLimitExceededException",
+                    "RL-144 limiter.http.rejection-handler = {} has no effect: it applies to servlet"
+                            + " applications, and this one is reactive; write an @ExceptionHandler for RateLimitExceededException",
                     handler);
         }
         return config;

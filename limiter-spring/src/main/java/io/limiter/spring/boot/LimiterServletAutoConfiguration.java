@@ -28,9 +28,9 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
- * What a servlet web application has besides {@link LimiterAutoConfiguration}: the rules of the configuration, in a filter before
- * Spring Security, and those that are decided after authentication in a second one behind it; who calls a limited method; and the 429 of a
- * denied one.
+ * For servlet applications, in addition to {@link LimiterAutoConfiguration}: the configured rules, in a filter before
+ * Spring Security, and those that are decided after authentication in a second one after it; the caller of a limited
+ * method; and the 429 response of a denied one.
  */
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -40,7 +40,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 public class LimiterServletAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public LimiterServletAutoConfiguration() {}
 
     /** The rules, in two filters, unless the application has registered one. */
@@ -104,7 +104,7 @@ public class LimiterServletAutoConfiguration {
                 throw new IllegalStateException("RL-146 " + BootKeys.USER_FILTER_ORDER + " = " + order
                         + " is before Spring Security (" + security + "), where no user is known, and the rules "
                         + rules
-                        + " are for after authentication; remove it, or write a greater order");
+                        + " are decided after authentication; remove it, or write a greater order");
             }
             return rules;
         }
@@ -116,16 +116,15 @@ public class LimiterServletAutoConfiguration {
                     .toList();
             if (config.callers().exempt().needUser() && !early.isEmpty()) {
                 LOG.warn(
-                        "RL-157 rules {} are decided before Spring Security, where no user is known, so limiter.exempt.users"
-                                + " and limiter.exempt.roles mean nothing to them; write limiter.rules.{}.exempt.roles to"
-                                + " decide a rule after it",
+                        "RL-157 rules {} are decided before Spring Security, where no user is known, so"
+                                + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules.{}.exempt.roles to decide a rule after it",
                         early,
                         early.get(0));
             }
             return config;
         }
 
-        /** Also without rules: a configuration that replaces this one may bring some. */
+        /** Registered even without rules: a configuration that replaces this one may have some. */
         private static FilterRegistrationBean<RateLimitFilter> registration(
                 String name, int order, Limiter limiter, ListableBeanFactory beans, Predicate<RuleDefinition> which) {
             FilterRegistrationBean<RateLimitFilter> registration =
@@ -135,7 +134,7 @@ public class LimiterServletAutoConfiguration {
                             .instances(type -> beans.getBeanProvider(type).getIfAvailable())
                             .configuredRules(which)
                             .build());
-            // A short name is likely to be that of a filter of the application.
+            // A short name could be that of a filter of the application.
             registration.setName(name);
             registration.setOrder(order);
             registration.setAsyncSupported(true);

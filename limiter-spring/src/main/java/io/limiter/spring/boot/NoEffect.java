@@ -20,23 +20,24 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
- * Reports at the start what has no effect, because of a slip of the indentation in a YAML file for instance; nobody would see it before
- * the flood. That nothing is limited: the application has the library and neither a policy, nor a rule, nor an annotation, nor
- * code that has the limiter injected. And keys of the limiter that are not below {@code limiter}, which nothing reads: an
- * application may have {@code rules} or {@code policies} of its own, so that only those count whose values are ours too.
+ * Reports at startup settings that have no effect, for example because of a wrong indentation in a YAML file. That
+ * nothing is limited: the application has the library but neither a policy, nor a rule, nor an annotation, nor code
+ * with an injected limiter. And keys of the limiter that are not below {@code limiter}, and so are not read: an
+ * application may have its own {@code rules} or {@code policies}, so only those with values in the limiter's grammar
+ * are reported.
  */
 final class NoEffect implements SmartInitializingSingleton {
-    /** The name of the bean whose users would be seen. */
+    /** The name of the bean that its users depend on. */
     static final String LIMITER = "io.limiter.spring.limiter";
 
     private static final Logger LOG = DiagnosticLog.of(NoEffect.class);
     private static final int MOST_SHOWN = 6;
 
-    /** Keys that were perhaps meant to be ours. */
+    /** Keys that were possibly meant for the limiter. */
     private static final Pattern NEAR = Pattern.compile(
             "(?i)(?!limiter[.])(?:(?:rate[-_.]?)?lim{1,2}i?t{1,2}(?:er|or|re|r|s|ers|ing)?|rules|policies)[.\\[].+");
 
-    /** Of policies and rules, and those whose keys no other library is likely to have. */
+    /** The keys of policies and rules, and keys that other libraries are unlikely to have. */
     private static final Pattern SECTIONS = Pattern.compile(
             "(?i)(?:rules|policies|plans|exempt|deny|plan[-_]?lookup|client[-_]?ip|in[-_]?process)[.\\[].+");
 
@@ -59,7 +60,7 @@ final class NoEffect implements SmartInitializingSingleton {
     @Override
     public void afterSingletonsInstantiated() {
         LimiterConfig config = limiter.config();
-        // A variable of the environment has no dots; a cluster may put RULES_... there.
+        // An environment variable has no dots; a cluster may set RULES_... there.
         List<WrittenProperty> written = WrittenProperty.sources(environment).stream()
                 .flatMap(WrittenProperty::of)
                 .filter(property -> !property.isVariable())
@@ -78,9 +79,7 @@ final class NoEffect implements SmartInitializingSingleton {
             LOG.warn(
                     "RL-138 nothing is limited: below limiter there is neither a policy nor a rule, and no bean has @RateLimited;"
                             + " add limiter.rules.api.path = /api/* and limiter.rules.api.limits = 100/1m, or remove the library{}",
-                    near.isEmpty()
-                            ? ""
-                            : ". Perhaps these were meant, and their spelling or indentation is not right: " + near);
+                    near.isEmpty() ? "" : ". These keys look similar; check their spelling and indentation: " + near);
         }
         warnOfMisplacedKeys(written, config);
     }
@@ -98,9 +97,9 @@ final class NoEffect implements SmartInitializingSingleton {
                         && beans.getBeanDefinition(bean).getRole() == BeanDefinition.ROLE_INFRASTRUCTURE);
     }
 
-    /** A key that would be ours if it were below {@code limiter}. */
+    /** A key that would be the limiter's if it were below {@code limiter}. */
     private record Misplaced(WrittenProperty property, KnownKeys.Key key, String value) {
-        /** Whether it shows that its owner is ours: limits in our grammar, or a policy that there is. */
+        /** Whether its value fits the limiter: limits in its grammar, or an existing policy. */
         boolean isProof(LimiterConfig config) {
             return key.owner().isEmpty()
                     || (key.text().endsWith(".limits") && isLimits(value))

@@ -5,11 +5,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What stands below {@code limiter.policies.<name>}. Nothing implements it: the parser of limiter-core reads the text. It is
- * here for IDEs, which complete what stands below a name by the type that the metadata gives.
+ * The properties below {@code limiter.policies.<name>}. Not implemented: the parser of limiter-core reads the text. For
+ * IDEs, which use the type in the metadata to complete the properties below a name.
  */
 abstract class PolicyProperties {
-    /** Limits that hold together, such as {@code 3/10s sliding-list, 100/1h fixed name hourly}. */
+    /** Limits that apply together, such as {@code 3/10s sliding-list, 100/1h fixed name hourly}. */
     public abstract List<String> getLimits();
 
     public abstract void setLimits(List<String> limits);

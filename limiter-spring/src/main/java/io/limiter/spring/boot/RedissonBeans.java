@@ -9,29 +9,29 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 
-/** The application's own Redisson. The one class here that must not be loaded where there is none. */
+/** The application's own Redisson. This class must not be loaded without Redisson. */
 final class RedissonBeans {
     private RedissonBeans() {}
 
-    /** Whether there is a bean of that type; none is made. */
+    /** Whether there is a bean of that type; does not create one. */
     static boolean any(ListableBeanFactory beans) {
         return names(beans).length > 0;
     }
 
     /**
-     * A backend on the application's client, which is never closed from here.
+     * A backend on the application's client, which the limiter never closes.
      *
-     * @throws IllegalStateException if there are several and none is the primary one
+     * @throws IllegalStateException if there are several and none is primary
      */
     static Backend backend(ListableBeanFactory beans, RedisSettings settings) {
         RedissonClient client;
         try {
             client = beans.getBeanProvider(RedissonClient.class).getObject();
         } catch (NoUniqueBeanDefinitionException several) {
-            // Not as the cause: Spring Boot would explain that one instead, and not know our ways out.
+            // Not as the cause: Spring Boot would explain that one instead, without our remedies.
             throw new IllegalStateException("RL-116 there are several beans of type RedissonClient, "
                     + Arrays.toString(names(beans))
-                    + ", and none says that it is for the limits; mark one of them with @Primary, or define a bean of type"
+                    + ", and none is chosen for the limits; mark one of them with @Primary, or define a bean of type"
                     + " Limiter, or write limiter.backend = in-process");
         }
         RedisBackend backend = RedisBackend.builder()

@@ -5,7 +5,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.event.SmartApplicationListener;
 
-/** When Spring Cloud has refreshed the environment, the limiter reads it again. Spring Cloud is not needed. Thread-safe. */
+/** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. Thread-safe. */
 final class RefreshedEnvironment implements SmartApplicationListener {
     private static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
@@ -25,7 +25,7 @@ final class RefreshedEnvironment implements SmartApplicationListener {
         try {
             limiter.getObject().reload();
         } catch (IllegalStateException refused) {
-            // It is logged; the refresh of the other beans goes on.
+            // Already logged; the refresh of the other beans continues.
         }
     }
 }

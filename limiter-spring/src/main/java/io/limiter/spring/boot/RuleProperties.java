@@ -2,14 +2,14 @@ package io.limiter.spring.boot;
 
 import java.util.List;
 
-/** What stands below {@code limiter.rules.<name>}: a policy's properties for limits of its own, and these. */
+/** The properties below {@code limiter.rules.<name>}: a policy's properties for limits of its own, and these. */
 abstract class RuleProperties extends PolicyProperties {
-    /** For which paths: {@code /login}, {@code /api/*}, {@code /users/{id}}; every path is {@code /*}. */
+    /** The paths that it matches: {@code /login}, {@code /api/*}, {@code /users/{id}}; every path is {@code /*}. */
     public abstract List<String> getPath();
 
     public abstract void setPath(List<String> path);
 
-    /** For which HTTP methods; all unless set. */
+    /** The HTTP methods that it matches; all unless set. */
     public abstract List<String> getMethods();
 
     public abstract void setMethods(List<String> methods);
@@ -34,7 +34,7 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setExempt(CallerProperties exempt);
 
-    /** Whether it is only for requests that no other rule matches; false unless set. */
+    /** Whether it applies only to requests that no other rule matches; false unless set. */
     public abstract Boolean getDefault();
 
     public abstract void setDefault(Boolean isDefault);
@@ -44,12 +44,12 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setShadow(Boolean shadow);
 
-    /** Whether it counts anything; true unless set. */
+    /** Whether it is enabled; true unless set. */
     public abstract Boolean getEnabled();
 
     public abstract void setEnabled(Boolean enabled);
 
-    /** Whose quota: {@code ip} (unless set), {@code user}, {@code session}, {@code bearer}, {@code header:Name}, {@code cookie:name}, {@code query:name}, {@code path:variable}, joined by {@code " + "}, or {@code global}, or {@code class:com.example.ByTenant}. */
+    /** The key, which selects the quota: {@code ip} (unless set), {@code user}, {@code session}, {@code bearer}, {@code header:Name}, {@code cookie:name}, {@code query:name}, {@code path:variable}, joined by {@code " + "}, or {@code global}, or {@code class:com.example.ByTenant}. */
     public abstract String getKey();
 
     public abstract void setKey(String key);
@@ -59,7 +59,7 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setPolicy(String policy);
 
-    /** The bits of an IPv6 address that tell clients apart; {@code limiter.client-ip.ipv6-prefix} unless set. */
+    /** The bits of an IPv6 address that identify a client; {@code limiter.client-ip.ipv6-prefix} unless set. */
     public abstract Integer getIpv6Prefix();
 
     public abstract void setIpv6Prefix(Integer ipv6Prefix);
@@ -69,12 +69,12 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setPosition(String position);
 
-    /** Only responses with these statuses count, such as {@code 401, 403, 5xx}; others get the charge back. */
+    /** Only responses with these statuses count, such as {@code 401, 403, 5xx}; for others the charge is refunded. */
     public abstract List<String> getCountOn();
 
     public abstract void setCountOn(List<String> countOn);
 
-    /** Responses with these statuses get the charge back, such as {@code 304}. */
+    /** Responses for which the charge is refunded, by status, such as {@code 304}. */
     public abstract List<String> getRefundOn();
 
     public abstract void setRefundOn(List<String> refundOn);
@@ -84,12 +84,12 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setCost(String cost);
 
-    /** The most that a request costs whose cost is in a header; required with it. */
+    /** The maximum of a cost in a header; required with it. */
     public abstract Long getMaxCost();
 
     public abstract void setMaxCost(Long maxCost);
 
-    /** Where the plan of a caller is, which has the limits: {@code header:X-Plan}, {@code user:plan}, or the class of a bean that implements {@code io.limiter.rule.PlanResolver}. */
+    /** The source of a caller's plan, which has the limits: {@code header:X-Plan}, {@code user:plan}, or the class of a bean that implements {@code io.limiter.rule.PlanResolver}. */
     public abstract String getPlan();
 
     public abstract void setPlan(String plan);
@@ -99,7 +99,7 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setDefaultPlan(String defaultPlan);
 
-    /** The member that a request is for, such as {@code header:X-User}, where the policy counts members; in the words of a key. */
+    /** The member of a request, such as {@code header:X-User}, if the policy counts members; written like a key. */
     public abstract String getMember();
 
     public abstract void setMember(String member);

@@ -16,14 +16,14 @@ import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
-/** A property as it stands somewhere in an application's environment. */
+/** A property in a source of an application's environment. */
 record WrittenProperty(PropertySource<?> source, String name) {
     private static final Map<String, String> PLACES = Map.of(
             "commandLineArgs", "the command line",
             "systemProperties", "the system properties",
             "spring.application.json", "SPRING_APPLICATION_JSON");
 
-    /** The sources that Spring Boot reads, each before those that it goes over. */
+    /** The sources that Spring Boot reads, in order of precedence. */
     static List<PropertySource<?>> sources(ConfigurableEnvironment environment) {
         return StreamSupport.stream(
                         ConfigurationPropertySources.from(environment.getPropertySources())
@@ -33,7 +33,7 @@ record WrittenProperty(PropertySource<?> source, String name) {
                 .toList();
     }
 
-    /** All of a source, in their order there; of one that can't list them, those that may be ours. */
+    /** All properties of a source, in their order; for a source that can't list them, those that may be the limiter's. */
     static Stream<WrittenProperty> of(PropertySource<?> source) {
         Stream<String> names = source instanceof EnumerablePropertySource<?> listed
                 ? Arrays.stream(listed.getPropertyNames())
@@ -41,7 +41,7 @@ record WrittenProperty(PropertySource<?> source, String name) {
         return names.map(name -> new WrittenProperty(source, name));
     }
 
-    /** Its text, with its placeholders; null where the source has no such property. */
+    /** Its text, with its placeholders; null if the source has no such property. */
     @Nullable
     String value() {
         Object value = source.getProperty(name);
@@ -52,12 +52,12 @@ record WrittenProperty(PropertySource<?> source, String name) {
         return source instanceof SystemEnvironmentPropertySource;
     }
 
-    /** The name as a variable of the environment has it. */
+    /** The name as an environment variable. */
     String variable() {
         return name.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
     }
 
-    /** The file, or what else it is in. */
+    /** The file or other source. */
     String place() {
         Origin origin = OriginLookup.getOrigin(source, name);
         if (origin instanceof TextResourceOrigin text) {

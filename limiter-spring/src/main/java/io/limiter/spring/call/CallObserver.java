@@ -3,15 +3,15 @@ package io.limiter.spring.call;
 import io.limiter.Decision;
 import java.util.function.Consumer;
 
-/** Learns what is decided about calls of limited methods, to note it in a trace for instance. Thread-safe. */
+/** Observes decisions about calls of limited methods, for example to add them to a trace. Thread-safe. */
 @FunctionalInterface
 public interface CallObserver {
-    /** Learns nothing. */
+    /** Does nothing. */
     CallObserver NONE = () -> decision -> {};
 
     /**
-     * Called on the caller's thread before a call is decided. What it returns gets the decision, if there is one, on the thread that has
-     * it by then, which may be another one. Neither may throw.
+     * Called on the caller's thread before a call is decided. The returned object gets the decision, if there is one,
+     * possibly on another thread. Neither may throw.
      */
     Consumer<? super Decision> begin();
 }

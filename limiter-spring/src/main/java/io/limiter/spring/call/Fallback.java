@@ -28,9 +28,9 @@ public final class Fallback {
     /**
      * The method of that name.
      *
-     * @param target the class whose object is called; where a method is not found there, it is one of what it extends, or a
+     * @param target the class of the object; a method that is not found there is looked up in its superclasses, or is a
      *     default method
-     * @throws IllegalStateException if there is none that fits; the message shows what would
+     * @throws IllegalStateException if there is no compatible one; the message shows its form
      */
     public static Fallback find(MethodScope scope, String name, Class<?> target) {
         Method limited = scope.method();
@@ -42,7 +42,7 @@ public final class Fallback {
                 .toList();
         return candidates.stream()
                 .filter(candidate -> answers(candidate, limited) && fits(candidate, limited))
-                // One with the decision first, else that of the class itself.
+                // Prefer one with the decision, then that of the class itself.
                 .max(Comparator.comparingInt(Method::getParameterCount))
                 .map(Fallback::new)
                 .orElseThrow(() -> AnnotationError.at(
@@ -60,7 +60,7 @@ public final class Fallback {
                                 + ", or with a Decision as one more parameter at the end"));
     }
 
-    /** Whether a method has the parameters of one that answers denied calls of another. */
+    /** Whether a method has the parameters of a fallback of another one. */
     public static boolean answers(Method method, Method limited) {
         Class<?>[] parameters = limited.getParameterTypes();
         return Arrays.equals(method.getParameterTypes(), parameters)

@@ -9,22 +9,22 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
-/** Decides a call and makes it, in the way of what its method returns. Immutable. */
+/** Decides a call and makes it, depending on the return type of its method. Immutable. */
 @FunctionalInterface
 public interface Invoker {
-    /** What the caller gets. */
+    /** The result for the caller. */
     @Nullable
     Object invoke(LimitedCall call) throws Throwable;
 
-    /** The way of methods whose caller waits for the decision. */
+    /** The invoker of methods with a caller that waits for the decision. */
     Invoker BLOCKING = Invoker::invokeBlocking;
 
     /**
-     * The way of a method, by its result.
+     * The invoker of a method, by its return type.
      *
-     * @param waits whether a call that is denied may wait for its permits
-     * @throws IllegalStateException if it is of an asynchronous type that only the method itself can make, or its thread would
-     *     have to wait
+     * @param waits whether a denied call may wait for its permits
+     * @throws IllegalStateException if it is an asynchronous type that only the method itself can create, or its thread
+     *     would have to wait
      */
     static Invoker of(MethodScope scope, boolean waits) {
         Invoker invoker = of(scope);
@@ -59,13 +59,13 @@ public interface Invoker {
                     scope,
                     "RL-131",
                     "it returns " + type.getName()
-                            + ", which can't be made before it is decided; return CompletionStage,"
+                            + ", which can't be created before the decision; return CompletionStage,"
                             + " CompletableFuture, or with Reactor Mono, Flux or Publisher");
         }
         return BLOCKING;
     }
 
-    /** A value, or none: the caller waits for the decision as for the method. */
+    /** A plain value, or void: the caller waits for the decision as for the method. */
     private static @Nullable Object invokeBlocking(LimitedCall call) throws Throwable {
         if (call.isFree()) {
             return call.proceed(null, true);

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * A call of a limited method with what it is charged: decided once, made or denied, and when it fails perhaps given back. Used by
+ * A call of a limited method with its charges: decided once, made or denied, and possibly refunded if it fails. Used by
  * one thread at a time.
  */
 public final class LimitedCall {
@@ -29,20 +29,20 @@ public final class LimitedCall {
     private final Terms terms;
     private final MethodCall call;
     private final List<Charged> charged;
-    /** How many of them can deny; the others, which come last, are only counted. */
+    /** How many of them can deny; the others, which come last, are shadow charges. */
     private final int enforced;
 
     private final Consumer<? super Decision> observed;
 
-    /** What was taken: once the call may be made. */
+    /** The decision, once the call is allowed. */
     private @Nullable Decision taken;
 
     private List<CompletionStage<Decision>> counted = List.of();
 
     /**
-     * What is the same for all calls of a method.
+     * The common part of all calls of a method.
      *
-     * @param rules those of the present snapshot, which calls may ask for after the end too
+     * @param rules the rules of the current snapshot; also used after the end of the limiter
      */
     public record Terms(
             MethodScope scope,
@@ -64,20 +64,20 @@ public final class LimitedCall {
         this.observed = terms.observer.begin();
     }
 
-    /** A call under the present rules; null when none of them is for it. */
+    /** A call under the current rules; null if none of them applies to it. */
     public static @Nullable LimitedCall of(MethodCall call, Terms terms) {
         List<Charged> charged = terms.rules.get().charge(call);
         return charged.isEmpty() ? null : new LimitedCall(terms, call, charged);
     }
 
-    /** The same call as if it came again: with its key and its cost, and the policies of now. */
+    /** Repeats the call: with its key and its cost, and the current policies. */
     LimitedCall again() {
         MethodRules rules = terms.rules.get();
         return new LimitedCall(
                 terms, call.again(), charged.stream().map(rules::renewed).toList());
     }
 
-    /** Whether nothing can deny it. */
+    /** Whether it can't be denied. */
     boolean isFree() {
         return enforced == 0;
     }
@@ -115,8 +115,8 @@ public final class LimitedCall {
     /**
      * Makes the call.
      *
-     * @param decision that allows it; null for a free one
-     * @param waits whether what comes back when it fails is waited for
+     * @param decision that allows it; null for a call without enforced charges
+     * @param waits whether to wait for the refund if it fails
      */
     @Nullable
     Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
@@ -149,7 +149,7 @@ public final class LimitedCall {
         return terms.fallback.answer(call, decision);
     }
 
-    /** Whether a failure may have to be refunded. */
+    /** Whether a failure may require a refund. */
     boolean isRefundable() {
         for (int i = 0; i < charged.size(); i++) {
             if (charged.get(i).rule().refunds()) {
@@ -159,15 +159,15 @@ public final class LimitedCall {
         return false;
     }
 
-    /** Gives back what the failure says, if anything. Never throws: the failure goes on. */
+    /** Refunds the charges that this failure refunds, if any. Never throws, so that the failure reaches the caller. */
     void refund(Throwable failure, boolean waits) {
         List<Charged> back = charged.stream()
                 .limit(enforced)
                 .filter(one -> one.refundsOn(failure))
                 .toList();
         if (taken != null && !back.isEmpty()) {
-            // By names, not by policies: the outcomes of a local share have its limits, which are smaller than those
-            // that were asked.
+            // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
+            // configured ones.
             refund(taken, charge -> back.stream().anyMatch(one -> one.charge().isToSame(charge)), waits);
         }
         for (int i = 0; i < counted.size(); i++) {
@@ -184,7 +184,7 @@ public final class LimitedCall {
                 given.toCompletableFuture().join();
             }
         } catch (RuntimeException failed) {
-            LOG.debug("a refund was not given", failed);
+            LOG.debug("a refund failed", failed);
         }
     }
 }

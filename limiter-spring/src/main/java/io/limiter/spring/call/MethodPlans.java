@@ -14,7 +14,7 @@ public record MethodPlans(Map<String, Policy> policies, String defaultPlan) {
         policies = Map.copyOf(policies);
     }
 
-    /** Those of an annotation with one policy for all. */
+    /** The plans of an annotation with a single policy. */
     static MethodPlans one(Policy policy) {
         return new MethodPlans(Map.of("", policy), "");
     }

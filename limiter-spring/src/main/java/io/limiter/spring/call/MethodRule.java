@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * One annotation of a method, ready for calls: for which of them it is, whose quota they use, and what they cost. Its policy
+ * One annotation of a method, prepared for calls: which of them it applies to, their key, and their cost. Its policy
  * belongs to a snapshot of the limiter, see {@link #under}. Immutable.
  */
 public final class MethodRule {
@@ -47,10 +47,10 @@ public final class MethodRule {
     private final Duration maxWait;
 
     /**
-     * What the annotation says of key, permits and condition are expressions.
+     * Prepares an annotation; its key, permits and condition are expressions.
      *
-     * @param counter who counts, where the annotation only counts
-     * @throws IllegalStateException if one of them is wrong, as far as that can be known before a call
+     * @param counter counts shadow annotations
+     * @throws IllegalStateException if one of them is wrong, as far as this is known before a call
      */
     public MethodRule(MethodScope scope, RateLimited annotation, ShadowCounter counter) {
         this.scope = scope;
@@ -59,7 +59,7 @@ public final class MethodRule {
         this.member = annotation.member().isBlank() ? null : MethodKey.member(scope, annotation.member());
         String cost = annotation.permits();
         if (WHOLE.matcher(cost).matches()) {
-            // As nearly always: the language need not even be loaded for it.
+            // The usual case, which does not need to load the expression language.
             this.permits = Long.parseLong(cost.strip());
             this.permitsOf = null;
         } else {
@@ -92,7 +92,8 @@ public final class MethodRule {
         throw AnnotationError.at(
                 scope,
                 "RL-148",
-                "maxWait = \"" + text + "\" is no wait up to 1m; write one such as maxWait = \"500ms\"");
+                "maxWait = \"" + text
+                        + "\" is not a duration above 0 and up to 1m; write one such as maxWait = \"500ms\"");
     }
 
     /** How long a call that it denies waits; zero for not at all. */
@@ -103,7 +104,7 @@ public final class MethodRule {
     /**
      * The rule under a policy.
      *
-     * @throws IllegalStateException if no call could ever pass: its cost is more than a limit of the policy ever has room for.
+     * @throws IllegalStateException if no call could ever be allowed, because its cost is above the maximum of a limit.
      *     A limit of 0 denies everything on purpose
      */
     public UnderPolicy under(Policy policy) {
@@ -132,8 +133,8 @@ public final class MethodRule {
                     ? AnnotationError.at(
                             scope,
                             "RL-164",
-                            "its policy counts members, and all calls of one key have the same, so nearly nothing is"
-                                    + " limited; add member = \"#user\", other than the key")
+                            "its policy counts members, and all calls of one key have the same member, so"
+                                    + " nearly nothing is limited; add member = \"#user\", other than the key")
                     : AnnotationError.at(
                             scope,
                             "RL-163",
@@ -153,7 +154,8 @@ public final class MethodRule {
                     scope,
                     "RL-177",
                     "a call that waits is denied first, and denials by policy '" + policy.name()
-                            + "' block, so a caller that waits in good faith would be blocked; leave maxWait out, or the block");
+                            + "' block, so a legitimate caller that waits would be blocked; leave maxWait out,"
+                            + " or the block");
         }
         if (key.canBeAnothers()) {
             LOG.warn(
@@ -181,7 +183,7 @@ public final class MethodRule {
                         "RL-132",
                         "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
                                 + limit + "' of policy '" + policy.name() + "' never has more than " + limit.capacity()
-                                + "; no call could ever pass; lower the cost or raise the limit");
+                                + "; no call could ever be allowed; lower the cost or raise the limit");
             }
         }
     }
@@ -189,22 +191,22 @@ public final class MethodRule {
     /**
      * A rule with the policies of one snapshot of the limiter.
      *
-     * @param plan the plan of a call; the default plan where there is none
+     * @param plan returns the plan of a call, or the default plan
      */
     public record UnderPolicy(MethodRule rule, MethodPlans plans, String plan) {
-        /** That of the plan. */
+        /** The policy of the plan. */
         Policy policy() {
             return Objects.requireNonNull(plans.policies().get(plan));
         }
 
-        /** The same for another plan; for the default plan where that is none. */
+        /** The same for another plan; for the default plan if there is no such plan. */
         UnderPolicy of(@Nullable String other) {
             return other == null || !plans.policies().containsKey(other)
                     ? new UnderPolicy(rule, plans, plans.defaultPlan())
                     : new UnderPolicy(rule, plans, other);
         }
 
-        /** What a call costs; null when the rule is not for it. */
+        /** The charge of a call; null if the rule does not apply to it. */
         @Nullable
         Charged charge(MethodCall call) {
             if (rule.shadow == null) {
@@ -213,7 +215,7 @@ public final class MethodRule {
             try {
                 return rule.charge(call, this);
             } catch (RuntimeException wrong) {
-                // Who tries a policy out must not be denied by it, nor by a mistake in it.
+                // A shadow policy must not deny calls, not even because of a mistake in it.
                 rule.shadow.reportNotCounted(policy().name(), "a call of " + rule.scope, wrong);
                 return null;
             }
@@ -264,17 +266,17 @@ public final class MethodRule {
                 null);
     }
 
-    /** Null where it can't be known: then it is the default plan, which limits too. */
+    /** Null if it is unknown: then the default plan applies, which also limits. */
     private static @Nullable String planOf(CallExpression plan, MethodCall call) {
         try {
             return Objects.toString(plan.value(call), null);
         } catch (IllegalStateException failed) {
-            LOG.debug("a plan can't be known", failed);
+            LOG.debug("the plan of a call is unknown", failed);
             return null;
         }
     }
 
-    /** Whether a call that failed so takes nothing: by what was thrown, or what the wrappers of asynchronous code hold. */
+    /** Whether a failure is refunded: by the exception, or the cause in the wrappers of asynchronous code. */
     boolean refundsOn(Throwable thrown) {
         for (Throwable link = thrown; link != null; link = wrappedBy(link)) {
             for (Class<? extends Throwable> type : refundOn) {
@@ -286,7 +288,7 @@ public final class MethodRule {
         return false;
     }
 
-    /** What it holds, where it is one of the wrappers that asynchronous code puts around a failure; else null. */
+    /** The cause, if it is one of the wrappers that asynchronous code puts around a failure; else null. */
     static @Nullable Throwable wrappedBy(Throwable thrown) {
         return thrown instanceof CompletionException || thrown instanceof ExecutionException ? thrown.getCause() : null;
     }
@@ -315,9 +317,9 @@ public final class MethodRule {
     }
 
     /**
-     * What one annotation charges for a call.
+     * The charge of one annotation for a call.
      *
-     * @param other what another one charges the same policy for the same key, which this charge includes
+     * @param other the charge of another annotation to the same policy and key, which this charge includes
      */
     record Charged(
             UnderPolicy rule,
@@ -331,7 +333,7 @@ public final class MethodRule {
             return new Charged(larger.rule, key, member, larger.permits, larger == this ? same : this);
         }
 
-        /** Whether all whose charge it is give it back. */
+        /** Whether all annotations with this charge refund it. */
         boolean refundsOn(Throwable failure) {
             return rule.rule().refundsOn(failure) && (other == null || other.refundsOn(failure));
         }

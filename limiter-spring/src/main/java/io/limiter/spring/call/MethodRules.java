@@ -11,11 +11,11 @@ import java.util.List;
 /** The annotations of a method under the policies of one configuration. Immutable. */
 public final class MethodRules {
     private final List<UnderPolicy> rules;
-    /** Those that only count come last. */
+    /** Shadow annotations come last. */
     private final List<UnderPolicy> ordered;
 
     /**
-     * Of these annotations, in their order.
+     * The rules of these annotations, in their order.
      *
      * @param enabled whether they charge anything
      */
@@ -27,7 +27,7 @@ public final class MethodRules {
                 .toList();
     }
 
-    /** What they say, for who looks from outside. */
+    /** Their description, for reports. */
     public List<AnnotatedPolicy> described() {
         return rules.stream().flatMap(UnderPolicy::described).toList();
     }
@@ -41,8 +41,8 @@ public final class MethodRules {
     }
 
     /**
-     * What they charge for a call, what is only counted last. Where several charge one policy for one key, the larger charge stands
-     * alone; one that is enforced counts for both.
+     * The charges for a call, shadow charges last. If several charge one policy for one key, only the larger charge
+     * counts; an enforced one counts for both.
      */
     List<Charged> charge(MethodCall call) {
         if (ordered.size() == 1) {
@@ -72,7 +72,7 @@ public final class MethodRules {
         all.add(one);
     }
 
-    /** A charge of an earlier snapshot under the policy of now. */
+    /** A charge of an earlier snapshot under the current policy. */
     Charged renewed(Charged earlier) {
         for (UnderPolicy now : rules) {
             if (now.rule() == earlier.rule().rule()) {

@@ -7,8 +7,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A Mono or a Flux: whose key it is and what it costs is known when the method is called, and it is decided each time that
- * somebody subscribes. Reactor is optional, so where it is missing nothing of this class may be touched.
+ * A Mono or a Flux: its key and cost are known when the method is called, and it is decided at each subscription.
+ * Reactor is optional: without it this class must not be loaded.
  */
 final class ReactorInvoker {
     private ReactorInvoker() {}
@@ -39,7 +39,10 @@ final class ReactorInvoker {
         });
     }
 
-    /** By a future of our own, for Reactor cancels it, and a limiter's stage can't be. A cancelled question stays asked. */
+    /**
+     * Uses a separate future, because Reactor cancels it, and a limiter's stage can't be cancelled. A cancelled call
+     * stays charged.
+     */
     private static Mono<Decision> asked(LimitedCall call) {
         return Mono.fromFuture(call.decideAsync().toCompletableFuture());
     }

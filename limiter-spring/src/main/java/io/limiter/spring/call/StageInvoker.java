@@ -7,8 +7,9 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stage, which the caller gets at once. The method is called when the decision is there, on the thread that brings it. Where the
- * decision is known at once, that is the caller's, and where nothing can come back he gets the method's own stage.
+ * A stage, which the caller gets at once. The method is called when the decision is made, on the completing thread. If
+ * the decision is known at once, that is the caller's thread; if no refund is possible, the caller gets the method's
+ * own stage.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
 final class StageInvoker {
@@ -31,7 +32,7 @@ final class StageInvoker {
         });
         asked.whenComplete((decision, failure) -> {
             if (promised.isDone()) {
-                // Cancelled: the method must not run any more. What was asked stays taken.
+                // Cancelled: the method must not run any more. The permits stay spent.
                 return;
             }
             if (failure != null) {
@@ -47,7 +48,7 @@ final class StageInvoker {
         return promised;
     }
 
-    /** A denial comes where the caller looks for failures: in the stage. */
+    /** A denial completes the stage exceptionally, like other failures. */
     private static CompletionStage<?> answer(LimitedCall call, Decision decision) throws Throwable {
         if (decision.allowed()) {
             return stage(call.proceed(decision, false));
@@ -72,7 +73,7 @@ final class StageInvoker {
         return promised;
     }
 
-    /** Ends the one as the other ended, and cancels the other when the one is cancelled. */
+    /** Completes the one like the other, and cancels the other if the one is cancelled. */
     private static void join(CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, LimitedCall call) {
         stage.whenComplete((value, failure) -> {
             if (failure == null) {
@@ -80,7 +81,7 @@ final class StageInvoker {
                 return;
             }
             call.refund(failure, false);
-            // As the method said it: without what CompletableFuture puts around it on the way.
+            // The method's own exception, without the wrapper of CompletableFuture.
             promised.completeExceptionally(unwrapped(failure));
         });
         promised.whenComplete((value, failure) -> {

@@ -5,7 +5,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.spring.expression.MethodScope;
 import org.slf4j.Logger;
 
-/** Reports a stock that each caller has for itself, because the key of its annotation says who calls. */
+/** Reports a stock that each caller has for itself, because the key of its annotation identifies the caller. */
 final class StockOfCallers {
     private static final Logger LOG = DiagnosticLog.of(StockOfCallers.class);
 

@@ -1,4 +1,4 @@
-/** A call of a limited method: what it is charged, how it is decided and made, and what answers when it is denied. */
+/** A call of a limited method: its charges, its decision, the call itself, and the fallback of a denied one. */
 @NullMarked
 package io.limiter.spring.call;
 

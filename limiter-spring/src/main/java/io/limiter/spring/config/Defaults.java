@@ -20,11 +20,11 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.util.StringUtils;
 
-/** Defines the limiter of the file, if the application did not define one, when all of its definitions are known. */
+/** Defines the limiter of the file, if the application has not defined one, when all of its definitions are known. */
 final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactoryInitializationAotProcessor {
     private static final Logger LOG = DiagnosticLog.of(Defaults.class);
 
-    /** The bean of the auto-configuration, which must not be known here by its type. */
+    /** The bean of the auto-configuration, by name, because this package must not depend on its type. */
     private static final String LIMITER_OF_BOOT = "io.limiter.spring.limiter";
 
     private final String location;
@@ -45,7 +45,7 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactory
                     .addIndexedArgumentValue(0, location);
         } else if (registry.containsBeanDefinition(LIMITER_OF_BOOT)
                 && resources.getResource(place).exists()) {
-            // An annotation that was left over is no mistake; limits that are not applied are one.
+            // A leftover annotation is not a mistake, but limits that are not applied are.
             LOG.warn(
                     "RL-117 {} is not read, because Spring Boot configures the limiter; write spring.config.import = {}, or"
                             + " move its lines to application.yml, and remove @EnableRateLimiting",
@@ -71,7 +71,7 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactory
         }
     }
 
-    /** A native image holds only the files that it is told of; the file of a directory is read where it runs. */
+    /** A native image contains only registered files; a file in a directory is read at run time. */
     @Override
     public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(
             ConfigurableListableBeanFactory beanFactory) {

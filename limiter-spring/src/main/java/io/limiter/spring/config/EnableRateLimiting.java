@@ -20,17 +20,18 @@ import org.springframework.context.annotation.Import;
  * <p>It defines these beans, each unless the application defines one of its type:
  * <ul>
  * <li>{@code limiter}, a {@link io.limiter.Limiter} that is started from the file and closed with the context;
- * <li>{@code callerSource}, a {@link io.limiter.spring.CallerSource} that knows the request of Spring MVC, where there is
- *     spring-web;
- * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, where there is spring-web. It is left out
- *     when a {@code @ControllerAdvice} of the application handles {@link io.limiter.spring.RateLimitExceededException}.
+ * <li>{@code callerSource}, a {@link io.limiter.spring.CallerSource} that finds the request of Spring MVC, if
+ * spring-web is present;
+ * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, if spring-web is present. It is
+ * omitted if a {@code @ControllerAdvice} of the application handles {@link
+ * io.limiter.spring.RateLimitExceededException}.
  * <li>in a context with WebFlux instead of the last two {@code rateLimitExceededWebHandler} and
  *     {@code reactiveRateLimitExceededAdvice}, which answer a denied call in the same way.
  * </ul>
  *
- * <p>A Spring Boot application does not need it: there {@code limiter.*} of its own configuration counts, and the file is not read.
+ * <p>A Spring Boot application does not need it: it uses its own properties {@code limiter.*}, and the file is not read.
  *
- * <p>Any mistake, in the file or in an annotation, stops the start of the context.
+ * <p>A mistake in the file or in an annotation fails startup of the context.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -38,15 +39,15 @@ import org.springframework.context.annotation.Import;
 @Import(RateLimitingRegistrar.class)
 public @interface EnableRateLimiting {
     /**
-     * Where the configuration is: any resource of Spring; placeholders are resolved. Variables of the environment go over
-     * it ({@code LIMITER_POLICIES_VOTE_LIMITS}). Not read when the application has a bean of type
+     * The location of the configuration: any resource of Spring; placeholders are resolved. Environment variables
+     * override it ({@code LIMITER_POLICIES_VOTE_LIMITS}). Not read if the application has a bean of type
      * {@link io.limiter.Limiter}.
      */
     String value() default "classpath:limiter.properties";
 
     /**
-     * Whether proxies are subclasses of the beans also where these implement interfaces. Otherwise they have the interfaces
-     * alone, and a controller that implements one is no controller any more.
+     * Whether proxies are subclasses of beans even if these implement interfaces. Otherwise they have only the
+     * interfaces, and a controller that implements one is no longer a controller.
      */
     boolean proxyTargetClass() default true;
 }

@@ -10,7 +10,10 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.type.AnnotationMetadata;
 
-/** Defines what {@link EnableRateLimiting} says. What an application may define itself comes later: {@link Defaults}. */
+/**
+ * Registers the beans of {@link EnableRateLimiting}. Those that an application may define itself come later: {@link
+ * Defaults}.
+ */
 final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
     static final String POST_PROCESSOR = "io.limiter.spring.rateLimitedPostProcessor";
     private static final String LAST_PASS = "io.limiter.spring.lastPass";
@@ -41,7 +44,7 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
         WebBeans.define("io.limiter.spring.webBeans", WebBeans.class, null, registry);
     }
 
-    /** A context has one limiter, so a second annotation may not ask for another. */
+    /** A context has one limiter, so a second annotation must not configure another one. */
     private static void checkSame(String type, Map<String, Object> attributes, BeanDefinition first) {
         Object known = first.getAttribute(ATTRIBUTES);
         if (known != null && !known.equals(attributes)) {

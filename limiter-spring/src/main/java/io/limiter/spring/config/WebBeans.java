@@ -17,8 +17,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.web.server.WebHandler;
 
 /**
- * Defines what a web application needs besides a limiter, as far as it did not define it itself: who calls a limited method, and the
- * 429 of a denied one. It does so when all definitions of the application are known. With or without Spring Boot.
+ * Defines the beans that a web application needs besides a limiter, unless it has its own: the source of callers of
+ * limited methods, and the 429 response of denied ones. Runs when all definitions of the application are known. With or
+ * without Spring Boot.
  */
 public final class WebBeans implements BeanDefinitionRegistryPostProcessor {
     private static final boolean WEB = isPresent("jakarta.servlet.http.HttpServletRequest")
@@ -28,10 +29,10 @@ public final class WebBeans implements BeanDefinitionRegistryPostProcessor {
 
     private boolean isReactive;
 
-    /** Finds out whether the application is one of WebFlux. */
+    /** Detects whether the application uses WebFlux. */
     public WebBeans() {}
 
-    /** For an application that is known to be one of WebFlux. */
+    /** For an application that is known to use WebFlux. */
     public static WebBeans ofReactive() {
         WebBeans beans = new WebBeans();
         beans.isReactive = true;
@@ -41,7 +42,7 @@ public final class WebBeans implements BeanDefinitionRegistryPostProcessor {
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
         ListableBeanFactory factory = (ListableBeanFactory) registry;
-        // A program may have WebFlux for its client alone.
+        // A program may have WebFlux only for its client.
         if (isReactive || (WEBFLUX && factory.getBeanNamesForType(WebHandler.class, true, false).length > 0)) {
             if (isMissing(RateLimitExceededWebHandler.class, factory)) {
                 define("rateLimitExceededWebHandler", RateLimitExceededWebHandler.class, null, registry);
@@ -61,8 +62,8 @@ public final class WebBeans implements BeanDefinitionRegistryPostProcessor {
     }
 
     /**
-     * A bean that a constructor or a method makes of other beans. By a name and no lambda, so that an application can be built ahead
-     * of time.
+     * A bean that a constructor or a method makes from other beans. Referred to by name rather than lambda, so that an
+     * application can be built ahead of time.
      *
      * @param method a static one of the maker; null for its constructor
      */

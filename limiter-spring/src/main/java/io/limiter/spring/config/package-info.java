@@ -1,4 +1,4 @@
-/** Limited methods switched on in a Spring context without Boot. */
+/** Limited methods in a Spring context without Boot. */
 @NullMarked
 package io.limiter.spring.config;
 

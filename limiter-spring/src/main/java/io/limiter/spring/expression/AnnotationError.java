@@ -2,7 +2,7 @@ package io.limiter.spring.expression;
 
 import org.jspecify.annotations.Nullable;
 
-/** Something wrong with an annotation, or with what a call made of it. The codes are those of docs/diagnostics.md. */
+/** A mistake in an annotation, or in its values for a call. The codes are those of docs/diagnostics.md. */
 public final class AnnotationError {
     private AnnotationError() {}
 
@@ -11,7 +11,7 @@ public final class AnnotationError {
         return at(method, code, text, null);
     }
 
-    /** The same, with what it was found by. */
+    /** The same, with a cause. */
     public static IllegalStateException at(Object method, String code, String text, @Nullable Throwable cause) {
         return new IllegalStateException(code + " @RateLimited at " + method + ": " + text, cause);
     }

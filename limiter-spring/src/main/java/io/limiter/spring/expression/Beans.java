@@ -3,5 +3,5 @@ package io.limiter.spring.expression;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** The beans that expressions may name: whether there is one of a name, and the bean. */
+/** The beans that expressions may name. */
 public record Beans(Predicate<String> has, Function<String, Object> get) {}

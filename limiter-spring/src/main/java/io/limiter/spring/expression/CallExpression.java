@@ -35,15 +35,15 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
- * An expression of an annotation: parsed once, and its parameters, beans and words looked up before the first call.
+ * An expression of an annotation: parsed once, with its parameters, beans and words resolved before the first call.
  * Thread-safe.
  */
 public final class CallExpression {
-    // Compiled code fails for an argument of another class than the first; a system property must not switch it on.
+    // Compiled code fails for an argument of another class than the first; a system property must not enable it.
     private static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 
-    /** What the language's root knows: see {@link RequestWords}. */
+    /** The properties of the root object: see {@link RequestWords}. */
     private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
 
     private static final Map<Class<? extends SpelNode>, String> FORBIDDEN = Map.of(
@@ -61,7 +61,7 @@ public final class CallExpression {
     private final String text;
     private final SpelNode root;
     private final SpelExpression expression;
-    /** Null where only the interpreter can give the value. */
+    /** Null if only the interpreter can evaluate it. */
     private final @Nullable DirectValue direct;
 
     private CallExpression(MethodScope scope, String attribute, String text, SpelExpression expression) {
@@ -77,7 +77,8 @@ public final class CallExpression {
     /**
      * The expression of an attribute.
      *
-     * @throws IllegalStateException if it does not parse, or names what is not there; the message says what to write
+     * @throws IllegalStateException if it can't be parsed, or names something that does not exist; the message contains
+     *     what to write
      */
     public static CallExpression parse(MethodScope scope, String attribute, String text) {
         SpelExpression parsed;
@@ -87,13 +88,14 @@ public final class CallExpression {
             throw AnnotationError.at(
                     scope,
                     "RL-123",
-                    attribute + " = \"" + text + "\" is no expression (" + broken.getMessage() + "); " + instead(text),
+                    attribute + " = \"" + text + "\" is not an expression (" + broken.getMessage() + "); "
+                            + instead(text),
                     broken);
         }
         return new CallExpression(scope, attribute, text, parsed);
     }
 
-    /** What to write. In quotes a part of a rule's key would be one client, and all would share its quota. */
+    /** What to write instead. A part of a rule's key in quotes would be a constant, so that all callers would share a quota. */
     private static String instead(String text) {
         Matcher part = PART_OF_RULE.matcher(text);
         if (!part.find()) {
@@ -107,8 +109,7 @@ public final class CallExpression {
     }
 
     /**
-     * The words that the parts of a key are, each null where it is something else: of {@code {ip, #account}} the first is
-     * {@code ip}.
+     * The words in the parts of a key, null for other parts: for {@code {ip, #account}} the first is {@code ip}.
      */
     List<@Nullable String> words() {
         List<@Nullable String> words = new ArrayList<>();
@@ -118,14 +119,14 @@ public final class CallExpression {
         return words;
     }
 
-    /** Whether it is written as a list, whose items are the parts. */
+    /** Whether it is a list, with the parts as items. */
     boolean isListOfParts() {
         return root instanceof InlineList;
     }
 
     /**
-     * Whether its value may be a whole key or a list of parts; false for a text that is written here, and for a parameter of
-     * a type that rules that out.
+     * Whether its value may be a whole key or a list of parts; false for a literal text, and for a parameter of a type
+     * that excludes this.
      */
     boolean mayBeKeyOrList() {
         Integer position = root instanceof VariableReference
@@ -148,7 +149,7 @@ public final class CallExpression {
         return node instanceof PropertyOrFieldReference word && !word.getName().equals("global");
     }
 
-    /** What it is for every call, where it names nothing: a number, a text in quotes; else null. */
+    /** Its value for every call, if it is constant: a number, a text in quotes; else null. */
     public @Nullable Object constant() {
         return isLiteral(root) ? value((CallVariables) null) : null;
     }
@@ -159,7 +160,7 @@ public final class CallExpression {
                         && children(node).stream().allMatch(CallExpression::isLiteral));
     }
 
-    /** What it is for this call. */
+    /** Its value for this call. */
     public @Nullable Object value(MethodCall call) {
         Object value = direct == null ? DirectValue.UNKNOWN : direct.of(call.arguments());
         return value == DirectValue.UNKNOWN ? value(new CallVariables(scope, call)) : value;
@@ -170,7 +171,7 @@ public final class CallExpression {
             return variables == null ? expression.getValue() : expression.getValue(variables);
         } catch (RuntimeException failed) {
             for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-                // The language wraps what a word threw; that names the method and the remedy already.
+                // The language wraps an exception of a word, which already names the method and the remedy.
                 if (cause instanceof IllegalStateException wrong
                         && String.valueOf(wrong.getMessage()).startsWith("RL-128")) {
                     throw wrong;
@@ -191,7 +192,7 @@ public final class CallExpression {
         return AnnotationError.at(scope, "RL-132", attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
     }
 
-    /** Looks at every name. At the root, names without a sign are words; further in they belong to what stands before. */
+    /** Checks every name. At the root, names without a prefix are words; after a dot they are members of the value before it. */
     private void check(SpelNode node, boolean atRoot) {
         String forbidden = FORBIDDEN.get(node.getClass());
         if (forbidden != null) {
@@ -208,12 +209,11 @@ public final class CallExpression {
         } else if (atRoot && node instanceof PropertyOrFieldReference word) {
             checkWord(word.getName());
         } else if (atRoot && node instanceof MethodReference method) {
-            throw unknown(method.getName() + "(...)", "belongs to nothing; call methods of parameters or beans");
+            throw unknown(method.getName() + "(...)", "has no object; call methods of parameters or beans");
         }
         for (SpelNode child : children(node)) {
             if (node instanceof CompoundExpression && child != node.getChild(0)) {
-                // A property, a method or an index of what stands before it; its arguments are expressions of their
-                // own.
+                // A property, a method or an index of the value before it; its arguments are separate expressions.
                 children(child).forEach(argument -> check(argument, !isNested(child)));
             } else {
                 check(child, atRoot && !isNested(node));
@@ -231,7 +231,7 @@ public final class CallExpression {
                     "#" + name, "is a word of the language; for a parameter of that name write its position, #p0");
         }
         if (scope.position(name) == null && !name.equals("this")) {
-            throw unknown("#" + name, "is no parameter; " + scope.parameters());
+            throw unknown("#" + name, "is not a parameter; " + scope.parameters());
         }
     }
 
@@ -242,7 +242,7 @@ public final class CallExpression {
             throw unknown("@" + name, "is a bean, and there is no Spring context; use parameters");
         }
         if (!beans.has().test(name)) {
-            throw unknown("@" + name, "is no bean of this context; correct its name, or define it");
+            throw unknown("@" + name, "is not a bean of this context; correct its name, or define it");
         }
     }
 
@@ -251,7 +251,7 @@ public final class CallExpression {
             throw unknown(
                     name,
                     scope.position(name) != null
-                            ? "is no word; for the parameter write #" + name
+                            ? "is not a known word; for the parameter write #" + name
                             : "is none of the words " + String.join(", ", WORDS) + "; for a text write '" + name
                                     + "' in quotes, for a parameter #" + name);
         }

@@ -9,12 +9,12 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
- * What an expression sees of one call: parameters, beans, and the words of the request. Nothing can be assigned, no type is
- * found by its name, nothing is made, and of methods those of {@code Object} and {@code Class} are out of reach. Methods of
- * parameters and beans can be called, whatever they do.
+ * The variables of an expression in one call: parameters, beans, and the words of the request. An expression can't
+ * assign values, find types by name, create objects, or call methods of {@code Object} and {@code Class}. It can call
+ * any methods of parameters and beans.
  */
 final class CallVariables extends StandardEvaluationContext {
-    /** Spring's own for such a fence; it knows no beans, and has a map of variables. */
+    /** Spring's own restricted context; it has no beans, and has a map of variables. */
     private static final EvaluationContext FENCE = SimpleEvaluationContext.forReadOnlyDataBinding()
             .withInstanceMethods()
             .build();
@@ -34,7 +34,7 @@ final class CallVariables extends StandardEvaluationContext {
                 (variables, name) -> Objects.requireNonNull(scope.beans()).get().apply(name));
     }
 
-    /** Whether it sees a property of a value. */
+    /** Whether it can read a property of a value. */
     static boolean canRead(Object target, String property) throws AccessException {
         return FENCE.getPropertyAccessors().get(0).canRead(FENCE, target, property);
     }

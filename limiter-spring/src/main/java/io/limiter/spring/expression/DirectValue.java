@@ -22,19 +22,20 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * The value of an expression that only names a parameter or a word, properties of it, or a list of these, without the
- * interpreter of the language, which takes ten times as long. It is the value that the interpreter gives, or {@link #UNKNOWN}.
+ * interpreter of the language, which takes ten times as long. The result is the same as that of the interpreter, or
+ * {@link #UNKNOWN}.
  * Thread-safe.
  */
 @FunctionalInterface
 interface DirectValue {
-    /** Instead of a value: the interpreter has to say what it is, or what is wrong. */
+    /** Instead of a value: the interpreter has to evaluate it, or report an error. */
     Object UNKNOWN = new Object();
 
     /** The value for a call with these arguments. Never throws. */
     @Nullable
     Object of(@Nullable Object[] arguments);
 
-    /** The value of a checked expression; null if only the interpreter can give it. */
+    /** The value of a checked expression; null if only the interpreter can evaluate it. */
     static @Nullable DirectValue find(SpelNode node, MethodScope scope) {
         if (!(node instanceof InlineList list) || list.isConstant()) {
             return findOne(node, scope);
@@ -89,7 +90,7 @@ interface DirectValue {
         return arguments -> arguments[position];
     }
 
-    /** What the language reads a property of a class by. */
+    /** How the language reads a property of a class. */
     final class Properties extends ReflectivePropertyAccessor {
         private static final Properties ONLY = new Properties();
 
@@ -97,7 +98,7 @@ interface DirectValue {
             super(false);
         }
 
-        /** As the accessor that {@link CallVariables} has. */
+        /** Like the accessor of {@link CallVariables}. */
         @Override
         protected boolean isCandidateForProperty(Method method, Class<?> targetClass) {
             Class<?> type = method.getDeclaringClass();
@@ -120,7 +121,7 @@ interface DirectValue {
         private final DirectValue source;
         private final String name;
         private final boolean nullSafe;
-        /** By the class of the value; empty where it is the interpreter's. */
+        /** By the class of the value; empty if the interpreter must read it. */
         private final Map<Class<?>, Optional<Member>> members = new ConcurrentHashMap<>();
 
         private OfProperty(DirectValue source, PropertyOrFieldReference property) {

@@ -4,19 +4,19 @@ import org.jspecify.annotations.Nullable;
 
 /** One call of a limited method, which waits for its decision. Used by one thread at a time. */
 public interface MethodCall {
-    /** The object whose method is called; null for a static one. */
+    /** The object of the call; null for a static method. */
     @Nullable
     Object target();
 
-    /** What it is called with. */
+    /** The arguments. */
     @Nullable
     Object[] arguments();
 
-    /** Calls the method; perhaps on another thread, and once at most. */
+    /** Calls the method, possibly on another thread, at most once. */
     @Nullable
     Object proceed() throws Throwable;
 
-    /** The same call as if it came again, with a {@link #proceed} of its own. */
+    /** A copy of the call, with its own {@link #proceed}. */
     default MethodCall again() {
         return this;
     }

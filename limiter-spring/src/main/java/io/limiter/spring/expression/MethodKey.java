@@ -10,22 +10,22 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Whose quota a call uses. Immutable. */
+/** The key of a call, which selects the quota. Immutable. */
 public final class MethodKey {
-    /** Of a list that a client may have written; each part is kept in the key. */
+    /** The most parts of a list, which a client may have written; each part is kept in the key. */
     private static final int MOST_PARTS = 32;
 
     private final MethodScope scope;
-    /** The key of all calls; null where each has its own. */
+    /** The key of all calls; null if each has its own. */
     private final @Nullable PartitionKey only;
-    /** Null where the key is the client's address, or global. */
+    /** Null if the key is the client's address, or global. */
     private final @Nullable CallExpression expression;
 
     private final List<@Nullable String> words;
     private final boolean isMember;
 
     /**
-     * The key that the attribute says. The words {@code ip} and {@code global} alone, and no text, evaluate nothing.
+     * The key of the attribute. The words {@code ip} and {@code global} alone, and an empty text, need no evaluation.
      *
      * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
      */
@@ -33,7 +33,7 @@ public final class MethodKey {
         this(scope, "key", text);
     }
 
-    /** The member that the attribute says, in the same words; what is missing in it is missing. */
+    /** The member of the attribute, with the same words; missing parts stay missing. */
     public static MethodKey member(MethodScope scope, String text) {
         return new MethodKey(scope, "member", text);
     }
@@ -62,14 +62,17 @@ public final class MethodKey {
         return only != null;
     }
 
-    /** Whether a caller can name the key of another one: nothing in it is the client's address or the authenticated user. */
+    /**
+     * Whether a caller can choose the key of another one: it contains neither the client's address nor the
+     * authenticated user.
+     */
     public boolean canBeAnothers() {
         return only != null
                 || words.stream()
                         .noneMatch(word -> isAddress(word) || kindOf(word).equals("user"));
     }
 
-    /** How the keys of all calls look. */
+    /** The form of the keys of all calls. */
     public KeyForm form() {
         if (only != null && only.equals(PartitionKey.global())) {
             return KeyForm.global();
@@ -91,7 +94,7 @@ public final class MethodKey {
     /**
      * The key of a call.
      *
-     * @throws IllegalStateException if there is none: outside of a request, or what the expression gives is no text
+     * @throws IllegalStateException if there is none: outside of a request, or if the value of the expression is not a text
      */
     public PartitionKey of(MethodCall call) {
         if (only != null) {
@@ -130,9 +133,9 @@ public final class MethodKey {
     }
 
     /**
-     * Adds a part as the filter's rules do: an address as it is, everything else with its kind, so that who calls himself
-     * like an address does not use up what its client has. A part that is missing never switches a limit off: the
-     * client's address stands in, or outside of a request what all of those share.
+     * Adds a part as the filter's rules do: an address as it is, everything else with its kind, so that a user named
+     * like an address does not use up the quota of that address. A missing part never disables a limit: it is replaced
+     * by the client's address or, outside of a request, by a shared value.
      */
     private void add(String text, @Nullable String word, PartitionKey.Builder key) {
         if (text.isEmpty()) {
@@ -176,7 +179,7 @@ public final class MethodKey {
         return text;
     }
 
-    /** Whether a text is the one that every object has. With it, each would be a new client. */
+    /** Whether a text is that of {@link Object#toString}, with which each object would be a new client. */
     private static boolean isOfObject(String text, Object part) {
         String type = part.getClass().getName();
         return text.startsWith(type) && text.equals(type + "@" + Integer.toHexString(part.hashCode()));

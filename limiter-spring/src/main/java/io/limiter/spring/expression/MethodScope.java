@@ -17,11 +17,11 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
-/** A limited method: how messages call it, and what its expressions may name. Immutable. */
+/** A limited method: its name in messages, and the names for its expressions. Immutable. */
 public final class MethodScope {
     /**
-     * What calls a method from a thread that serves no web request; by name, since all of it is optional. The listeners of JMS,
-     * Kafka and RabbitMQ carry the second one.
+     * Annotations of methods that run outside of web requests; by name, because all of them are optional. The listeners
+     * of JMS, Kafka and RabbitMQ have the second one as a meta-annotation.
      */
     private static final List<String> CALLED_BY_NO_REQUEST = List.of(
             "org.springframework.scheduling.annotation.Scheduled",
@@ -40,9 +40,10 @@ public final class MethodScope {
      * The scope of a method.
      *
      * @param method the method that runs
-     * @param annotated the one that has the annotation: of an interface, say, which may call its parameters otherwise
-     * @param callers null where no request is ever known
-     * @param beans null where there is no Spring context
+     * @param annotated the one that has the annotation, for example of an interface, with possibly different parameter
+     *     names
+     * @param callers null if requests are never known
+     * @param beans null without a Spring context
      */
     public MethodScope(Method method, Method annotated, @Nullable CallerSource callers, @Nullable Beans beans) {
         this.method = method;
@@ -58,7 +59,7 @@ public final class MethodScope {
         addNames(annotated);
     }
 
-    /** How messages call a method: {@code com.example.Votes.vote(String, int)}. */
+    /** The name of a method in messages: {@code com.example.Votes.vote(String, int)}. */
     public static String describe(Method method) {
         return method.getDeclaringClass().getName() + "." + signature(method);
     }
@@ -77,13 +78,13 @@ public final class MethodScope {
         return method;
     }
 
-    /** As {@link #describe} says. */
+    /** As in {@link #describe}. */
     @Override
     public String toString() {
         return describe(method);
     }
 
-    /** Where the parameter stands, or null when there is none of that name. */
+    /** The index of the parameter, or null if there is none of that name. */
     @Nullable
     Integer position(String parameter) {
         return positions.get(parameter);
@@ -104,33 +105,33 @@ public final class MethodScope {
         return beans;
     }
 
-    /** Whose request this thread works for; null when it is none. */
+    /** The client of the current request; null if there is none. */
     @Nullable
     Caller caller() {
         return callers == null ? null : callers.current();
     }
 
-    /** Whether a call can belong to a web request. */
+    /** Whether a call can be part of a web request. */
     boolean isInRequests() {
         return callers != null && callerWithoutRequest == null;
     }
 
-    /** An exception for what needs a web request, and a call, or each one, belongs to none. */
+    /** An exception for a call that needs a web request, but is not part of one. */
     IllegalStateException noRequest(String what) {
         String why = callerWithoutRequest == null
-                ? "the call belongs to no web request"
+                ? "the call is not part of a web request"
                 : callerWithoutRequest + " calls it outside of web requests";
         return AnnotationError.at(
                 this,
                 "RL-128",
-                what + ", and " + why + "; give a key of parameters, such as key = \"#user\", or key = \"global\""
-                        + " for one quota of all callers (requests are known in Spring MVC, or from a CallerSource)");
+                what + ", and " + why + "; give a key of parameters, such as key = \"#user\", or key ="
+                        + " \"global\" for a quota shared by all callers (requests are known in Spring MVC, or from a CallerSource)");
     }
 
     /** The annotation by which a method is called from threads without a web request, such as {@code @Scheduled}; null if it has none. */
     private static @Nullable String callerWithoutRequest(Method method) {
         MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-        // As it is written on the method: what carries it says more than what it carries.
+        // The annotation as written on the method, which is clearer than its meta-annotation.
         return CALLED_BY_NO_REQUEST.stream()
                 .map(all::get)
                 .filter(MergedAnnotation::isPresent)

@@ -5,7 +5,7 @@ import io.limiter.spring.Caller;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
-/** The words without {@code #}: properties of the root. Public, as the language asks of what it reads. */
+/** The words without {@code #}: properties of the root object. Public, because the expression language requires it. */
 public final class RequestWords {
     private final MethodScope scope;
 
@@ -18,18 +18,18 @@ public final class RequestWords {
         return caller().address();
     }
 
-    /** The name of who is logged in, or null. */
+    /** The name of the authenticated user, or null. */
     public @Nullable String getUser() {
         Principal principal = getPrincipal();
         return principal == null ? null : principal.getName();
     }
 
-    /** Who is logged in, or null. */
+    /** The authenticated user, or null. */
     public @Nullable Principal getPrincipal() {
         return caller().principal();
     }
 
-    /** One quota for all. */
+    /** The key of a shared quota. */
     public PartitionKey getGlobal() {
         return PartitionKey.global();
     }

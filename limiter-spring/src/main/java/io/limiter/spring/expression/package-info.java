@@ -1,4 +1,4 @@
-/** The expressions of annotations: whose quota a call uses, what it costs, and whether it is limited. Knows no limiter. */
+/** The expressions of annotations: the key and the cost of a call, and whether it is limited. Does not depend on a limiter. */
 @NullMarked
 package io.limiter.spring.expression;
 

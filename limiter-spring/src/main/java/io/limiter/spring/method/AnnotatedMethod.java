@@ -23,19 +23,22 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * A method of a class that has the annotation, before anything is made of it.
+ * An annotated method of a class, before it is prepared.
  *
  * @param called as the class or something that it extends or implements declares it
  * @param specific the one that runs
  * @param annotations the nearest ones
  */
 public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<RateLimited>> annotations) {
-    /** Classes that know nothing of this annotation, and are most of an application's. Others may live below their packages. */
+    /**
+     * Packages of classes that do not use this annotation, which are most of an application's. Other classes may be in
+     * packages below them.
+     */
     private static final Pattern OF_OTHERS = Pattern.compile("(java|javax|jakarta|jdk|sun)\\.|org\\.springframework\\."
             + "(aop|beans|boot|cache|context|core|dao|data|expression|format|http|instrument|jdbc|jms|jmx|messaging|orm"
             + "|scheduling|security|stereotype|transaction|ui|util|validation|web)\\.");
 
-    /** What Spring MVC calls beside the one method that a request is for; by name, since Spring MVC is optional. */
+    /** Methods that Spring MVC calls in addition to the handler of a request; by name, because Spring MVC is optional. */
     private static final List<String> CALLED_BESIDE = List.of(
             "org.springframework.web.bind.annotation.ExceptionHandler",
             "org.springframework.web.bind.annotation.InitBinder",
@@ -45,7 +48,7 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
 
     private static final Logger LOG = DiagnosticLog.of(AnnotatedMethod.class);
 
-    /** All of a class, private ones too. */
+    /** All annotated methods of a class, including private ones. */
     public static List<AnnotatedMethod> of(Class<?> type) {
         if (OF_OTHERS.matcher(type.getName()).lookingAt()
                 || !AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
@@ -57,7 +60,7 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
                 .toList();
     }
 
-    /** Whether the annotation is on an interface or on its method, where no weaver sees it. */
+    /** Whether the annotation is on an interface or on its method, where weaving ignores it. */
     public boolean isOfInterface() {
         Object source = annotations.get(0).getSource();
         return (source instanceof Method method ? method.getDeclaringClass() : (Class<?>) source).isInterface();
@@ -68,19 +71,19 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
         return !of(called, type).annotations.isEmpty();
     }
 
-    /** One of a class, which may have no annotations. */
+    /** A method of a class, possibly without annotations. */
     static AnnotatedMethod of(Method called, Class<?> type) {
         Method specific = specific(called, type);
         return new AnnotatedMethod(called, specific, find(specific, called));
     }
 
-    /** The method of the class that runs when this one is called. */
+    /** The method of the class that runs if this one is called. */
     public static Method specific(Method called, Class<?> target) {
         return BridgeMethodResolver.findBridgedMethod(
                 BridgeMethodResolver.findBridgedMethod(ClassUtils.getMostSpecificMethod(called, target)));
     }
 
-    /** A bean may have methods with types of a library that is not there. Such a class shows none of its methods, to nobody. */
+    /** A bean may have methods with types of a missing library. Reflection then shows none of the methods of the class. */
     private static Set<Method> readableMethodsOf(Class<?> type) {
         Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
         if (!Proxy.isProxyClass(type)) {
@@ -92,18 +95,19 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
                     .filter(method -> !method.isSynthetic() && method.getDeclaringClass() != Object.class)
                     .collect(Collectors.toCollection(LinkedHashSet::new));
         } catch (IllegalStateException | LinkageError unreadable) {
-            LOG.debug("the methods of {} can't be read, so it is looked at no further", type, unreadable);
+            LOG.debug("the methods of {} can't be read, so the class is skipped", type, unreadable);
             return Set.of();
         }
     }
 
     /**
-     * The nearest: of the method itself, else of a method that it overrides or implements, else of its class, of what that
-     * extends or implements, or of the interface that it is called by. Meta-annotations are merged with what stands on them.
+     * The nearest annotations: of the method itself, else of a method that it overrides or implements, else of its
+     * class, its supertypes, or the interface of the call. Meta-annotations are merged with the attributes of the
+     * annotation that they are on.
      * The fallback of an annotation of the class is not limited by that annotation.
      *
      * @param specific the method that runs
-     * @param called the method that is called, of an interface perhaps
+     * @param called the method that is called, possibly of an interface
      */
     private static List<MergedAnnotation<RateLimited>> find(Method specific, Method called) {
         List<MergedAnnotation<RateLimited>> found = nearest(specific);
@@ -119,7 +123,7 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
                 .toList();
     }
 
-    /** Whether annotations of its class are for a method: they are for what a class offers. */
+    /** Whether annotations of its class apply to a method: they apply to its public ones. */
     private static boolean isOfItsClass(Method method) {
         return Modifier.isPublic(method.getModifiers())
                 && !method.isSynthetic()
@@ -127,7 +131,7 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
                 && !isCalledBeside(method);
     }
 
-    /** Whether a method of that name answers denied calls of another one of its class. */
+    /** Whether a method of that name is the fallback of another one of its class. */
     private static boolean isFallback(Method method, String name) {
         return method.getName().equals(name)
                 && Arrays.stream(method.getDeclaringClass().getDeclaredMethods())
@@ -135,7 +139,7 @@ public record AnnotatedMethod(Method called, Method specific, List<MergedAnnotat
                         .anyMatch(other -> Fallback.answers(method, other));
     }
 
-    /** Else a request would be charged for its preparations, and the answer to a denial denied. */
+    /** Otherwise a request would be charged for its preparation, and the answer to a denial could be denied. */
     private static boolean isCalledBeside(Method method) {
         MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
         return CALLED_BESIDE.stream().anyMatch(all::isPresent) && !all.isPresent(REQUEST_MAPPING);

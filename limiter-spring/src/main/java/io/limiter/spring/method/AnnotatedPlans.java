@@ -14,9 +14,9 @@ final class AnnotatedPlans {
     private AnnotatedPlans() {}
 
     /**
-     * A policy for each plan, called {@code <name>.<plan>}.
+     * A policy for each plan, named {@code <name>.<plan>}.
      *
-     * @throws IllegalStateException if there is no such default plan, or a name is too long or that of another policy
+     * @throws IllegalStateException if there is no such default plan, or a name is too long or already in use
      */
     static MethodPlans of(MethodScope scope, String name, String defaultPlan, LimiterConfig config) {
         Map<String, Policy> policies = new LinkedHashMap<>();
@@ -26,7 +26,7 @@ final class AnnotatedPlans {
                 throw AnnotationError.at(
                         scope,
                         "RL-126",
-                        "the policy of its plan '" + plan + "' would be called '" + of
+                        "the policy of its plan '" + plan + "' would be named '" + of
                                 + "', which is the one of the configuration; give the annotation another name ="
                                 + " \"...\"");
             }

@@ -34,7 +34,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.MergedAnnotation;
 
-/** The limited methods of one limiter: each made of its annotations once, and kept until it is closed. Thread-safe. */
+/** The limited methods of one limiter: each prepared from its annotations once, and kept until it is closed. Thread-safe. */
 public final class LimitedMethods implements AutoCloseable {
     private final Limiter limiter;
     private final @Nullable CallerSource callers;
@@ -44,12 +44,12 @@ public final class LimitedMethods implements AutoCloseable {
     private final Runnable endNaming;
     private final Map<Class<?>, Map<Method, Optional<LimitedMethod>>> known = new ConcurrentHashMap<>();
 
-    /** On this limiter. Without callers no call belongs to a request; without beans no expression names one. */
+    /** The methods of this limiter. Without callers no call is part of a request; without beans no expression can name one. */
     public LimitedMethods(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans) {
         this(limiter, callers, beans, CallObserver.NONE);
     }
 
-    /** The same, with somebody who learns what is decided. */
+    /** The same, with an observer of decisions. */
     public LimitedMethods(
             Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans, CallObserver observer) {
         this.limiter = limiter;
@@ -61,10 +61,10 @@ public final class LimitedMethods implements AutoCloseable {
     }
 
     /**
-     * The limits of a method, or null when it has none.
+     * The limits of a method, or null if it has none.
      *
-     * @param called of the class, or of something that it extends or implements
-     * @param target the class whose object is called
+     * @param called of the class, or of a supertype
+     * @param target the class of the object
      * @throws IllegalStateException if its annotations are wrong; the message names the method and the remedy
      */
     public @Nullable LimitedMethod of(Method called, Class<?> target) {
@@ -79,7 +79,7 @@ public final class LimitedMethods implements AutoCloseable {
         return method.orElse(null);
     }
 
-    /** What the annotations say that were looked at so far, by method; each once, whatever it is called by. */
+    /** The annotations prepared so far, by method; each once, however it is called. */
     public List<AnnotatedPolicy> policies() {
         return rules().flatMap(rules -> rules.get().described().stream())
                 .distinct()
@@ -93,7 +93,7 @@ public final class LimitedMethods implements AutoCloseable {
                 .map(AnnotatedPolicy::method);
     }
 
-    /** They take no part in what replaces the configuration from now on. */
+    /** Detaches them from later replacements of the configuration. */
     @Override
     public void close() {
         endNaming.run();
@@ -169,22 +169,22 @@ public final class LimitedMethods implements AutoCloseable {
         String wrong = "";
         if (named && own) {
             wrong = "it names the policy '" + annotation.value() + "' and has limits = \"" + annotation.limits()
-                    + "\"; keep one of the two (limits of its own can have a name = \"...\")";
+                    + "\"; keep one of the two (own limits can have a name = \"...\")";
         } else if (plans && (named || own)) {
             wrong = "it has plan = \"" + annotation.plan() + "\", whose limits are in limiter.plans, and "
                     + (named ? "names the policy '" + annotation.value() + "'" : "limits of its own")
                     + "; keep one of the two";
         } else if (plans == annotation.defaultPlan().isEmpty()) {
-            wrong = "plan and defaultPlan belong together: where the plan of a caller is found, and the one of callers"
-                    + " without; write plan = \"#user.plan\", defaultPlan = \"free\"";
+            wrong = "plan and defaultPlan must be set together: the source of a caller's plan, and the plan of"
+                    + " callers without one; write plan = \"#user.plan\", defaultPlan = \"free\"";
         } else if (!named && !own && !plans) {
             wrong = "it has neither a policy nor limits; write @RateLimited(\"vote\") for limiter.policies.vote, or"
                     + " @RateLimited(limits = \"3/10s\")";
         } else if (!own && !annotation.block().isEmpty()) {
-            wrong = "block = \"" + annotation.block() + "\" is for limits of its own; leave it out, or configure"
+            wrong = "block = \"" + annotation.block() + "\" needs limits in the annotation; leave it out, or configure"
                     + " limiter.policies.<name>.block";
         } else if (named && !annotation.name().isEmpty()) {
-            wrong = "name = \"" + annotation.name() + "\" is for limits of its own, and the policy '"
+            wrong = "name = \"" + annotation.name() + "\" needs limits in the annotation, and the policy '"
                     + annotation.value() + "' has its name; leave the name out";
         }
         if (!wrong.isEmpty()) {

@@ -17,27 +17,27 @@ import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The policies that annotations bring, and their names. A policy belongs to one annotation: states are found by its name,
- * so a second one of that name would silently use the same quota, also where the two are beans of two contexts that share a
+ * The policies of annotations, and their names. A policy belongs to one annotation: states are found by its name, so a
+ * second one of that name would silently use the same quota, even if the two are beans of two contexts that share a
  * limiter. Thread-safe.
  */
 final class OwnPolicies {
     private static final String NAME = "[A-Za-z0-9._-]{1,64}";
 
-    /** Who has a name already, for each limiter that is in use: what it knows itself does not tell two equal policies apart. */
+    /** The owner of each name, for each limiter that is in use: the limiter itself does not distinguish equal policies. */
     private static final Map<Limiter, Map<String, Owner>> OWNERS = Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** As text, not as a method: a class may be loaded again. */
+    /** As text, because a class may be loaded again. */
     private record Owner(String id, String shown) {}
 
     private OwnPolicies() {}
 
     /**
-     * The name of the policy of an annotation, which it has now.
+     * The name of the policy of an annotation, which is reserved by this call.
      *
      * @param source the method or class that has the annotation
      * @param ordinal which of its annotations with a policy of its own, from 1
-     * @throws IllegalStateException if the name is unfit, or another's
+     * @throws IllegalStateException if the name is invalid, or already in use
      */
     static String claim(
             Limiter limiter, MethodScope scope, AnnotatedElement source, int ordinal, RateLimited annotation) {
@@ -47,7 +47,7 @@ final class OwnPolicies {
             throw AnnotationError.at(
                     scope,
                     "RL-127",
-                    (named ? "name = \"" + name + "\"" : "the policy would be called '" + name + "'")
+                    (named ? "name = \"" + name + "\"" : "the policy would be named '" + name + "'")
                             + ", and a name is 1 to 64 of A-Z a-z 0-9 . _ -; give it another with name = \"...\"");
         }
         Owner owner = new Owner(source + " " + ordinal, described(source));
@@ -59,17 +59,17 @@ final class OwnPolicies {
             throw AnnotationError.at(
                     scope,
                     "RL-126",
-                    "its policy would be called '" + name + "', which is the one of " + known.shown
-                            + ", and they would use one quota; give this one name = \"...\", or if they are to share,"
+                    "its policy would be named '" + name + "', which is the one of " + known.shown
+                            + ", and they would share a quota; give this one name = \"...\", or if they are to share,"
                             + " configure limiter.policies.<name>.limits and name that policy in both");
         }
         return name;
     }
 
     /**
-     * Makes the policy of an annotation known to a limiter.
+     * Announces the policy of an annotation to a limiter.
      *
-     * @throws IllegalStateException if the limits are unfit
+     * @throws IllegalStateException if the limits are invalid
      */
     static Policy announce(Limiter limiter, MethodScope scope, String name, RateLimited annotation) {
         Policy policy;

@@ -1,4 +1,4 @@
-/** Methods with annotations: which they are, and what is made of them once, with the policies that a limiter has now. */
+/** Finds annotated methods and prepares them once, with the current policies of a limiter. */
 @NullMarked
 package io.limiter.spring.method;
 

@@ -26,12 +26,12 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
 
 /**
- * What a native image must keep. Of any application: the scripts, and what annotations and expressions are read by. Of a bean with
- * limited methods: its methods, for they are looked for, and fallbacks are called by their names; its annotations; and what
- * their expressions read.
+ * Hints for native images. For any application: the scripts, and the reflection of annotations and expressions. For a
+ * bean with limited methods: its methods, which are looked up by reflection, and fallbacks by name; its annotations;
+ * and the values that their expressions read.
  */
 final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProcessor {
-    /** The usual classes behind the interfaces of collections, in java.util: expressions ask the class of the value. */
+    /** The usual implementations of collections in java.util: expressions use the class of the value. */
     private static final String COLLECTIONS = "ArrayList LinkedList Arrays$ArrayList HashSet LinkedHashSet TreeSet"
             + " HashMap LinkedHashMap TreeMap Collections$UnmodifiableRandomAccessList"
             + " ImmutableCollections$List12 ImmutableCollections$ListN ImmutableCollections$Set12"
@@ -67,7 +67,7 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
             for (AnnotatedMethod method : methods) {
                 addParameters(method.specific(), hints);
                 for (MergedAnnotation<RateLimited> found : method.annotations()) {
-                    // It may stand on an annotation of the application's own, which is read too.
+                    // It may be a meta-annotation on an annotation of the application, which is read too.
                     for (MergedAnnotation<?> one = found; one != null; one = one.getMetaSource()) {
                         hints.registerType(one.getType(), MemberCategory.INVOKE_DECLARED_METHODS);
                     }
@@ -84,7 +84,7 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
         };
     }
 
-    /** What expressions may read: all properties of parameters, and the methods of these. */
+    /** Registers what expressions may read: all properties of parameters, and their methods. */
     private static void addParameters(Method method, ReflectionHints hints) {
         new BindingReflectionHintsRegistrar().registerReflectionHints(hints, method.getGenericParameterTypes());
         for (Class<?> type : method.getParameterTypes()) {

@@ -13,26 +13,27 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.util.ClassUtils;
 
-/** Which limited methods of a bean its proxy can be before. */
+/** Which limited methods of a bean its proxy can intercept. */
 final class ProxyReach {
     private static final Logger LOG = DiagnosticLog.of(ProxyReach.class);
 
     private ProxyReach() {}
 
-    /** A final class has no subclasses, and a proxy of the JDK or a lambda is known by its interfaces alone. */
+    /** A final class has no subclasses, and a proxy of the JDK or a lambda can only be proxied by its interfaces. */
     static boolean canHaveSubclass(Class<?> type) {
         return !Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
     }
 
     /**
-     * False for what is limited elsewhere or not meant; an error for what would silently not be limited at all.
+     * False for methods that are limited elsewhere or not intended; throws for methods that would silently not be
+     * limited at all.
      *
      * @param subclassed whether the proxy of a bean of this class is a subclass of it
      */
     static boolean includes(AnnotatedMethod annotated, Class<?> type, boolean subclassed) {
         Method method = annotated.specific();
         String why = hindrance(method, type, subclassed);
-        // Of a class, the methods that nobody can call on the proxy need no limit.
+        // Methods of a class that can't be called on the proxy need no limit.
         boolean meant = annotated.annotations().get(0).getSource() instanceof Method
                 || (!Modifier.isStatic(method.getModifiers()) && subclassed);
         if (why != null && meant) {
@@ -44,10 +45,10 @@ final class ProxyReach {
                                 + ", so a proxy can't limit it; change that, move it to another bean, or weave the"
                                 + " class by AspectJ");
             }
-            // Which aspect has woven the class can't be seen, and ours is likely: whoever weaves wants it.
+            // The aspect that was woven into the class can't be detected; most likely it is RateLimitAspect.
             LOG.info(
-                    "RL-135 {} {}, so no proxy limits it; it is limited if RateLimitAspect is among what its class was woven"
-                            + " with",
+                    "RL-135 {} {}, so no proxy limits it; it is limited if RateLimitAspect is one of the"
+                            + " aspects that its class was woven with",
                     MethodScope.describe(method),
                     why);
         }
@@ -64,7 +65,7 @@ final class ProxyReach {
         if (!subclassed) {
             return Proxy.isProxyClass(type) || isOfInterface(method, type)
                     ? null
-                    : "is of no interface, and the proxy of its bean has the interfaces alone";
+                    : "is in no interface, and the proxy of its bean has only the interfaces";
         }
         if (!canHaveSubclass(type)) {
             return "is of a final class";

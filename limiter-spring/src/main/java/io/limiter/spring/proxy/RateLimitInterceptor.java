@@ -13,10 +13,10 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.TargetClassAware;
 import org.springframework.aop.support.AopUtils;
 
-/** Limits the methods of a bean where its proxy is called. Thread-safe. */
+/** Limits calls of a bean's methods through its proxy. Thread-safe. */
 final class RateLimitInterceptor implements MethodInterceptor {
     private final Supplier<LimitedMethods> methods;
-    /** Looked up last: always the same one, if each method of a proxy has an interceptor of its own. */
+    /** The last lookup: always the same one, if each method of a proxy has an interceptor of its own. */
     private @Nullable Known last;
 
     private record Known(
@@ -33,8 +33,8 @@ final class RateLimitInterceptor implements MethodInterceptor {
     }
 
     /**
-     * Marks a call on the last step of its way to a woven method. It was decided by {@link #invoke}; between the two it may have
-     * come to another thread.
+     * Marks a call on its last step to a woven method. It was decided by {@link #invoke}; it may have moved to another
+     * thread since.
      */
     @Nullable
     Object arrive(MethodInvocation invocation) throws Throwable {
@@ -54,7 +54,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
         }
         LimitedMethod limited = methods.get().of(called, target == null ? type : AopUtils.getTargetClass(target));
         if (!(target instanceof TargetClassAware)) {
-            // The class of a proxy says nothing of what is behind it.
+            // The class of a proxy does not show its target.
             last = new Known(called, type, limited);
         }
         return limited;
@@ -76,7 +76,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
 
-        /** An invocation remembers which interceptor comes next, so each time needs one of its own. */
+        /** An invocation stores its next interceptor, so each call needs a copy. */
         @Override
         public MethodCall again() {
             return invocation instanceof ProxyMethodInvocation proxied

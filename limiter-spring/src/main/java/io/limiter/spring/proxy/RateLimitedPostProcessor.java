@@ -44,13 +44,13 @@ import org.springframework.util.ConcurrentReferenceHashMap;
 import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
 
 /**
- * Puts limits before the methods of beans that have the annotation {@link RateLimited}, and stops the start when an annotation is wrong. It
- * needs one bean of type {@link Limiter}, and uses one of type {@link CallerSource} where there is one. Woven methods
- * use the same limiter as long as the context lives. Used by the Spring context alone.
+ * Applies limits to methods of beans with the annotation {@link RateLimited}. An invalid annotation fails startup.
+ * Needs one bean of type {@link Limiter}, and uses one of type {@link CallerSource} if there is one. Woven methods use
+ * the same limiter for the lifetime of the context. Used only by the Spring context.
  *
- * <p>Its proxies decide before every other advice of a bean: transactions, caches and {@code @Async} begin after it. It comes before
- * the processors that hand beans to others, such as listeners of messages; what later ones put before its advice,
- * {@link #lastPass} puts behind it, which has to be a bean as well.
+ * <p>Its proxies decide before every other advice of a bean: transactions, caches and {@code @Async} begin after it. It
+ * runs before processors that pass beans on, such as those of message listeners; {@link #lastPass}, which must be a
+ * bean too, moves its advice before that of later processors.
  */
 public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
         implements SmartInitializingSingleton, DisposableBean {
@@ -65,11 +65,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private transient volatile @Nullable LimitedMethods methods;
     private transient @Nullable RateLimiting rateLimiting;
 
-    /** Makes proxies that are subclasses of the beans, where these are not final. */
+    /** Makes proxies that are subclasses of the beans, unless these are final. */
     public RateLimitedPostProcessor() {
         setProxyTargetClass(true);
         setBeforeExistingAdvisors(true);
-        // Before those that keep a bean as they find it; they come last of all that have an order.
+        // Before processors that keep a reference to the bean, which have the last order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
         BiPredicate<Method, Class<?>> hasLimits = this::isLimited;
         this.advisor = advisor(hasLimits, this::interceptor);
@@ -78,7 +78,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 () -> interceptor()::arrive);
     }
 
-    /** While an application is built ahead of time there is no limiter, and the annotations say it. */
+    /** While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies. */
     private boolean isLimited(Method method, Class<?> type) {
         LimitedMethods used = methods;
         return used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null;
@@ -88,7 +88,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return new RateLimitInterceptor(this::methods);
     }
 
-    /** A proxy asks for the advice once for each of its methods. */
+    /** A proxy gets the advice once for each of its methods. */
     private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
         StaticMethodMatcherPointcut methods = new StaticMethodMatcherPointcut() {
             @Override
@@ -110,13 +110,13 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         this.beans = (ConfigurableListableBeanFactory) factory;
     }
 
-    /** What the annotations say that it has met so far, of beans and of woven classes, by method. */
+    /** The annotations found so far, of beans and of woven classes, by method. */
     public List<AnnotatedPolicy> policies() {
         LimitedMethods used = methods;
         return used == null ? List.of() : used.policies();
     }
 
-    /** Remembers which beans have limits, as long as they can be seen. */
+    /** Records which beans have limits, while their classes are known. */
     @Override
     public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
         seen.add(beanName);
@@ -127,18 +127,18 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return bean;
     }
 
-    /** Checks the annotations of a bean, and gives it a proxy if it has some. */
+    /** Checks the annotations of a bean, and makes a proxy if it has any. */
     @Override
     public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
         if (!isFor(bean)) {
             return bean;
         }
-        // What a factory made comes here alone.
+        // Products of a factory are only processed here.
         makeLimits(bean);
         return super.postProcessAfterInitialization(bean, beanName);
     }
 
-    /** Finds all mistakes; and from now on at the latest woven methods have a limiter. */
+    /** Finds all mistakes; from now on, at the latest, woven methods have a limiter. */
     private void makeLimits(Object bean) {
         Class<?> type = AopUtils.getTargetClass(bean);
         reachable(type).forEach(method -> methods().of(method, type));
@@ -149,7 +149,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return !reachable(targetClass).isEmpty();
     }
 
-    /** A final class has no subclasses, and a proxy of the JDK or a lambda is known by its interfaces alone. */
+    /** A final class has no subclasses, and a proxy of the JDK or a lambda can only be proxied by its interfaces. */
     @Override
     protected void customizeProxyFactory(ProxyFactory proxy) {
         Class<?> type = proxy.getTargetClass();
@@ -162,16 +162,16 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         }
     }
 
-    /** The class of the proxy that a bean of a class gets: made ahead of time, where it can't be made at run time. */
+    /** The class of the proxy of a bean: made ahead of time, if it can't be made at run time. */
     @Override
     public Class<?> determineBeanType(Class<?> beanClass, String beanName) {
-        // What is a proxy already gets our advice, and no proxy around it.
+        // An existing proxy gets our advice, not another proxy around it.
         return SpringProxy.class.isAssignableFrom(beanClass) ? beanClass : super.determineBeanType(beanClass, beanName);
     }
 
     /**
-     * The processor that comes after all that have an order: it puts the advice of this one before theirs, and stops the start when a
-     * bean has lost it. A bean beside this one.
+     * The processor that runs after all ordered ones: it moves the advice of this one before theirs, and fails startup
+     * if a bean has lost it. A separate bean.
      */
     public BeanPostProcessor lastPass() {
         return new LastPass();
@@ -184,9 +184,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 throw escaped(
                         beanName,
                         bean,
-                        "another post processor has put an object of "
+                        "another post processor has wrapped it in an object of "
                                 + bean.getClass().getName()
-                                + " before it, which hides its annotations; put them on an interface that this has, or weave"
+                                + ", which hides its annotations; put them on an interface that this implements, or weave"
                                 + " the class by AspectJ");
             }
             return bean;
@@ -194,8 +194,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     /**
-     * Puts our advice first in a proxy, and the mark for woven methods last. Others may have put theirs before it since it
-     * was made: {@code @Async} would have gone to another thread, away from the request.
+     * Puts our advice first in a proxy, and the mark for woven methods last. Other processors may have put theirs
+     * before it: {@code @Async} would then switch threads first, outside of the request.
      *
      * @return whether the bean has our advice, itself or in a proxy below
      */
@@ -208,7 +208,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 advised.removeAdvisor(advisor);
                 advised.addAdvisor(0, advisor);
             }
-            // For woven methods alone.
+            // Only for woven methods.
             advised.removeAdvisor(arrival);
             advised.addAdvisor(arrival);
         }
@@ -222,7 +222,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 "nothing would be limited there: " + why);
     }
 
-    /** Woven methods are limited from now on at the latest. */
+    /** From now on, at the latest, woven methods are limited. */
     @Override
     public void afterSingletonsInstantiated() {
         ConfigurableListableBeanFactory factory = factory();
@@ -233,14 +233,14 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             return;
         }
         checkEarlyBeans(factory);
-        // A context that uses the limiter of its parent sees only some of what uses the policies.
+        // A context with the limiter of its parent knows only some users of the policies.
         if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
             factory.getBeanProvider(Limiter.class)
                     .ifUnique(limiter -> UnusedPolicies.report(limiter.config(), policies(), factory));
         }
     }
 
-    /** Those that were made for a post processor, before there was this one. */
+    /** Reports beans that were created for a post processor, before this one existed. */
     private void checkEarlyBeans(ConfigurableListableBeanFactory factory) {
         for (String name : factory.getSingletonNames()) {
             Object bean = seen.contains(name) ? null : factory.getSingleton(name);
@@ -249,14 +249,14 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                         name,
                         bean,
                         factory.containsBeanDefinition(name)
-                                ? "it was made before limits could be put before it, because a bean post processor needs it;"
-                                        + " inject it there lazily (ObjectProvider, @Lazy), or weave the class by AspectJ"
-                                : "it was registered as an object, which no post processor sees; define it as a bean");
+                                ? "it was created before limits could be applied, because a bean post processor"
+                                        + " needs it; inject it there lazily (ObjectProvider, @Lazy), or weave the class by AspectJ"
+                                : "it was registered as an object, which post processors do not see; define it as a bean");
             }
         }
     }
 
-    /** Whether a test has put objects of its own in the place of beans ({@code @MockitoBean}, {@code @TestBean}): those stay as they are. */
+    /** Whether a test has replaced beans by its own objects ({@code @MockitoBean}, {@code @TestBean}), which stay as they are. */
     private static boolean hasReplacements(ConfigurableListableBeanFactory factory) {
         return Arrays.stream(factory.getSingletonNames())
                 .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
@@ -270,15 +270,15 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         }
     }
 
-    /** Whether a bean has limits that nobody puts before it yet. */
+    /** Whether a bean has limits that are not applied yet. */
     private boolean isFor(Object bean) {
-        // What a factory makes comes by itself, and the factory may be the description of a proxy.
+        // Products of a factory are processed separately, and the factory may describe a proxy.
         return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
                 && !isLimitedInside(bean)
                 && isEligible(AopUtils.getTargetClass(bean));
     }
 
-    /** Whether it is a proxy before a bean that has our advice: a facade of another name, say. That one decides. */
+    /** Whether it is a proxy of a bean that has our advice, such as a facade with another name. That bean decides. */
     private boolean isLimitedInside(Object bean) {
         Object target = bean;
         while (target instanceof Advised advised) {
@@ -290,7 +290,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return false;
     }
 
-    /** The limited methods of a class that a proxy can reach; all its annotations are looked at. */
+    /** The limited methods of a class that a proxy can intercept; checks all its annotations. */
     private List<Method> reachable(Class<?> type) {
         List<Method> known = reachable.get(type);
         if (known == null) {
@@ -315,7 +315,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return interfaces.isProxyTargetClass();
     }
 
-    /** Made when the first bean needs it: the limiter is a bean too. */
+    /** Created when the first bean needs it, because the limiter is a bean too. */
     private LimitedMethods methods() {
         LimitedMethods used = methods;
         return used == null ? makeMethods() : used;
@@ -337,6 +337,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     private ConfigurableListableBeanFactory factory() {
-        return Objects.requireNonNull(beans, "the post processor is no bean of a context; define it as one");
+        return Objects.requireNonNull(beans, "the post processor is not a bean of a context; define it as one");
     }
 }

@@ -13,15 +13,15 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
- * Reports the configured policies that nothing uses, as far as that is known at startup: most often a rule is missing, because it was
- * written at the wrong place.
+ * Reports configured policies without users, as far as known at startup: usually a rule is missing, because it was
+ * written in the wrong place.
  */
 final class UnusedPolicies {
     private static final Logger LOG = DiagnosticLog.of(UnusedPolicies.class);
 
     private UnusedPolicies() {}
 
-    /** One line for all of them. Code may use a policy by its name, which nobody can see, so that it is no error. */
+    /** One line for all of them. Not an error, because code may use a policy by its name. */
     static void report(LimiterConfig config, Collection<AnnotatedPolicy> annotated, ListableBeanFactory beans) {
         Set<String> unused = new TreeSet<>(config.policies().keySet());
         config.rules().forEach(rule -> rule.policies().forEach(policy -> unused.remove(policy.name())));
@@ -32,14 +32,14 @@ final class UnusedPolicies {
         if (!unused.isEmpty()) {
             LOG.warn(
                     "RL-140 no rule and no bean with @RateLimited uses the policies {}; if code, a woven class or"
-                            + " another context uses them by name, nothing is wrong, else add limiter.rules.<name>.policy"
-                            + " = {}, or see whether the lines of a rule are indented below limiter",
+                            + " another context uses them by name, ignore this; else add"
+                            + " limiter.rules.<name>.policy = {}, or check that the lines of a rule are indented below limiter",
                     unused,
                     unused.iterator().next());
         }
     }
 
-    /** Of beans that are made later: lazy ones, and those of a scope. */
+    /** The policies of beans that are created later: lazy ones, and those of a scope. */
     private static void removeThoseOfDefinitions(Set<String> unused, ListableBeanFactory beans) {
         for (String name : beans.getBeanDefinitionNames()) {
             Class<?> type = type(name, beans);
@@ -51,7 +51,7 @@ final class UnusedPolicies {
         }
     }
 
-    /** The class of a bean that may never be made: the library that it needs need not be there. */
+    /** The class of a bean that may never be created: a library that it needs may be missing. */
     private static @Nullable Class<?> type(String name, ListableBeanFactory beans) {
         try {
             return beans.getType(name, false);

@@ -1,4 +1,4 @@
-/** Limits before the methods of Spring beans, by proxies, and what a native image must keep for them. */
+/** Limits on methods of Spring beans by proxies, and their hints for native images. */
 @NullMarked
 package io.limiter.spring.proxy;
 

@@ -25,11 +25,13 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 
 /**
- * Answers a request whose controller, or what it called, was denied: as the filter of limiter-servlet does, with the same status, fields and
- * body. A bean of type {@link io.limiter.servlet.rejection.RejectionHandler} writes another body. Thread-safe.
+ * Answers a request in which the controller, or a method that it called, was denied: with the same status, fields and
+ * body as the filter of limiter-servlet. A bean of type {@link io.limiter.servlet.rejection.RejectionHandler} replaces
+ * the body. Thread-safe.
  *
- * <p>It comes before an advice without an order, so that one for all exceptions does not make 500 of it. To answer otherwise,
- * write an {@code @ExceptionHandler(RateLimitExceededException.class)}: in a controller it goes first anyway, and with one in
+ * <p>It comes before an advice without an order, so that one for all exceptions does not answer 500. To answer
+ * differently, write an {@code @ExceptionHandler(RateLimitExceededException.class)}: in a controller it goes first
+ * anyway, and with one in
  * a {@code @ControllerAdvice} this class is not used at all.
  */
 @ControllerAdvice
@@ -37,14 +39,13 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 public class RateLimitExceededAdvice {
     private final Supplier<Rejections> rejections;
 
-    /** With the answers that this gives for each denial. */
+    /** An advice with the answers of this supplier. */
     public RateLimitExceededAdvice(Supplier<Rejections> rejections) {
         this.rejections = rejections;
     }
 
     /**
-     * With the answers that the present configuration of a limiter says, or those of a handler where there is a bean of that
-     * type.
+     * An advice with the answers of a limiter's current configuration, or of the handler bean if there is one.
      */
     public static RateLimitExceededAdvice of(Limiter limiter, ObjectProvider<RejectionHandler> handlers) {
         RejectionHandler handler = handlers.getIfAvailable();
@@ -53,10 +54,10 @@ public class RateLimitExceededAdvice {
     }
 
     /**
-     * Whether a {@code @ControllerAdvice} of the application names the exception. One for all exceptions does not count as
-     * such.
+     * Whether a {@code @ControllerAdvice} of the application handles the exception explicitly. One for all exceptions
+     * does not count.
      *
-     * @param factory with the definitions of all beans of the application; those of its parents are asked too
+     * @param factory with the definitions of all beans of the application; its parents are checked too
      */
     public static boolean isReplaced(ListableBeanFactory factory) {
         return Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, Object.class, true, false))
@@ -77,12 +78,12 @@ public class RateLimitExceededAdvice {
                         || List.of(method.getParameterTypes()).contains(RateLimitExceededException.class));
     }
 
-    /** Writes the answer; where one has begun already, the exception goes on to the container, which breaks it off. */
+    /** Writes the answer; if the response is committed, the exception is passed to the container, which aborts it. */
     @ExceptionHandler
     public void answer(RateLimitExceededException exception, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
         if (response.isCommitted()) {
-            // The client has half an answer; the container must not end it as if it were whole.
+            // The client has half an answer; the container must not complete it normally.
             throw exception;
         }
         rejections.get().write(exception.decision(), request, response);

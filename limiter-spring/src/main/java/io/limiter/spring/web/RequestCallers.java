@@ -13,18 +13,18 @@ import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
- * Whose request this thread works for, as Spring MVC knows it: in controllers, and in what they call on the same thread. The
- * address is the filter's ({@link ClientAddressResolver}). Thread-safe.
+ * The client of the current request of Spring MVC: in controllers, and in methods that they call on the same thread.
+ * The address is that of the filter ({@link ClientAddressResolver}). Thread-safe.
  */
 public final class RequestCallers implements CallerSource {
     private final Supplier<ClientAddressResolver> addresses;
 
-    /** With the addresses that this finds at each request. */
+    /** A source with the addresses that this supplier's resolver finds. */
     public RequestCallers(Supplier<ClientAddressResolver> addresses) {
         this.addresses = addresses;
     }
 
-    /** With addresses as the present configuration of a limiter says. */
+    /** A source with addresses as configured now in a limiter. */
     public static RequestCallers of(Limiter limiter) {
         return new RequestCallers(limiter.derive(config -> ClientAddressResolver.of(config.clientIp()))::get);
     }

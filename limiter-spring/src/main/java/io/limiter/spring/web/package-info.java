@@ -1,4 +1,4 @@
-/** Limited methods in a web request: who calls, and the denied call as an HTTP response. */
+/** Limited methods in a web request: the client, and the denied call as an HTTP response. */
 @NullMarked
 package io.limiter.spring.web;
 

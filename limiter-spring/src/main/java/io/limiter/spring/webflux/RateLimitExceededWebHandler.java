@@ -25,12 +25,12 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
     /** Spring Boot's own is at -1, and answers everything. */
     private static final int ORDER = -2;
 
-    /** A cause of a cause: no failure is wrapped more often, and a ring of causes ends. */
+    /** The depth of causes to check, so that a cycle of causes ends. */
     private static final int MOST_CAUSES = 10;
 
     private final Limiter limiter;
 
-    /** With the fields that the present configuration of a limiter says ({@code limiter.http.headers}). */
+    /** A handler with the fields of a limiter's current configuration ({@code limiter.http.headers}). */
     public RateLimitExceededWebHandler(Limiter limiter) {
         this.limiter = limiter;
     }
@@ -40,7 +40,7 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
         return ORDER;
     }
 
-    /** Writes the answer of a denial; any other failure, and a denial of a response that has begun, goes on. */
+    /** Writes the answer of a denial; passes on any other failure, and a denial after the response is committed. */
     @Override
     public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
         Decision denial = denial(failure);

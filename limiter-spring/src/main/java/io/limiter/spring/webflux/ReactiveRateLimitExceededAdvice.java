@@ -9,8 +9,9 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Answers denied calls in annotated controllers of WebFlux before an advice without an order does, so that one for all exceptions
- * does not make 500 of them. To answer otherwise, write an {@code @ExceptionHandler(RateLimitExceededException.class)}: in a
+ * Answers denied calls in annotated controllers of WebFlux before an advice without an order does, so that one for all
+ * exceptions does not answer 500. To answer differently, write an {@code
+ * @ExceptionHandler(RateLimitExceededException.class)}: in a
  * controller it goes first anyway, and with one in a {@code @ControllerAdvice} this class is not used at all. Thread-safe.
  */
 @ControllerAdvice
@@ -18,12 +19,12 @@ import reactor.core.publisher.Mono;
 public class ReactiveRateLimitExceededAdvice {
     private final RateLimitExceededWebHandler handler;
 
-    /** With the answers of this handler. */
+    /** An advice with the answers of this handler. */
     public ReactiveRateLimitExceededAdvice(RateLimitExceededWebHandler handler) {
         this.handler = handler;
     }
 
-    /** Writes the answer; where one has begun already, the exception goes on to the server, which breaks it off. */
+    /** Writes the answer; if the response is committed, the exception is passed to the server, which aborts it. */
     @ExceptionHandler
     public Mono<Void> answer(RateLimitExceededException exception, ServerWebExchange exchange) {
         return handler.handle(exchange, exception);

@@ -301,7 +301,7 @@ class ApplicationTextTest {
         return mistakes(yaml, Map.of());
     }
 
-    /** One line each, below one that says whose they are. */
+    /** One line each, below one with their owner. */
     private static void assertProblems(String message, int problems) {
         assertEquals(1 + problems, message.lines().count(), message);
     }

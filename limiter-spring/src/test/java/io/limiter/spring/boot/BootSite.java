@@ -83,7 +83,7 @@ public final class BootSite implements AutoCloseable {
                 .POST(BodyPublishers.ofString(form)));
     }
 
-    /** The statuses of so many calls. */
+    /** The statuses of this number of calls. */
     public List<Integer> statuses(int calls, String method, String path, String... headers) {
         List<Integer> statuses = new ArrayList<>();
         for (int i = 0; i < calls; i++) {

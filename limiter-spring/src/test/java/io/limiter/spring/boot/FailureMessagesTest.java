@@ -53,11 +53,11 @@ class FailureMessagesTest {
                   line 4: RL-101 limiter.policies.vote.limit = 3/10s: unknown key; did you mean \
                 'limiter.policies.vote.limits'?
                   line 7: RL-104 limiter.rules.api.path = /api/*/x: '/api/*/x' can't be matched at '*'; a path is plain decoded \
-                text, * stands alone at its end (/api/*), ** and a variable alone between two / (/api/**/export, /users/{id})
-                  line 8: RL-104 limiter.rules.api.limits = 100 per minute: in '100 per minute': '100' is no limit; write \
+                text, with * only as its last segment (/api/*), ** and a variable only as whole segments (/api/**/export, /users/{id})
+                  line 8: RL-104 limiter.rules.api.limits = 100 per minute: in '100 per minute': '100' is not a limit; write \
                 permits/period without spaces, such as 3/10s
                 """, """
-                Correct these lines; each says what to write instead.
+                Correct these lines; each contains what to write instead.
 
                 More about the codes in docs/diagnostics.md.
                 """);
@@ -165,7 +165,7 @@ class FailureMessagesTest {
     @Test
     void severalClientsOfRedis(CapturedOutput output) {
         assertPrinted(output, "", TwoClients.class, """
-                RL-116 there are several beans of type RedissonClient, [forCaching, forSessions], and none says that it is for the \
+                RL-116 there are several beans of type RedissonClient, [forCaching, forSessions], and none is chosen for the \
                 limits.
                 """, """
                 Mark one of them with @Primary, or define a bean of type Limiter, or write limiter.backend = in-process.

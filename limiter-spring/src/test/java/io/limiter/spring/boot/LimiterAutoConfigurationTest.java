@@ -34,7 +34,7 @@ class LimiterAutoConfigurationTest {
                 .withPropertyValues("limiter.policies.vote.limits=3/1h")
                 .run(context -> {
                     Service service = context.getBean(Service.class);
-                    assertTrue(AopUtils.isCglibProxy(service), "as spring.aop.proxy-target-class says");
+                    assertTrue(AopUtils.isCglibProxy(service), "by spring.aop.proxy-target-class");
                     assertEquals(3, App.passes(5, service::vote));
                     assertEquals(
                             BackendKind.IN_PROCESS,

@@ -11,10 +11,7 @@ import java.beans.FeatureDescriptor;
 import java.beans.IntrospectionException;
 import java.beans.Introspector;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URL;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,7 +20,6 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.yaml.snakeyaml.Yaml;
 
 /** What IDEs complete is what the parser knows. */
 class MetadataTest {
@@ -53,24 +49,11 @@ class MetadataTest {
             "limiter.http.x-ratelimit-reset", Map.of("limiter.http.headers", "x-ratelimit"),
             "limiter.client-ip.header", Map.of("limiter.client-ip.trusted-hops", "1"));
 
-    private Map<String, List<Map<String, Object>>> metadata;
+    private Metadata metadata;
 
     @BeforeEach
     void read() throws IOException {
-        // Other libraries have a file of this name; ours lies where our classes do. JSON is YAML.
-        String home = LimiterAutoConfiguration.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toString();
-        ClassLoader loader = LimiterAutoConfiguration.class.getClassLoader();
-        for (URL file : Collections.list(loader.getResources("META-INF/spring-configuration-metadata.json"))) {
-            if (file.toString().contains(home)) {
-                try (InputStream json = file.openStream()) {
-                    metadata = new Yaml().load(json);
-                }
-            }
-        }
+        metadata = Metadata.read();
     }
 
     @Test
@@ -84,7 +67,7 @@ class MetadataTest {
 
     @Test
     void everyKeyHasATypeAndASentence() throws ClassNotFoundException {
-        for (Map<String, Object> property : metadata.get("properties")) {
+        for (Map<String, Object> property : metadata.list("properties")) {
             String description = String.valueOf(property.get("description"));
             assertTrue(description.matches("[^a-z].*\\.") || description.startsWith("redis://"), description);
             for (String type : String.valueOf(property.get("type")).split("[<>,]", -1)) {
@@ -93,7 +76,7 @@ class MetadataTest {
                 }
             }
         }
-        Set<String> sections = metadata.get("groups").stream()
+        Set<String> sections = metadata.list("groups").stream()
                 .map(group -> String.valueOf(group.get("name")))
                 .collect(Collectors.toSet());
         properties()
@@ -185,7 +168,7 @@ class MetadataTest {
     }
 
     private Map<String, Map<String, Object>> byName(String list) {
-        return metadata.get(list).stream()
+        return metadata.list(list).stream()
                 .collect(Collectors.toMap(entry -> String.valueOf(entry.get("name")), entry -> entry));
     }
 }

@@ -137,7 +137,7 @@ class MisplacedKeysTest {
     void policiesThatNothingUsesAreReportedInOneLine() {
         List<String> lines = told("RL-140", RULES_OUT + "limiter.policies.other.limits: 1/1h\n", Site.class);
         assertEquals(1, lines.size(), lines::toString);
-        Facts.toldInOneLine(lines.get(0), "RL-140", "[other, vote]", "nothing is wrong");
+        Facts.toldInOneLine(lines.get(0), "RL-140", "[other, vote]", "ignore this");
     }
 
     @Test
@@ -154,6 +154,6 @@ class MisplacedKeysTest {
                 """;
         assertEquals(List.of(), told("RL-14", used, AnnotatedSite.class));
         assertEquals(List.of(), told("RL-14", used, AnnotatedSite.class, "--spring.main.lazy-initialization=true"));
-        assertEquals(List.of(), told("RL-14", RULES_OUT, Site.class, "--limiter.enabled=false"), "RL-118 says it");
+        assertEquals(List.of(), told("RL-14", RULES_OUT, Site.class, "--limiter.enabled=false"), "RL-118 reports it");
     }
 }

@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** An application that has the library and limits nothing is told so; a slip in a file does it. */
+/** It is reported if an application has the library and limits nothing, for example because of a mistake in a file. */
 @ExtendWith(OutputCaptureExtension.class)
 class NothingLimitedTest {
     @TempDir
@@ -116,7 +116,7 @@ class NothingLimitedTest {
         assertEquals(List.of(), told("limiter.policies.vote.limits: 1/1h", Site.class), "a policy: code may use it");
         assertEquals(List.of(), told("", AnnotatedSite.class));
         assertEquals(List.of(), told("", SiteOfCode.class));
-        assertEquals(List.of(), told("", Site.class, "--limiter.enabled=false"), "told that it is switched off");
+        assertEquals(List.of(), told("", Site.class, "--limiter.enabled=false"), "reported as switched off");
         assertEquals(List.of(), told("", AnnotatedSite.class, "--spring.main.lazy-initialization=true"));
     }
 }

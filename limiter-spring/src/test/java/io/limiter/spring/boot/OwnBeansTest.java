@@ -32,7 +32,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 
-/** What the application defines stands instead of ours. */
+/** Beans of the application replace ours. */
 class OwnBeansTest {
     private static final AutoConfigurations OURS =
             AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterServletAutoConfiguration.class);

@@ -14,7 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which requests rules are for, as YAML and variables say it. */
+/** Which requests rules match, in YAML and environment variables. */
 class RuleScopeTextTest {
     @TempDir
     Path folder;

@@ -300,7 +300,7 @@ class SecurityTest {
             assertEquals(
                     "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
                     answer.headers().firstValue("RateLimit").orElseThrow(),
-                    "who has neither key nor login is one client, charged once, and told all");
+                    "a caller with neither key nor login is one client, charged once, with all quota fields");
             assertEquals(1, answer.headers().allValues("RateLimit").size());
             answer = site.call("GET", "/open", "X-Api-Key", "k", "Authorization", basic("ann"));
             assertEquals(

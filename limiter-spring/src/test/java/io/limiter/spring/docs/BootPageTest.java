@@ -6,28 +6,27 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Pages;
 import io.limiter.spring.boot.BootSite;
 import io.limiter.spring.docs.boot.VoteApplication;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** docs/spring.md about Spring Boot: its application runs, and prints what stands there. */
+/** The pages about Spring Boot: their application runs, and prints what they show. */
 @ExtendWith(OutputCaptureExtension.class)
 class BootPageTest {
-    private static final Path PAGE = Path.of("../docs/spring.md");
+    private static final String START = Pages.text("getting-started/spring-boot");
+    private static final String FAILURES = Pages.text("spring/startup-failures");
 
     /** The tests have Spring Security on their class path; the application of the page has not. */
     static final String WITHOUT_SECURITY = "--spring.autoconfigure.exclude="
@@ -39,23 +38,23 @@ class BootPageTest {
 
     @Test
     void theFiveMinutes() throws IOException {
-        try (BootSite site = start(blocks("yaml").get(0))) {
+        List<String> yaml = Pages.blocks(START, "yaml");
+        try (BootSite site = start(yaml.get(0))) {
             assertEquals(List.of(200, 200, 200, 429), site.statuses(4, "POST", "/votes"));
         }
-        try (BootSite site = start(blocks("yaml").get(0) + blocks("yaml").get(1).replace("limiter:\n", ""))) {
+        try (BootSite site = start(yaml.get(0) + yaml.get(1).replace("limiter:\n", ""))) {
             LimiterConfig config = site.context().getBean(Limiter.class).config();
             assertEquals("api", config.rules().get(0).name());
             assertEquals(404, site.call("GET", "/api/none").statusCode());
         }
-        assertTrue(Files.readString(Path.of("../README.md"))
-                .contains("```yaml\n" + blocks("yaml").get(0) + "```"));
     }
 
     @Test
     void theSixFailures(CapturedOutput output) throws IOException {
-        List<String> wrong = blocks("yaml").subList(2, 8);
-        List<String> expected = blocks("text");
+        List<String> wrong = Pages.blocks(FAILURES, "yaml");
+        List<String> expected = Pages.blocks(FAILURES, "text");
         assertEquals(6, expected.size());
+        assertEquals(6, wrong.size());
         for (int i = 0; i < wrong.size(); i++) {
             String yaml = wrong.get(i);
             int before = output.getAll().length();
@@ -70,7 +69,7 @@ class BootPageTest {
 
     @Test
     void theFileThatIsLookedAt() throws IOException {
-        String yaml = blocks("yaml").stream()
+        String yaml = Pages.blocks(Pages.text("spring/boot"), "yaml").stream()
                 .filter(block -> block.contains("reload: "))
                 .findFirst()
                 .orElseThrow();
@@ -84,7 +83,7 @@ class BootPageTest {
 
     @Test
     void theTableOfPropertiesHasTheKeysOfSpringBootWithTheirDefaults() throws IOException {
-        String page = Files.readString(PAGE);
+        String page = Pages.text("spring/boot");
         try (InputStream json = Limiter.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             String metadata = new String(json.readAllBytes(), StandardCharsets.UTF_8);
             List<String> rows = Pattern.compile(
@@ -94,19 +93,11 @@ class BootPageTest {
                     .map(found -> "| `" + found.group(1) + "` | `" + found.group(2) + "` |")
                     .toList();
             assertEquals(4, rows.size());
-            rows.forEach(row -> assertTrue(page.contains(row), "docs/spring.md lacks " + row));
+            rows.forEach(row -> assertTrue(page.contains(row), "docs/spring/boot.md lacks " + row));
         }
     }
 
     private BootSite start(String yaml) {
         return BootSite.start(folder, yaml, VoteApplication.class, WITHOUT_SECURITY);
-    }
-
-    private static List<String> blocks(String language) throws IOException {
-        return Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL)
-                .matcher(Files.readString(PAGE))
-                .results()
-                .map(found -> found.group(1))
-                .collect(Collectors.toCollection(ArrayList::new));
     }
 }

@@ -14,7 +14,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** The test that docs/spring.md shows. */
+/** The test that docs/spring/testing.md shows. */
 @SpringBootTest(properties = "limiter.policies.vote.limits = 3/10s")
 @AutoConfigureTestLimiter
 class BootVotesTest {

@@ -11,6 +11,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
@@ -33,9 +34,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -49,10 +50,10 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What docs/spring.md and README.md tell to write is written in this package, letter by letter, and runs. */
+/** What the pages about Spring and README.md show is in this package, letter by letter, and runs. */
 class PagesTest {
-    private static final Path PAGE = Path.of("../docs/spring.md");
-    private static final Path README = Path.of("../README.md");
+    private static final String PAGES = Pages.text("spring");
+    private static final String START = Pages.text("getting-started/spring");
     private static final Path HERE = Path.of("src/test/java/io/limiter/spring/docs");
 
     @Test
@@ -61,32 +62,32 @@ class PagesTest {
                 + Files.readString(HERE.resolve("VoteSite.java"))
                 + Files.readString(HERE.resolve("boot/VoteApplication.java"))
                 + Files.readString(HERE.resolve("BootVotesTest.java")));
-        List<String> snippets = blocks(PAGE, "java");
-        assertEquals(7, snippets.size());
-        blocks(README, "java").stream()
+        List<String> snippets = Pages.blocks(PAGES, "java");
+        snippets.addAll(Pages.blocks(START, "java"));
+        snippets.addAll(Pages.blocks(Pages.text("getting-started/spring-boot"), "java"));
+        Pages.blocks(Pages.readme(), "java").stream()
                 .filter(code -> code.contains("@RateLimited"))
                 .forEach(snippets::add);
-        assertEquals(8, snippets.size());
+        assertEquals(7, snippets.size());
         for (String snippet : snippets) {
-            assertTrue(here.contains(flat(snippet)), "not compiled by PagesTest:\n" + snippet);
+            String code = flat(Pages.code(snippet));
+            // Without the last brace: here more may come before it.
+            assertTrue(here.contains(code.substring(0, code.length() - 1)), "not run by PagesTest:\n" + snippet);
         }
     }
 
     @Test
     void everyAttributeHasItsRowWithItsDefault() throws Exception {
-        String page = Files.readString(PAGE);
         for (var attribute : RateLimited.class.getDeclaredMethods()) {
             Object value = attribute.getDefaultValue();
             String shown = value instanceof Class[] || value.equals("") ? "" : "`" + value + "`";
             String row = "| `" + attribute.getName() + "` | " + shown;
-            assertTrue(page.contains(row), "docs/spring.md lacks the row " + row);
+            assertTrue(PAGES.contains(row), "docs/spring lacks the row " + row);
         }
     }
 
     @Test
     void everyCodeOfThisModuleIsInTheTableAndItsLinkLeadsToItsSection() throws IOException {
-        String page = Files.readString(PAGE);
-        String diagnostics = Files.readString(Path.of("../docs/diagnostics.md"));
         StringBuilder sources = new StringBuilder();
         for (String room : List.of("expression", "call", "method", "aop", "proxy")) {
             try (Stream<Path> files = Files.list(Path.of("src/main/java/io/limiter/spring", room))) {
@@ -101,17 +102,13 @@ class PagesTest {
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(19, codes.size());
+        String listed = Pages.read(Pages.of("diagnostics").get(0));
         for (String code : codes) {
-            String title = Pattern.compile("(?m)^### (" + code + " .*)$")
-                    .matcher(diagnostics)
-                    .results()
-                    .map(found -> found.group(1))
-                    .findFirst()
-                    .orElseThrow();
-            String anchor =
-                    title.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9 -]", "").replace(' ', '-');
-            String link = "| [" + code + "](diagnostics.md#" + anchor + ") |";
-            assertTrue(page.contains(link), "docs/spring.md lacks " + link);
+            Matcher target =
+                    Pattern.compile("\\[" + code + " [^]]*]\\(([^)]*)\\)").matcher(listed);
+            assertTrue(target.find(), code);
+            String link = "| [" + code + "](../" + target.group(1) + ") |";
+            assertTrue(PAGES.contains(link), "docs/spring lacks " + link);
         }
     }
 
@@ -129,7 +126,7 @@ class PagesTest {
     @Test
     void theFiveMinutes() throws Exception {
         Path properties = Path.of("target/test-classes/limiter.properties");
-        Files.writeString(properties, blocks(PAGE, "properties").get(0));
+        Files.writeString(properties, Pages.blocks(START, "properties").get(0));
         int port = RedisServers.freePort();
         System.setProperty("port", Integer.toString(port));
         Thread main = new Thread(() -> {
@@ -294,14 +291,6 @@ class PagesTest {
             assertTrue(app.bean(Messages.class).send("1"));
             assertFalse(app.bean(Messages.class).send("1"));
         }
-    }
-
-    private static List<String> blocks(Path page, String language) throws IOException {
-        return Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL)
-                .matcher(Files.readString(page))
-                .results()
-                .map(found -> found.group(1))
-                .collect(Collectors.toCollection(ArrayList::new));
     }
 
     /** Without white space: the formatter indents and breaks lines as it likes. */

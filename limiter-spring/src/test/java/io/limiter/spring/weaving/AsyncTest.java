@@ -36,7 +36,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Asynchronous methods under 64 parallel callers, on a Redis that nobody can reach until all of them have called: a caller
- * that waited would never come back. Runs proxied and woven.
+ * that waited would never return. Runs proxied and woven.
  */
 class AsyncTest {
     private static final int CALLERS = 64;
@@ -266,7 +266,7 @@ class AsyncTest {
         Future<?> call() throws Exception;
     }
 
-    /** Calls from 64 threads at once; returns when every one of them is back. */
+    /** Calls from 64 threads at once; returns when all of them have returned. */
     private static List<Future<?>> inParallel(Caller caller) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
         try {

@@ -13,7 +13,7 @@ import org.springframework.core.annotation.AliasFor;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Classes with an annotation in every place where one can stand. Each lets {@value #LIMIT} calls pass. */
+/** Classes with an annotation in every possible place. Each allows {@value #LIMIT} calls. */
 final class Constructs {
     static final int LIMIT = 2;
 

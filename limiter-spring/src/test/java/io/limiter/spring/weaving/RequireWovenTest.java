@@ -25,7 +25,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where nothing is woven, nothing is limited and no error says so: a check that a program can call does, and a line at startup. */
+/** If nothing is woven, nothing is limited and no error shows it: a check that a program can call does, and a line at startup. */
 class RequireWovenTest {
     private static final boolean WOVEN = Weaving.now() != Weaving.NONE;
 

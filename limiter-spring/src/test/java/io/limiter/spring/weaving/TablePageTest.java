@@ -2,21 +2,19 @@ package io.limiter.spring.weaving;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.limiter.kit.Pages;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The table of docs/spring.md is the one that {@link WeavingTableTest} goes through, row by row. */
+/** The table of docs/spring/where-it-works.md is the one that {@link WeavingTableTest} goes through, row by row. */
 class TablePageTest {
     private static final String HEAD =
             "| the annotation is on | Spring proxy | AspectJ, load time | AspectJ, compile time |";
 
     @Test
-    void everyRowStandsOnThePageAndNoOther() throws IOException {
-        List<String> page = Files.readAllLines(Path.of("../docs/spring.md"));
+    void everyRowStandsOnThePageAndNoOther() {
+        List<String> page = Pages.text("spring").lines().toList();
         int first = page.indexOf(HEAD) + 2;
         List<String> rows = new ArrayList<>();
         for (int i = first; page.get(i).startsWith("|"); i++) {

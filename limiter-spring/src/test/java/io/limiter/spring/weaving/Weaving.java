@@ -1,12 +1,12 @@
 package io.limiter.spring.weaving;
 
-/** How the classes of this run are woven: the build says it, and runs the same tests for each. */
+/** How the classes of this run are woven: set by the build, which runs the same tests for each. */
 enum Weaving {
     NONE,
     LOAD_TIME,
     COMPILE_TIME;
 
-    /** The system property that says it; none unless set. */
+    /** The system property that sets it; none unless set. */
     static final String PROPERTY = "limiter.weaving";
 
     static Weaving now() {

@@ -26,7 +26,7 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
-/** Woven classes without any Spring context: where their limiter comes from, and what is said when something is wrong. */
+/** Woven classes without any Spring context: where their limiter comes from, and the messages for mistakes. */
 @Tag("woven")
 class WovenTest {
     private static final String ONE = "limiter.policies.one.limits = 1/1h\n";
@@ -218,7 +218,7 @@ class WovenTest {
         }
     }
 
-    /** Fails unless the call fails with this code, at this method of the service, and tells the facts. */
+    /** Fails unless the call fails with this code, at this method of the service, and the message contains the facts. */
     private static void assertTold(Executable call, String code, String method, String... facts) {
         String message = assertThrows(IllegalStateException.class, call).getMessage();
         Facts.told(message, code, "@RateLimited", Service.class.getName() + "." + method);

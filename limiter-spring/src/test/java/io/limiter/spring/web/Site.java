@@ -37,7 +37,7 @@ import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 
 /**
  * A real Tomcat with Spring MVC, without Boot. Its one thread serves all requests, so that a controller that waits keeps
- * all others out. The filter of limiter-servlet stands before {@code /filtered}.
+ * all others out. The filter of limiter-servlet limits {@code /filtered}.
  */
 final class Site implements AutoCloseable {
     /** Kept, for what nobody keeps is made anew. */
@@ -126,7 +126,7 @@ final class Site implements AutoCloseable {
         web.addFilterMap(mapping);
     }
 
-    /** Counts requests, and logs in who says so. */
+    /** Counts requests, and authenticates the user in a header. */
     private final class Arrival extends HttpFilter {
         private static final long serialVersionUID = 1L;
 

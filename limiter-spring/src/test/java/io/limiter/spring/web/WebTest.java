@@ -149,7 +149,7 @@ class WebTest {
             assertEquals(
                     200,
                     site.call("GET", "/users", "X-Forwarded-For", "192.0.2.7").statusCode(),
-                    "of whom a trusted proxy says");
+                    "the client named by a trusted proxy");
 
             assertEquals(200, site.call("GET", "/codes/1").statusCode());
             assertEquals(429, site.call("GET", "/codes/1").statusCode());

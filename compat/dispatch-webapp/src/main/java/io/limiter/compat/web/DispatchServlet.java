@@ -8,7 +8,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** Brings a request from where it comes in to another path of this servlet, in the way that its path says. */
+/** Dispatches a request to another path of this servlet, in the way named in its path. */
 @WebServlet(
         urlPatterns = {
             "/forward/*",

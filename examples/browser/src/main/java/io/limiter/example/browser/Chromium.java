@@ -46,7 +46,7 @@ final class Chromium {
         logs.enable(LogType.BROWSER, Level.ALL);
         logs.enable(LogType.PERFORMANCE, Level.ALL);
         options.setCapability("goog:loggingPrefs", logs);
-        // The path is said, or Selenium would look for a driver to download.
+        // The path is set, or Selenium would look for a driver to download.
         ChromeDriverService service = new ChromeDriverService.Builder()
                 .usingDriverExecutable(driver().orElseThrow().toFile())
                 .usingAnyFreePort()

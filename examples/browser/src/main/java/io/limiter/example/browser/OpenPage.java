@@ -25,7 +25,7 @@ public final class OpenPage implements AutoCloseable {
     private static final Path SCREENSHOTS = Path.of("target", "screenshots");
     private static final Pattern URL = Pattern.compile("\"url\":\"((?:https?|wss?|ftp)://[^\"]*)\"");
 
-    /** How many pixels of a canvas have just the colour of a custom property. */
+    /** How many pixels of a canvas have just the color of a custom property. */
     private static final String PIXELS = """
             const canvas = arguments[0];
             const brush = document.createElement('canvas').getContext('2d');
@@ -102,9 +102,9 @@ public final class OpenPage implements AutoCloseable {
         return Long.parseLong(script(text, arguments));
     }
 
-    /** Pixels of a canvas that have the colour of a custom property, {@code --denied} say. */
-    public long pixels(String canvas, String colour) {
-        return number(PIXELS, find(canvas), colour);
+    /** Pixels of a canvas that have the color of a custom property, {@code --denied} say. */
+    public long pixels(String canvas, String color) {
+        return number(PIXELS, find(canvas), color);
     }
 
     /** The first whole number of a text; -1 where there is none. */

@@ -82,7 +82,7 @@ class FairInBrowserTest {
         page.await("the start is there again", () -> !page.findAll(".cards a").isEmpty());
     }
 
-    /** Presses every button of the panel, one after the other; each says what came of it, and nothing fails. */
+    /** Presses every button of the panel, one after the other; each shows its result, and nothing fails. */
     private void uses(String name, String panel, int width, int height) throws IOException {
         page.script("location.hash = arguments[0]", panel);
         page.await(

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.env.Environment;
 
-/** The page needs nothing but this server, says so to the browser, and shows the configuration that is in force. */
+/** The page needs nothing but this server, enforces that by its headers, and shows the current configuration. */
 class FairPageTest {
     private static final Path STATIC = Path.of("src/main/resources/static");
 

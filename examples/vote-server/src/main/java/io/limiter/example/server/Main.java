@@ -37,7 +37,7 @@ public final class Main {
                 return port;
             }
         } catch (NumberFormatException notANumber) {
-            // Told below, with the numbers that are none of a port.
+            // Reported below, with numbers that are out of range.
         }
         throw new IllegalArgumentException("PORT is '" + text
                 + "'; write a number from 0 (any free port) to 65535, or leave it out for " + DEFAULT_PORT);

@@ -47,11 +47,11 @@ public final class VoteServer implements AutoCloseable {
         tomcat.setPort(port);
         tomcat.getConnector().setThrowOnFailure(true);
         Context context = tomcat.addWebapp("", webApp.toAbsolutePath().toString());
-        // Else it were the system's class loader, which under Maven knows nothing of this server's libraries.
+        // Otherwise it would be the system's class loader, which under Maven does not have this server's libraries.
         context.setParentClassLoader(VoteServer.class.getClassLoader());
         context.addLifecycleListener(VoteServer::withoutJsp);
         if (context instanceof StandardContext standard) {
-            // It looks into the JDK's insides to find leaks of web applications that are loaded again; this one is not.
+            // It uses internals of the JDK to find leaks of reloaded web applications; this one is never reloaded.
             standard.setClearReferencesRmiTargets(false);
             standard.setClearReferencesThreadLocals(false);
         }
@@ -67,7 +67,7 @@ public final class VoteServer implements AutoCloseable {
         }
         if (context.getState() != LifecycleState.STARTED) {
             server.close();
-            throw new IllegalStateException("the web application does not start; what is wrong is logged above");
+            throw new IllegalStateException("the web application does not start; the cause is logged above");
         }
         return server;
     }
@@ -90,7 +90,7 @@ public final class VoteServer implements AutoCloseable {
         } catch (LifecycleException e) {
             throw new IllegalStateException("the server did not stop cleanly", e);
         } finally {
-            // Tomcat sets it to its folder, and the next Tomcat of this JVM would make that folder again.
+            // Tomcat sets it to its folder, and the next Tomcat of this JVM would create that folder again.
             System.clearProperty(Globals.CATALINA_HOME_PROP);
             delete(directory);
         }

@@ -33,7 +33,7 @@ final class Caller {
 
     private Caller() {}
 
-    /** Sends so many calls at once, to the ports in turn. */
+    /** Sends this number of calls at once, to the ports in turn. */
     static List<Answer> burst(int calls, String method, String path, int... ports) {
         long start = System.nanoTime();
         List<CompletableFuture<Answer>> answers = IntStream.range(0, calls)

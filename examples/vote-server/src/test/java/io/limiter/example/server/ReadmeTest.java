@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What README.md tells to write is written here, letter by letter, into a web application that runs. */
+/** Writes the samples of README.md, letter by letter, into a web application that runs. */
 class ReadmeTest {
     @TempDir
     Path folder;
@@ -104,13 +104,13 @@ class ReadmeTest {
         for (String file : new String[] {
             "../../limiter-servlet/src/main/java/io/limiter/servlet/RateLimitFilter.java",
             "../vote-webapp/src/main/webapp/WEB-INF/web.xml",
-            "../../docs/http.md"
+            "../../docs/http/filter.md"
         }) {
             assertEquals(mapping, mapping(Files.readString(Path.of(file))), file);
         }
     }
 
-    /** What stands between the tags, without the name, which may differ, and without space. */
+    /** The text between the tags, without the name, which may differ, and without space. */
     private static String mapping(String text) {
         String mapping = text.substring(text.indexOf("<filter-mapping>"), text.indexOf("</filter-mapping>"));
         return mapping.replaceAll("<filter-name>.*?</filter-name>|<!--.*?-->|[\\s*]", "");

@@ -38,14 +38,14 @@ final class ServerProcess implements AutoCloseable {
             }
         }
         process.destroyForcibly();
-        throw new IOException("the server ended without listening; what it said is above");
+        throw new IOException("the server ended without listening; its output is above");
     }
 
     int port() {
         return port;
     }
 
-    /** Tells it to end (SIGTERM), as Ctrl-C and a container platform do; false when it has not ended in time. */
+    /** Sends SIGTERM, as Ctrl-C and a container platform do; false if it has not ended in time. */
     boolean end() throws InterruptedException {
         process.destroy();
         return process.waitFor(30, TimeUnit.SECONDS);

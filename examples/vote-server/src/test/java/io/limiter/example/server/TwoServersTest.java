@@ -51,9 +51,9 @@ class TwoServersTest {
             for (Answer answer : denied) {
                 assertTrue(
                         answer.retryAfter() <= 10 && answer.retryAfter() >= 10 - answer.seconds(),
-                        answer.retryAfter() + " s, told after " + answer.seconds() + " s");
+                        answer.retryAfter() + " s, answered after " + answer.seconds() + " s");
             }
-            assertTrue(one.end() && other.end(), "a server did not end when it was told to");
+            assertTrue(one.end() && other.end(), "a server did not end on SIGTERM");
             for (int port : new int[] {one.port(), other.port()}) {
                 new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
             }

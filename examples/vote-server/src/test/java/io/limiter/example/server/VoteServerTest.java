@@ -46,12 +46,12 @@ class VoteServerTest {
             // Rounded up, it is 10 when nothing has passed since the votes, and one less with each second that has.
             assertTrue(
                     answer.retryAfter() <= 10 && answer.retryAfter() >= 10 - answer.seconds(),
-                    answer.retryAfter() + " s, told after " + answer.seconds() + " s");
+                    answer.retryAfter() + " s, answered after " + answer.seconds() + " s");
         }
 
         HttpResponse<String> last = Caller.call("POST", "/api/votes?for=tea", port);
         assertEquals(429, last.statusCode());
-        // The one wait in real time: a client that waits as long as the server says is allowed.
+        // The one wait in real time: a client that waits as long as Retry-After is allowed.
         long seconds = last.headers().firstValueAsLong("Retry-After").orElseThrow();
         List<HttpResponse<String>> tries = new ArrayList<>();
         Await.until(Duration.ofSeconds(seconds), () -> "a vote is allowed", () -> {

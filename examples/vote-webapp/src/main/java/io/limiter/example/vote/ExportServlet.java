@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** Gives the votes as a file for a spreadsheet: {@code GET /api/export}. */
+/** Exports the votes as a file for a spreadsheet: {@code GET /api/export}. */
 @WebServlet("/api/export")
 public final class ExportServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;

@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** Tells the votes: {@code GET /api/results}. */
+/** Returns the votes: {@code GET /api/results}. */
 @WebServlet("/api/results")
 public final class ResultsServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;

@@ -11,7 +11,7 @@ final class Tally {
 
     private Tally() {}
 
-    /** Counts a vote; false when there is nothing of that name to vote for. */
+    /** Counts a vote; false if there is no such choice. */
     boolean vote(String choice) {
         switch (choice) {
             case "tea" -> tea.increment();

@@ -1,4 +1,4 @@
-/** A vote on tea and coffee. None of it knows that it is limited. */
+/** A vote on tea and coffee. None of its code refers to the limiter. */
 @NullMarked
 package io.limiter.example.vote;
 

@@ -63,23 +63,24 @@ class SiteInBrowserTest {
             String votes = i == 1 ? "1 vote" : i + " votes";
             page.press("[data-candidate=coffee]");
             page.await(votes, () -> page.text(".candidate:nth-child(2) .votes").equals(votes));
-            page.await("it is told", () -> page.text("#told-text").equals("Your vote for Coffee counts."));
+            page.await("it is shown", () -> page.text("#outcome-text").equals("Your vote for Coffee counts."));
         }
         page.press("[data-candidate=coffee]");
         page.await(
                 "the fourth is denied",
-                () -> page.find("#told").getAttribute("data-kind").equals("denied"));
-        assertEquals("Refused: 3 votes in any 10 seconds are enough.", page.text("#told-text"));
-        page.await("the wait is told", () -> page.text("#told-wait").matches("The next one counts in \\d+ s\\."));
+                () -> page.find("#outcome").getAttribute("data-kind").equals("denied"));
+        assertEquals("Refused: 3 votes in any 10 seconds are enough.", page.text("#outcome-text"));
+        page.await("the wait is shown", () -> page.text("#outcome-wait").matches("The next one counts in \\d+ s\\."));
         page.await("each vote is a call", () -> calls("fixed") == 4);
     }
 
     private void rushesVotes() {
         page.press("#vote-rush");
-        page.await("20 are told", () -> page.text("#told-text").matches("\\d+ of 20 votes count, \\d+ refused: .*"));
+        page.await(
+                "20 are shown", () -> page.text("#outcome-text").matches("\\d+ of 20 votes count, \\d+ refused: .*"));
         page.await(
                 "the result is in view",
-                () -> page.number("const { top, bottom } = document.getElementById('told')"
+                () -> page.number("const { top, bottom } = document.getElementById('outcome')"
                                 + ".getBoundingClientRect(); return top >= 0 && bottom <= innerHeight ? 1 : 0")
                         == 1);
         page.await("each vote is a call", () -> calls("token-bucket") == 24);
@@ -102,9 +103,9 @@ class SiteInBrowserTest {
         page.script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", plot);
         new Actions(page.driver()).moveToElement(plot).click().perform();
         page.await(
-                "it is told",
+                "it is shown",
                 () -> page.text("[data-algorithm=fixed] .point")
-                        .matches("call \\d+ (admitted, \\d+ left|denied, passes in \\d+\\.\\d\\d s)"));
+                        .matches("call \\d+ (admitted, \\d+ left|denied, allowed in \\d+\\.\\d\\d s)"));
         page.find("#lanes").sendKeys(Keys.ARROW_LEFT);
         page.await("it is spoken", () -> page.text("#spoken").startsWith("Fixed window: call "));
         page.find("#lanes").sendKeys(Keys.ESCAPE);
@@ -114,7 +115,7 @@ class SiteInBrowserTest {
 
     private void seesTheWindowsEdge() {
         page.press("[data-scenario=edge]");
-        page.await("it is told what to look at", () -> page.text("#look").startsWith("A burst comes just before"));
+        page.await("the hint is shown", () -> page.text("#look").startsWith("A burst comes just before"));
         page.await("all have come", () -> ALGORITHMS.stream().allMatch(lane -> calls(lane) == 6));
         long fixed = figure("fixed", ".totals .admitted");
         long log = figure("sliding-list", ".totals .admitted");
@@ -155,7 +156,7 @@ class SiteInBrowserTest {
 
     private void isToldWhatIsWrong() {
         type("#permits", "20000");
-        page.await("it is told", () -> page.text("#wrong").equals("Write a whole number from 1 to 10000."));
+        page.await("it is shown", () -> page.text("#wrong").equals("Write a whole number from 1 to 10000."));
         type("#permits", "4");
         page.await("it is well", () -> page.text("#wrong").isEmpty());
     }

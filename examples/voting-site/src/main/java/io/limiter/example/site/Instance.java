@@ -5,7 +5,7 @@ import io.limiter.config.LimiterConfig.BackendKind;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
-/** Which of several instances this is, and where its limits are kept. */
+/** The name of this instance, and where its limits are kept. */
 @Component
 public class Instance {
     private final Environment environment;
@@ -16,7 +16,7 @@ public class Instance {
         this.onRedis = limiter.config().backend() == BackendKind.REDIS;
     }
 
-    /** What the page calls it: {@code site.instance}, or its port. */
+    /** Its name on the page: {@code site.instance}, or its port. */
     public String name() {
         String port = environment.getProperty("local.server.port", "?");
         return environment.getProperty("site.instance", "port " + port);

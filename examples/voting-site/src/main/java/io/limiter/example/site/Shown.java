@@ -8,7 +8,7 @@ public final class Shown {
 
     private Shown() {}
 
-    /** The value in quotes, or that it is missing. */
+    /** The value in quotes, or a note that it is missing. */
     public static String of(@Nullable Object value) {
         if (value == null) {
             return "missing";

@@ -6,7 +6,7 @@ import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** What is said when another process listens on the port: in words of the command that starts this site. */
+/** Reports that another process listens on the port, with the option of the command that starts this site. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class TakenPort extends AbstractFailureAnalyzer<PortInUseException> {
     private static final int ANOTHER = 9000;

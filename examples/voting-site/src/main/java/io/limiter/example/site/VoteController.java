@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api")
 public class VoteController {
-    /** A vote. JSON and not a form, so that no page of another site can send it in somebody's name. */
+    /** A vote. JSON instead of a form, so that a page of another site can't send it in a user's name. */
     record Ballot(@Nullable String candidate) {}
 
     /** The standings, which instance counted them, and how often a client may vote. */
@@ -34,7 +34,7 @@ public class VoteController {
         this.limit = limiter.policy("vote").limits().get(0);
     }
 
-    /** Takes a vote. Whose quota it uses is the default: that of the client's address. */
+    /** Takes a vote. Its key is the default: the client's address. */
     @PostMapping("/votes")
     @RateLimited("vote")
     @ExpectedBody("a JSON object such as {\"candidate\":\"tea\"}")
@@ -43,7 +43,7 @@ public class VoteController {
         return results();
     }
 
-    /** The standings for other sites. The rule {@code export} limits it by API key, as the customer's plan says. */
+    /** The standings for other sites. The rule {@code export} limits it by API key, by the customer's plan. */
     @GetMapping("/export")
     public List<Candidates.Standing> export() {
         return candidates.standings();

@@ -13,7 +13,7 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.method.HandlerMethod;
 
-/** Answers what can't be done with problem+json (RFC 9457). What the limiter denies is answered by its own advice. */
+/** Answers invalid requests with problem+json (RFC 9457). The limiter's own advice answers denied ones. */
 @RestControllerAdvice
 @Order(0)
 class WrongInputAdvice {
@@ -49,8 +49,7 @@ class WrongInputAdvice {
     @ExceptionHandler
     ProblemDetail away(BackendException away) {
         return problem(
-                HttpStatus.SERVICE_UNAVAILABLE,
-                "Redis does not answer, so nothing was cleared; try again when it does");
+                HttpStatus.SERVICE_UNAVAILABLE, "Redis does not answer, so nothing was cleared; try again later");
     }
 
     private static String expectedBy(HandlerMethod called) {

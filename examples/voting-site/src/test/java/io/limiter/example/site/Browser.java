@@ -18,7 +18,7 @@ final class Browser {
     private final HttpClient http =
             HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
 
-    /** What came back. */
+    /** The response. */
     record Answer(HttpResponse<String> response) {
         int status() {
             return response.statusCode();

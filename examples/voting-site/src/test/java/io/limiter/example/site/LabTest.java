@@ -26,7 +26,7 @@ class LabTest extends StillSite {
                 "{\"permits\":%d,\"periodMillis\":%d,\"burst\":%d}".formatted(permits, periodMillis, burst)));
     }
 
-    /** So many calls in this very moment. */
+    /** This number of calls at the current moment. */
     private JsonNode burst(int calls) {
         return burst(browser, calls);
     }
@@ -44,7 +44,7 @@ class LabTest extends StillSite {
         return answer.json();
     }
 
-    /** What a lane said to each call, one character a call: + or -. */
+    /** The verdicts of a lane, one character for each call: + or -. */
     private static String said(JsonNode view, int lane) {
         StringBuilder said = new StringBuilder();
         for (JsonNode arrival : view.at("/arrivals")) {

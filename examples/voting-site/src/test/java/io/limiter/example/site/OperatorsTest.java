@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who gets to the operators' page and to what it is made of, and who can change anything there. */
+/** Access to the operators' page and its files, and permission to change anything there. */
 class OperatorsTest {
     private static final Path PAGE = Path.of("src/main/resources/static/operators");
     private static final String LOGIN = basic("operator", "correct horse");

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.env.Environment;
 
-/** The page needs nothing but this server, and says so to the browser. */
+/** The page needs nothing but this server, and its headers enforce that. */
 class PageTest {
     private static final Path STATIC = Path.of("src/main/resources/static");
 

@@ -22,7 +22,7 @@ final class Site implements AutoCloseable {
         return new Site(SpringApplication.run(VotingSite.class, arguments(properties)));
     }
 
-    /** With a time that stands still until the test moves it; decisions are those of this JVM. */
+    /** With a time that only the test changes; decisions are those of this JVM. */
     static Site startWithStillTime(String... properties) {
         return new Site(
                 SpringApplication.run(new Class<?>[] {VotingSite.class, StillTime.class}, arguments(properties)));
@@ -34,7 +34,7 @@ final class Site implements AutoCloseable {
                 .toArray(String[]::new);
     }
 
-    /** Without an annotation, on purpose: the application's scan would find it, and time would stand still in all tests. */
+    /** Without an annotation, on purpose: the application's scan would find it, and time would be fixed in all tests. */
     static class StillTime {
         @Bean
         ManualTime time() {

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What the site says when it is started, in a JVM of its own and on a thread that isn't "main", as Maven starts it. */
+/** What the site prints when it is started, in a JVM of its own and on a thread that isn't "main", as Maven starts it. */
 class SiteStartTest {
     private static final Pattern READY =
             Pattern.compile("The voting site is on http://localhost:(\\d+) \\(Ctrl-C stops it\\)");

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A test on the whole site, at a time that stands still. */
+/** A test on the whole site, at a fixed time. */
 abstract class StillSite {
     static Site site;
 
@@ -21,7 +21,7 @@ abstract class StillSite {
         site.close();
     }
 
-    /** So that what one test has used of the site's own limits is back. */
+    /** So that each test has the full quota of the site's own limits. */
     @BeforeEach
     void later() {
         site.time().advance(Duration.ofMinutes(5));

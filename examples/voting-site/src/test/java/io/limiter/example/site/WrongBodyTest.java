@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
-/** Who sends a body that can't be taken is told what this very endpoint takes, and can send that as it was told. */
+/** The answer to an invalid body describes what the endpoint accepts, and its example is valid. */
 class WrongBodyTest extends StillSite {
     enum Endpoint {
         VOTE("POST", "/api/votes", "a JSON object such as ", "{\"candidate\":\"tea\"}"),

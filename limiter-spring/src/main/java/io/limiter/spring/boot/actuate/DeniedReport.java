@@ -6,7 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys that this instance denied most in the last 10 to 20 minutes. Durations are of ISO 8601, such as {@code PT9.5S}. Immutable.
+ * The keys that this instance denied most in the last 10 to 20 minutes. Durations are in ISO 8601 form, such as {@code
+ * PT9.5S}. Immutable.
  *
  * @param keys the busiest first
  */
@@ -19,16 +20,16 @@ public record DeniedReport(List<Key> keys) {
      * A key that is denied.
      *
      * @param policy the policy that denies it
-     * @param key as {@code /actuator/ratelimits/{policy}?key=} takes it; secrets in it are hashes
+     * @param key as accepted by {@code /actuator/ratelimits/{policy}?key=}; secrets in it are hashes
      * @param parts the same in plain text
-     * @param rules the rules and annotated methods that charge the policy; empty where only code does
+     * @param rules the rules and annotated methods that charge the policy; empty if only code does
      * @param shadow whether calls only would have been denied
      * @param denied how many denials; an estimate in a flood
      * @param excess how many of them may have been of other keys
-     * @param limit the limit that denied last; null where nobody could count
+     * @param limit the limit that denied last; null if nothing could be counted
      * @param source where the last denial came from
      * @param sinceLast the time since then
-     * @param retryAfter what is left of the wait that it gave; {@code never} where a call can never pass
+     * @param retryAfter the remaining wait; {@code never} if a call can never be allowed
      */
     public record Key(
             String policy,

@@ -17,7 +17,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.core.Ordered;
 
-/** Asks the filters of the application, by the names of their beans. */
+/** Calls the filters of the application, by the names of their beans. */
 final class FilterExplainer implements RequestExplainer {
     private static final String SECURITY = "securityFilterChainRegistration";
 
@@ -37,7 +37,7 @@ final class FilterExplainer implements RequestExplainer {
         RequestSample anonymous = sample.withUser(null, Set.of(), Map.of());
         Map<String, Explanation> all = new LinkedHashMap<>();
         for (Registered one : filters()) {
-            // Before Spring Security nobody knows a user.
+            // Before Spring Security the user is unknown.
             all.put(one.name, one.filter.explain(one.order < security ? anonymous : sample));
         }
         return all;
@@ -50,7 +50,7 @@ final class FilterExplainer implements RequestExplainer {
                         bean.getKey(),
                         (RateLimitFilter) bean.getValue().getFilter(),
                         bean.getValue().getOrder()));
-        // Spring Boot registers a filter that is a bean as the last one.
+        // Spring Boot registers a filter bean as the last one.
         Stream<Registered> plain = beans.getBeansOfType(RateLimitFilter.class).entrySet().stream()
                 .map(bean -> new Registered(bean.getKey(), bean.getValue(), Ordered.LOWEST_PRECEDENCE));
         return Stream.concat(registered, plain)

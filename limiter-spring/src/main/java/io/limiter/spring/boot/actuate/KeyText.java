@@ -11,17 +11,17 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads whose state an operator means: a key as it stands in the names of states in Redis, such a name whole, or a client's
- * address. What is none of these is refused, never guessed at.
+ * Parses the key that an operator enters: a key as in the names of states in Redis, a whole such name, or a client's
+ * address. Other text is refused, never guessed.
  */
 final class KeyText {
     private final String policy;
     private final int ipv6PrefixBits;
 
     /**
-     * For keys of a policy.
+     * A parser of keys of a policy.
      *
-     * @param ipv6PrefixBits how many bits of an IPv6 address the policy's rules tell clients apart by
+     * @param ipv6PrefixBits how many bits of an IPv6 address identify a client in the policy's rules
      */
     KeyText(String policy, int ipv6PrefixBits) {
         this.policy = policy;
@@ -29,9 +29,9 @@ final class KeyText {
     }
 
     /**
-     * The key that a text means.
+     * The key of a text.
      *
-     * @throws IllegalArgumentException if it is none; the message says what to write
+     * @throws IllegalArgumentException if it is not one; the message contains what to write
      */
     PartitionKey read(String text) {
         String key = withinBraces(text.strip());
@@ -45,19 +45,19 @@ final class KeyText {
             return PartitionKey.parse(key);
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException(
-                    wrong.getMessage() + "; write a client's address, or the key as it stands in Redis behind the"
+                    wrong.getMessage() + "; write a client's address, or the key as it is in Redis after the"
                             + " policy's name, and in a URL each % of it as %25 (curl -G --data-urlencode 'key=...')",
                     wrong);
         }
     }
 
-    /** The parts of a key in plain text, for people to see whose it is. */
+    /** The parts of a key in plain text, so that an operator can recognize the client. */
     static List<String> parts(PartitionKey key) {
         UnaryOperator<String> plain = part -> URLDecoder.decode(part, StandardCharsets.UTF_8);
         return Arrays.stream(key.canonical().split(":")).map(plain).toList();
     }
 
-    /** Of {@code limiter:{vote:192.0.2.1}:10000000:sliding-list1} what is the key's. */
+    /** Extracts the key from {@code limiter:{vote:192.0.2.1}:10000000:sliding-list1}. */
     private String withinBraces(String text) {
         int open = text.indexOf('{');
         int close = text.lastIndexOf('}');
@@ -66,15 +66,15 @@ final class KeyText {
         }
         String inside = text.substring(open + 1, close);
         if (!inside.startsWith(policy + ":")) {
-            throw new IllegalArgumentException("'" + text + "' is no state of the policy '" + policy + "' but of '"
-                    + inside.substring(0, Math.max(0, inside.indexOf(':'))) + "'; ask for that one");
+            throw new IllegalArgumentException("'" + text + "' is not a state of the policy '" + policy + "' but of '"
+                    + inside.substring(0, Math.max(0, inside.indexOf(':'))) + "'; use that one");
         }
         return inside.substring(policy.length() + 1);
     }
 
     /**
-     * The text that the filter calls a client by; null when it is no address. IPv6 has colons, which separate the parts of a
-     * key, so an address that was decoded on its way here is no key any more.
+     * The text of a client in the filter's keys; null if it is not an address. IPv6 has colons, which separate the
+     * parts of a key, so a decoded address must be handled before keys.
      */
     private @Nullable String client(String text) {
         boolean standIn = text.startsWith("@");

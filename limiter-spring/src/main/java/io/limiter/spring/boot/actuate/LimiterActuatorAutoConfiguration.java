@@ -31,10 +31,11 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * What operators see: the endpoint {@code ratelimits} where it is exposed; the meters {@code limiter.*} where there is a registry;
- * attributes of spans where there are observations; and health {@code ratelimits} where the state is in Redis. Each is switched off as all others of its kind are:
- * {@code management.metrics.enable.limiter = false}, {@code management.health.ratelimits.enabled = false}. Metrics and health have
- * another home since Spring Boot 4, so what is near them is named twice.
+ * For operators: the endpoint {@code ratelimits} if it is exposed; the meters {@code limiter.*} if there is a registry;
+ * attributes of spans if there are observations; and health {@code ratelimits} if the state is in Redis. Each is
+ * disabled by Spring Boot's usual properties:
+ * {@code management.metrics.enable.limiter = false}, {@code management.health.ratelimits.enabled = false}. Metrics and
+ * health are in other packages since Spring Boot 4, so classes in their neighborhood are named twice.
  */
 @AutoConfiguration(
         after = LimiterAutoConfiguration.class,
@@ -54,7 +55,7 @@ import org.springframework.util.function.SingletonSupplier;
 public class LimiterActuatorAutoConfiguration {
     private static final String HEALTH = "ratelimitsHealthIndicator";
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public LimiterActuatorAutoConfiguration() {}
 
     /** The endpoint. */
@@ -80,7 +81,7 @@ public class LimiterActuatorAutoConfiguration {
         }
     }
 
-    /** What explains requests to the endpoint, where there are filters. */
+    /** Explains requests to the endpoint, if there are filters. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, Filter.class, FilterRegistrationBean.class})
@@ -110,7 +111,7 @@ public class LimiterActuatorAutoConfiguration {
     @ConditionalOnClass(ObservationRegistry.class)
     @ConditionalOnBean(ObservationRegistry.class)
     static class OfSpans {
-        // The registry is asked for later: limited beans are made before it could be complete.
+        // The registry is looked up later: limited beans are created before it is complete.
         @Bean("io.limiter.spring.callObserver")
         @ConditionalOnMissingBean
         CallObserver callObserver(ObjectProvider<ObservationRegistry> registry) {
@@ -125,7 +126,7 @@ public class LimiterActuatorAutoConfiguration {
         }
     }
 
-    /** Health, of the actuator of Spring Boot 3. A backend in this JVM has none, and no line in that of the application. */
+    /** Health, of the actuator of Spring Boot 3. A backend in this JVM has none, and no entry in that of the application. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(
             name = {
@@ -149,7 +150,7 @@ public class LimiterActuatorAutoConfiguration {
         }
     }
 
-    /** Of the module of Spring Boot 4. */
+    /** Health, of the module of Spring Boot 4. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(
             name = {

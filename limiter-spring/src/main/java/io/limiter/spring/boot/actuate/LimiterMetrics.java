@@ -19,13 +19,13 @@ import java.util.function.ToDoubleFunction;
  * The counters and the health of a limiter as meters: {@code limiter.decisions} by policy, outcome and source, {@code limiter.blocked} by
  * policy, {@code
  * limiter.backend.failures} by kind, {@code limiter.backend.servers} by state, and how many calls wait as {@code limiter.waiting}. Never
- * by client. Each policy has nine of the first, from 0 on; policies that
- * are known later get theirs when they decide for the first time. Thread-safe.
+ * by client. Each policy has nine of the first, from 0 on; policies that become known later get theirs when they decide
+ * for the first time. Thread-safe.
  */
 public final class LimiterMetrics implements MeterBinder {
     private final Limiter limiter;
 
-    /** Of a limiter. */
+    /** The meters of a limiter. */
     LimiterMetrics(Limiter limiter) {
         this.limiter = limiter;
     }
@@ -36,7 +36,7 @@ public final class LimiterMetrics implements MeterBinder {
         for (BackendException.Kind kind : BackendException.Kind.values()) {
             FunctionCounter.builder("limiter.backend.failures", counters, all -> all.failures(kind))
                     .tag("kind", RateLimitsReport.text(kind))
-                    .description("How often the backend gave no decision, so that a failure mode did")
+                    .description("How often the backend gave no decision, so that a failure mode decided")
                     .baseUnit("failures")
                     .register(registry);
         }
@@ -56,7 +56,7 @@ public final class LimiterMetrics implements MeterBinder {
                 .register(registry);
         Set<String> bound = ConcurrentHashMap.newKeySet();
         Consumer<String> once = policy -> {
-            // A registry would warn of the second time.
+            // A registry would warn about a second registration.
             if (bound.add(policy)) {
                 bind(policy, counters, registry);
             }
@@ -73,7 +73,7 @@ public final class LimiterMetrics implements MeterBinder {
     private static void bind(String policy, Counters counters, MeterRegistry registry) {
         blocked(policy, counters, registry);
         for (Decision.Source source : Decision.Source.values()) {
-            // These two say in their name what came of it, and a denial that is remembered is one.
+            // The names of these two contain the outcome, and a cached denial is a denial.
             if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
                 decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source), registry);
             }
@@ -100,7 +100,7 @@ public final class LimiterMetrics implements MeterBinder {
             MeterRegistry registry) {
         FunctionCounter.builder("limiter.decisions", counters, count)
                 .tags("policy", policy, "outcome", outcome, "source", RateLimitsReport.text(source))
-                .description("Calls that a policy allowed or denied, by who decided")
+                .description("Calls that a policy allowed or denied, by source of the decision")
                 .baseUnit("decisions")
                 .register(registry);
     }

@@ -39,9 +39,10 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * The endpoint {@code ratelimits}: what is limited and how it has gone; what one key has left, without taking any of it; a key
- * that gets its whole quota again; the keys that are denied most; why a request is denied or not; and the configuration, read again. Over
- * HTTP: 404 for a policy that is not there, 400 for a text that is no key, 503 where Redis did not answer and nobody knows. Thread-safe.
+ * The endpoint {@code ratelimits}: shows what is limited and the decisions so far; shows what one key has left, without
+ * taking any of it; resets a key; lists the keys that are denied most; explains why a request is denied or not; and
+ * reloads the configuration. Over HTTP: 404 for an unknown policy, 400 for a text that is not a key, 503 if Redis did
+ * not answer and the state is unknown. Thread-safe.
  */
 @WebEndpoint(id = "ratelimits")
 public class RateLimitsEndpoint {
@@ -53,7 +54,7 @@ public class RateLimitsEndpoint {
     private final ObjectProvider<RateLimitedPostProcessor> annotations;
     private final ObjectProvider<RequestExplainer> explainer;
 
-    /** Of a limiter, of what annotations say besides, and of filters where there are some. */
+    /** The endpoint of a limiter, of annotations, and of filters if there are any. */
     RateLimitsEndpoint(
             Limiter limiter,
             ObjectProvider<RateLimitedPostProcessor> annotations,
@@ -63,23 +64,24 @@ public class RateLimitsEndpoint {
         this.explainer = explainer;
     }
 
-    /** What is limited, and how it has gone since the start. */
+    /** What is limited, and the decisions since startup. */
     @ReadOperation
     public RateLimitsReport ratelimits() {
         return RateLimitsReport.of(limiter, annotated().toList());
     }
 
     /**
-     * {@code GET /actuator/ratelimits/{policy}?key=...}: what a key has used of a policy; with {@code &member=...} where it counts
-     * members, what that one is answered. It takes nothing, and waits for Redis no longer
-     * than a call does. {@code GET /actuator/ratelimits/denied}: the keys that this instance denied most; without a key, so that a policy
+     * {@code GET /actuator/ratelimits/{policy}?key=...}: what a key has used of a policy; with {@code &member=...}, if the
+     * policy counts members, the answer for that one. Takes nothing, and waits for
+     * Redis no longer than a call does. {@code GET /actuator/ratelimits/denied}: the keys that this instance denied
+     * most; without a key, so that a policy
      * may have that name.
      *
-     * @param key a client's address, or a key as it stands in the names of states in Redis; secrets in it may be in clear
-     * @param member as an explanation shows it; the missing one where it is left out
-     * @param most how many denied keys at most; 20 where it is left out
+     * @param key a client's address, or a key as in the names of states in Redis; secrets in it may be in clear
+     * @param member as an explanation shows it; the missing one if it is omitted
+     * @param most how many denied keys at most; 20 if it is omitted
      */
-    // A key may be left out, and is asked for then: of the two marks for that Spring Boot 3 reads the first, and 4 the
+    // A key may be omitted, which is then reported: Spring Boot 3 reads the first of the two annotations, and 4 the
     // second.
     @ReadOperation
     public WebEndpointResponse<Object> peek(
@@ -104,7 +106,7 @@ public class RateLimitsEndpoint {
     private KeyReport look(
             Policy policy, PartitionKey key, @Nullable PartitionKey member, @Nullable KeyReport previous) {
         RateLimiter rateLimiter = limiter.rateLimiter();
-        // Two looks at once: what is there, and what a call would be told.
+        // Two peeks at the same time: the state, and the answer to a call.
         CompletableFuture<Decision> state =
                 rateLimiter.peekAsync(List.of(new Charge(policy, key, 0))).toCompletableFuture();
         Charge one = new Charge(policy, key, 1, null, member);
@@ -112,7 +114,7 @@ public class RateLimitsEndpoint {
         return report(one, state.join(), call.join(), previous);
     }
 
-    /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: gives a key its whole quota of a policy again. */
+    /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: resets what a key has used of a policy. */
     @DeleteOperation
     public WebEndpointResponse<Object> reset(
             @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
@@ -129,13 +131,13 @@ public class RateLimitsEndpoint {
     }
 
     /**
-     * {@code POST /actuator/ratelimits/explain} with a body of JSON: what the filters of this application would do with a request, and why. It
-     * takes nothing. A POST, because headers can hold secrets, which do not belong into a URL.
+     * {@code POST /actuator/ratelimits/explain} with a body of JSON: what the filters of this application would do with
+     * a request, and why. Takes nothing. A POST, because headers can contain secrets, which must not be in a URL.
      *
      * @param what {@code explain}
      * @param path as a client sends it, with its query
      * @param address of the client, or of the last proxy before this server
-     * @param method {@code GET} where it is left out
+     * @param method {@code GET} if it is omitted
      * @param headers lines of {@code Name: value}
      * @param user the authenticated user
      * @param roles of that user, separated by commas
@@ -182,8 +184,8 @@ public class RateLimitsEndpoint {
     }
 
     /**
-     * {@code POST /actuator/ratelimits}: reads the configuration again, see {@link Limiter#reload}. 200 and what differs, or 409 and
-     * all mistakes.
+     * {@code POST /actuator/ratelimits}: reads the configuration again, see {@link Limiter#reload}. 200 and the
+     * differences, or 409 and all mistakes.
      */
     @WriteOperation
     public WebEndpointResponse<Object> reload() {
@@ -195,9 +197,9 @@ public class RateLimitsEndpoint {
     }
 
     /**
-     * Whose quota an operator means.
+     * The key that an operator means.
      *
-     * @param previous its key with the secret before; null where that is the same or there was none
+     * @param previous its key with the previous secret; null if that is the same or there was none
      */
     private record Whose(PartitionKey present, @Nullable PartitionKey previous) {}
 
@@ -208,10 +210,10 @@ public class RateLimitsEndpoint {
             return failure(
                     404,
                     "there is no policy '" + policy + "'; there are "
-                            + limiter.policies().keySet() + " (of a policy that only code makes, ask the code)");
+                            + limiter.policies().keySet() + " (policies made only in code are not listed)");
         }
         if (key == null) {
-            return failure(400, "whose quota is missing; add ?key=192.0.2.1 or another key");
+            return failure(400, "the key is missing; add ?key=192.0.2.1 or another key");
         }
         try {
             return ask.apply(known, read(known, key));
@@ -226,7 +228,7 @@ public class RateLimitsEndpoint {
         return new WebEndpointResponse<>(new KeyReport.Failure(String.valueOf(error)), status);
     }
 
-    /** What the annotations say, as far as their beans exist. */
+    /** The policies of annotations, as far as their beans exist. */
     private Stream<AnnotatedPolicy> annotated() {
         return annotations.stream().flatMap(one -> one.policies().stream());
     }
@@ -240,7 +242,7 @@ public class RateLimitsEndpoint {
                 return new Whose(present, present.equals(previous) ? null : previous);
             }
         }
-        // Where the rules of one policy differ, a prefix that is written says which is meant.
+        // If the rules of one policy differ, a prefix in the text selects the right one.
         int bits = rulesOf(policy)
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
@@ -252,7 +254,7 @@ public class RateLimitsEndpoint {
         Policy policy = one.policy();
         PartitionKey key = one.key();
         List<KeyReport.LimitState> limits = new ArrayList<>();
-        // A backend may have gone between the two looks; then there are no numbers that belong together.
+        // The backend may have become unreachable between the two peeks; then the numbers do not fit together.
         boolean whole = state.source() == call.source()
                 && state.outcomes().size() == call.outcomes().size();
         for (int i = 0; whole && i < state.outcomes().size(); i++) {
@@ -282,8 +284,9 @@ public class RateLimitsEndpoint {
     }
 
     /**
-     * The note about a key that no rule and no annotation makes for the policy; null when one does, or that is not known. Such a key
-     * has its whole quota, since no client has it, and an operator must not take that for the quota of a client.
+     * The note about a key that no rule and no annotation makes for the policy; null if one does, or if it is unknown.
+     * Such a key has its full quota, because no client uses it, and an operator must not mistake that for the quota of
+     * a client.
      */
     private @Nullable String form(Policy policy, PartitionKey key) {
         String name = policy.name();
@@ -319,10 +322,10 @@ public class RateLimitsEndpoint {
                 health.findings().isEmpty() ? "Redis did not answer in time" : String.join("; ", health.findings());
         return source == Decision.Source.LOCAL_FALLBACK
                 ? why + "; these are the numbers of this instance's share"
-                : why + "; nobody knows what the key has used";
+                : why + "; it is unknown what the key has used";
     }
 
-    /** As ISO 8601 writes it. */
+    /** In ISO 8601 form. */
     private static String duration(long micros) {
         return micros == LimitOutcome.NEVER
                 ? "never"

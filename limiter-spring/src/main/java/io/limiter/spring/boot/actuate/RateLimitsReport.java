@@ -25,14 +25,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is limited in an application, and how it has gone since its start. Never who calls. Immutable.
+ * What is limited in an application, and the decisions since startup. Contains no clients. Immutable.
  *
  * @param backend where the state is
  * @param policies by name: those of the configuration, those of annotations, and others that have decided something
  * @param rules of the configuration, in their order
- * @param methods that have the annotation, as far as their beans exist
+ * @param methods the annotated methods, as far as their beans exist
  * @param callers that are exempt or denied under all rules
- * @param uncounted what makes requests not counted, or not denied: sentences that begin with a code
+ * @param uncounted settings because of which requests are not counted, or not denied: sentences that begin with a code
  */
 public record RateLimitsReport(
         Backend backend,
@@ -41,7 +41,7 @@ public record RateLimitsReport(
         List<LimitedMethod> methods,
         Callers callers,
         List<String> uncounted) {
-    /** What a limiter, its present configuration and the annotations say at this moment. */
+    /** The current report of a limiter, its configuration and the annotations. */
     static RateLimitsReport of(Limiter limiter, List<AnnotatedPolicy> annotated) {
         LimiterConfig config = limiter.config();
         return new RateLimitsReport(
@@ -74,8 +74,8 @@ public record RateLimitsReport(
      * Where the state is.
      *
      * @param kind {@code in-process} or {@code redis}
-     * @param servers how each server is, by name: {@code answers}, {@code suspect}, {@code away}
-     * @param findings what is to be said of them now, each beginning with a code
+     * @param servers the state of each server, by name: {@code answers}, {@code suspect}, {@code away}
+     * @param findings the current findings, each beginning with a code
      * @param failures how often there was no decision, by reason
      */
     public record Backend(String kind, Map<String, String> servers, List<String> findings, Map<String, Long> failures) {
@@ -94,11 +94,11 @@ public record RateLimitsReport(
     /**
      * A policy.
      *
-     * @param limits in the grammar of the configuration; empty where the policy is known by its decisions only
-     * @param onFailure {@code local}, {@code allow} or {@code deny}; null where it is not known
-     * @param deadline how long a decision waits for Redis, as ISO 8601 duration; null for that of the backend
+     * @param limits in the grammar of the configuration; empty if the policy is known only by its decisions
+     * @param onFailure {@code local}, {@code allow} or {@code deny}; null if it is not known
+     * @param deadline how long a decision waits for Redis, as ISO 8601 duration; null for the backend's
      * @param definedBy {@code configuration}, the method of its annotation, or {@code code}
-     * @param decisions by where they came from: {@code redis}, {@code in-process}, {@code local-fallback} ...
+     * @param decisions by source: {@code redis}, {@code in-process}, {@code local-fallback} ...
      */
     public record PolicyReport(
             List<String> limits,
@@ -119,8 +119,8 @@ public record RateLimitsReport(
     /**
      * How many calls a policy decided.
      *
-     * @param allowed that it let pass
-     * @param denied that it did not, or where it only shadows would not have
+     * @param allowed how many calls it allowed
+     * @param denied how many calls it denied, or would have denied as a shadow policy
      */
     public record Decisions(long allowed, long denied) {
         private static Map<String, Decisions> of(String policy, Counters counters) {
@@ -137,11 +137,11 @@ public record RateLimitsReport(
     }
 
     /**
-     * Callers that are treated apart.
+     * Callers that are exempt or denied.
      *
      * @param exempt callers that no rule counts
      * @param denied networks of callers that are denied before anything is counted
-     * @param deniedStatus that those get
+     * @param deniedStatus the status of their responses
      */
     public record Callers(Exempt exempt, List<String> denied, int deniedStatus) {
         private static Callers of(CallerSettings settings) {
@@ -163,17 +163,17 @@ public record RateLimitsReport(
      * A rule of the filter.
      *
      * @param methods empty for all
-     * @param headers what a request must have
-     * @param query what its query must have
+     * @param headers the headers that a request must have
+     * @param query the parameters that its query must have
      * @param except paths that it does not count
-     * @param isDefault whether it is for requests that no other rule matches
+     * @param isDefault whether it applies only to requests that no other rule matches
      * @param position {@code before-authentication} or {@code after-authentication}
      * @param mode {@code enforced}, {@code shadow} or {@code off}
-     * @param key whose quota, as it is written in the configuration
+     * @param key its key, as in the configuration
      * @param policy with plans that of the default plan
      * @param plan where the plan of a caller is found; null without plans
      * @param cost how many permits a request costs
-     * @param outcomes which responses keep or give back the charge, such as {@code count-on = 401}; null where all keep it
+     * @param outcomes which responses keep or refund the charge, such as {@code count-on = 401}; null if all keep it
      */
     public record Rule(
             String name,
@@ -220,7 +220,7 @@ public record RateLimitsReport(
     /**
      * An annotation on a method.
      *
-     * @param key whose quota, as it is written; {@code ip} where nothing is
+     * @param key its key, as it is written; {@code ip} by default
      * @param condition null for every call
      * @param shadow whether it only counts, and denies nothing
      */
@@ -242,7 +242,7 @@ public record RateLimitsReport(
         }
     }
 
-    /** As the documentation writes it. */
+    /** In the form used by the documentation. */
     static String text(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What health says of the Redis of a limiter. Down only while it is away and policies deny then, because somebody said so: all
- * others go on without it.
+ * The health of the Redis of a limiter. Down only while it is unreachable and policies are configured to deny then: all
+ * others continue without it.
  *
- * @param status {@code DOWN} where calls are refused that would pass if Redis answered, else {@code UP}
- * @param details for who may see them
+ * @param status {@code DOWN} if calls are denied that would be allowed if Redis answered, else {@code UP}
+ * @param details shown to authorized users
  */
 record RedisHealth(String status, Map<String, Object> details) {
     static RedisHealth of(Limiter limiter) {
@@ -32,20 +32,20 @@ record RedisHealth(String status, Map<String, Object> details) {
         return new RedisHealth(health.isDeciding() || denying.isEmpty() ? "UP" : "DOWN", details);
     }
 
-    /** What callers get, by the worst that a server does. */
+    /** The status for callers, by the worst state of a server. */
     private static String text(BackendHealth health, List<String> denying) {
         if (health.isDeciding()) {
             return "answers";
         }
         int away = health.serversThatAre(BackendHealth.State.AWAY).size();
-        String what = away == health.servers().size() ? "away" : "partly away";
+        String what = away == health.servers().size() ? "unreachable" : "partly unreachable";
         if (away == 0) {
             what = health.serversThatAre(BackendHealth.State.REFUSES).isEmpty()
                     ? "does not answer in time"
-                    : "answers, and refuses to decide";
+                    : "answers, but refuses to decide";
         }
         return denying.isEmpty()
-                ? what + "; local and allow go on without it"
-                : what + "; denied meanwhile: " + String.join(", ", denying);
+                ? what + "; local and allow continue without it"
+                : what + "; denied until it recovers: " + String.join(", ", denying);
     }
 }

@@ -10,9 +10,10 @@ import java.util.function.Consumer;
 import org.springframework.http.server.observation.ServerRequestObservationContext;
 
 /**
- * What a span says of a decision: policy, outcome and source, never a key. These have few values, and are added as key values of high
- * cardinality all the same: those are for spans alone. The others become labels of a metric, and a registry such as Prometheus
- * refuses a metric whose labels differ, so that either limited requests or all others would be lost from {@code http.server.requests}.
+ * Attributes of spans for a decision: policy, outcome and source, never a key. They have few values, but are still
+ * added as key values of high cardinality, which are used only in spans. Those of low cardinality become labels of a
+ * metric, and a registry such as Prometheus refuses a metric with varying labels, so that either limited requests or
+ * all others would be missing in {@code http.server.requests}.
  */
 final class SpanAttributes {
     private static final String OUTCOME = "limiter.outcome";
@@ -20,13 +21,13 @@ final class SpanAttributes {
 
     private SpanAttributes() {}
 
-    /** Notes decisions in the observation that is current now, if there is one. */
+    /** Adds decisions to the current observation, if there is one. */
     static Consumer<Decision> ofCurrent(ObservationRegistry registry) {
         Observation current = registry.getCurrentObservation();
         return current == null || current.isNoop() ? decision -> {} : decision -> note(decision, current.getContext());
     }
 
-    /** Notes what the filter has decided about a request that ends. */
+    /** Adds the filter's decision about a completed request. */
     static Observation.Context ofRequest(Observation.Context context) {
         if (context instanceof ServerRequestObservationContext request
                 && request.getCarrier().getAttribute(RateLimitFilter.DECISION) instanceof Decision decision) {
@@ -35,7 +36,7 @@ final class SpanAttributes {
         return context;
     }
 
-    /** The first denial stays; so does the first admission until there is one. */
+    /** The first denial is kept; until there is one, the first admission. */
     private static void note(Decision decision, Observation.Context context) {
         KeyValue before = context.getHighCardinalityKeyValue(OUTCOME);
         if (before == null || (!decision.allowed() && !before.getValue().equals(DENIED))) {

@@ -1,4 +1,4 @@
-/** Spring Boot Actuator: what is limited and how it goes, as an endpoint, as health, and as meters. */
+/** Spring Boot Actuator: an endpoint, health, and meters of the limiter. */
 @NullMarked
 package io.limiter.spring.boot.actuate;
 

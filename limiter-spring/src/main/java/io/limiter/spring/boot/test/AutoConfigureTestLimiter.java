@@ -10,9 +10,9 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Puts a limiter in this JVM in the place of the application's: with its policies and rules, wherever it keeps its state, and at a
- * time that stands still until the test moves it. Every test method begins with nothing used, at the same time, also where
- * methods share a context.
+ * Replaces the application's limiter by one in this JVM: with the same policies and rules, wherever the application
+ * keeps its state, and with a time that only the test changes. Every test method begins with unused quotas, at the same
+ * time, even if methods share a context.
  *
  * <pre>{@code
  * @SpringBootTest
@@ -33,9 +33,10 @@ import org.springframework.test.context.TestPropertySource;
  * }
  * }</pre>
  *
- * <p>It goes with {@code @SpringBootTest}, with slices such as {@code @WebMvcTest}, in which it switches limits on that else are
- * off there, and with {@code @SpringJUnitConfig}. Redis is never asked, nor connected to by configuration. Counters and meters are
- * those of the context and go on counting. Methods of one context that run at the same time share its limits and its time.
+ * <p>Works with {@code @SpringBootTest}, with slices such as {@code @WebMvcTest}, in which it enables limits that are
+ * otherwise disabled, and with {@code @SpringJUnitConfig}. Redis is never called, and no configured connection is made.
+ * Counters and meters are those of the context and keep their counts. Methods of one context that run at the same time
+ * share its limits and its time.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

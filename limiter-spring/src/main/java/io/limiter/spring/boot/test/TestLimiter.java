@@ -17,8 +17,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 
 /**
- * Puts a limiter in this JVM in the place of each one that the context makes. The backend behind it can be begun anew, so that
- * nobody needs another limiter for another test. Thread-safe.
+ * Replaces each limiter that the context makes by one in this JVM. Its backend can be reset, so that the next test can
+ * use the same limiter. Thread-safe.
  */
 final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
     private final ObjectProvider<ManualTime> times;
@@ -26,10 +26,13 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
     private final List<Replaced> all = new CopyOnWriteArrayList<>();
     private volatile long start;
 
-    /** A limiter that was put in the place of another, and what is behind it. */
+    /** A limiter that replaces another one, and its backend. */
     private record Replaced(Limiter limiter, HotSwappableTargetSource backend) {}
 
-    /** The time is asked for when there is a limiter: what is needed for a post processor is made before everything else. */
+    /**
+     * The time is looked up when there is a limiter: dependencies of a post processor would be created before all other
+     * beans.
+     */
     TestLimiter(ObjectProvider<ManualTime> times, ListableBeanFactory beans) {
         this.times = times;
         this.beans = beans;
@@ -46,7 +49,7 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
             return bean;
         }
         if (beans.getBeanNamesForType(RateLimiter.class, true, false).length == 0) {
-            // Of the application's own rate limiter its context is the owner.
+            // The context owns the application's own rate limiter.
             limiter.close();
         }
         if (all.isEmpty()) {
@@ -58,7 +61,7 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
         return replaced;
     }
 
-    /** Nothing is used, and it is the time of the beginning. */
+    /** Resets all quotas and the time. */
     void beginAnew() {
         if (!all.isEmpty()) {
             times.getObject().setMicros(start);

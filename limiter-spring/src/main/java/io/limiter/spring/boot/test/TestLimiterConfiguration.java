@@ -7,10 +7,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
 
-/** What {@link AutoConfigureTestLimiter} brings into the context of a test. */
+/** The beans that {@link AutoConfigureTestLimiter} adds to the context of a test. */
 @Configuration(proxyBeanMethods = false)
 class TestLimiterConfiguration {
-    /** A test's own goes first. */
+    /** A test's own bean takes precedence. */
     @Bean("io.limiter.spring.boot.test.time")
     @Fallback
     ManualTime time() {

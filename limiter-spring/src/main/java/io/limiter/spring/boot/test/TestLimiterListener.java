@@ -4,7 +4,7 @@ import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestContextAnnotationUtils;
 import org.springframework.test.context.support.AbstractTestExecutionListener;
 
-/** Begins anew before each method of a test that has {@link AutoConfigureTestLimiter}. */
+/** Resets the limiter before each method of a test that has {@link AutoConfigureTestLimiter}. */
 final class TestLimiterListener extends AbstractTestExecutionListener {
     @Override
     public void beforeTestMethod(TestContext test) {

@@ -1,4 +1,4 @@
-/** For the tests of an application with Spring Boot: its limits in this JVM, at a time that the test sets. */
+/** Test support for applications with Spring Boot: limits in this JVM, with a time that the test sets. */
 @NullMarked
 package io.limiter.spring.boot.test;
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whose state an operator means, from what he pastes. */
+/** The key that an operator means, from the pasted text. */
 class KeyTextTest {
     @ParameterizedTest
     @CsvSource(

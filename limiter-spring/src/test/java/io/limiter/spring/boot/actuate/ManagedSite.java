@@ -31,7 +31,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A web application with an actuator on a real Tomcat; whoever asks may see everything. */
+/** A web application with an actuator on a real Tomcat, open to everybody. */
 final class ManagedSite implements AutoCloseable {
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
@@ -70,7 +70,7 @@ final class ManagedSite implements AutoCloseable {
         }
     }
 
-    /** The same, at a time that stands still. */
+    /** The same, at a fixed time. */
     @Configuration(proxyBeanMethods = false)
     @Import(Site.class)
     static class StillSite {

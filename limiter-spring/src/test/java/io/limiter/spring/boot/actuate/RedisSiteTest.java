@@ -25,7 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
-/** Endpoint and health of an application whose state is in a real Redis, which goes away and comes back. */
+/** Endpoint and health of an application with its state in a real Redis, which becomes unreachable and recovers. */
 class RedisSiteTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final PartitionKey CLIENT = PartitionKey.of("192.0.2.1");
@@ -51,7 +51,7 @@ class RedisSiteTest {
 
     private static void isAway(ManagedSite site) {
         Limiter limiter = site.bean(Limiter.class);
-        Await.until(LONG, "Redis is away", () -> {
+        Await.until(LONG, "Redis is unreachable", () -> {
             limiter.tryAcquire("vote", PartitionKey.of("somebody"), 1);
             return limiter.rateLimiter().health().isAway();
         });
@@ -77,7 +77,7 @@ class RedisSiteTest {
             health = site.call("GET", "/actuator/health");
             assertEquals(200, health.statusCode(), health.body());
             assertEquals("UP", read(health, "$.components.ratelimits.status"));
-            Facts.toldInOneLine(read(health, "$.components.ratelimits.details.redis"), "away", "local", "allow");
+            Facts.toldInOneLine(read(health, "$.components.ratelimits.details.redis"), "unreachable", "local", "allow");
             HttpResponse<String> report = site.call("GET", "/actuator/ratelimits");
             assertEquals("redis", read(report, "$.backend.kind"));
             assertEquals(Map.of(server, "away"), read(report, "$.backend.servers"));
@@ -92,7 +92,7 @@ class RedisSiteTest {
             seen = site.key("GET", "open", "192.0.2.1");
             assertEquals(503, seen.statusCode());
             assertEquals("failed-open", read(seen, "$.source"));
-            Facts.told(read(seen, "$.note"), "RL-225", server, "nobody knows");
+            Facts.told(read(seen, "$.note"), "RL-225", server, "unknown");
             HttpResponse<String> reset = site.key("DELETE", "vote", "192.0.2.1");
             assertEquals(503, reset.statusCode());
             Facts.toldInOneLine(read(reset, "$.error"), "RL-225", server);
@@ -100,7 +100,7 @@ class RedisSiteTest {
             wire.mend();
             Await.until(
                     LONG,
-                    "Redis is back",
+                    "Redis has recovered",
                     () -> !site.bean(Limiter.class).rateLimiter().health().isAway());
             assertEquals(6, (Integer) read(site.key("GET", "vote", "192.0.2.1"), "$.limits[0].remaining"));
             assertEquals(200, site.key("DELETE", "vote", "192.0.2.1").statusCode());
@@ -119,12 +119,13 @@ class RedisSiteTest {
             HttpResponse<String> health = site.call("GET", "/actuator/health");
             assertEquals(503, health.statusCode());
             assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
-            Facts.toldInOneLine(read(health, "$.components.ratelimits.details.redis"), "away", "denied", "login");
+            Facts.toldInOneLine(
+                    read(health, "$.components.ratelimits.details.redis"), "unreachable", "denied", "login");
             wire.mend();
         }
     }
 
-    /** Redis answers, and every caller of a policy that denies gets 503: health says so, with the code. */
+    /** Redis answers, and every caller of a policy that denies gets 503: health reports it, with the code. */
     @Test
     void whatRefusesToDecideIsDownToo() throws Exception {
         int port = RedisServers.freePort();

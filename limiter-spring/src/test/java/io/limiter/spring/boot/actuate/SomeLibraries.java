@@ -12,7 +12,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** A small application, run by {@link OptionalActuatorTest} with more or fewer libraries; says what it has. */
+/** A small application, run by {@link OptionalActuatorTest} with more or fewer libraries; prints what it has. */
 public final class SomeLibraries implements Callable<String> {
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration({

@@ -33,7 +33,7 @@ class SpansTest {
     private ManagedSite site;
     private Spans spans;
 
-    /** Stands where the bridge to a tracer is: it gets each observation at its end, with all key values. */
+    /** Replaces the bridge to a tracer: it gets each observation at its end, with all key values. */
     static final class Spans implements ObservationHandler<Observation.Context> {
         private final List<Map<String, String>> ended = new CopyOnWriteArrayList<>();
 
@@ -124,7 +124,7 @@ class SpansTest {
         assertThrows(
                 RateLimitExceededException.class,
                 () -> Observation.createNotStarted("job", registry).observe(() -> jobs.send("client-7", 1)));
-        // A shadow denies nothing and says nothing.
+        // A shadow policy denies nothing and adds nothing.
         Observation.createNotStarted("job", registry).observe(jobs::watch);
         assertEquals(
                 List.of(attributes("Jobs.send", "allowed"), attributes("Jobs.send", "denied"), Map.of()), ended(3));

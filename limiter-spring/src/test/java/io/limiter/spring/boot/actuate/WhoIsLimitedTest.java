@@ -136,7 +136,7 @@ class WhoIsLimitedTest {
         assertEquals(404, site.key("GET", "denied", "192.0.2.1").statusCode());
     }
 
-    /** Before Spring Security there is no user, whatever the sample says; behind it there is. */
+    /** Before Spring Security there is no user, whatever is in the sample; after it there is. */
     @Test
     void usersAreKnownToTheFilterBehindSpringSecurityOnly() {
         HttpResponse<String> explained =

@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/attendance")
 public class AttendanceController {
-    /** Who it is, in which zone, and how many days from now. */
+    /** The member, the zone, and how many days from now. */
     record Visit(@Nullable String member, @Nullable String zone, int days) {}
 
     /** The month of today, and the days of it on which the member was here; the first day is 1. */

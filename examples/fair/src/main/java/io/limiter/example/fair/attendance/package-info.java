@@ -1,4 +1,4 @@
-/** Who was here on which day: one bitmap a member and year. */
+/** Attendance by day: one bitmap for each member and year. */
 @NullMarked
 package io.limiter.example.fair.attendance;
 

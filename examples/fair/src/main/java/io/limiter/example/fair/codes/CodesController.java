@@ -28,7 +28,7 @@ public class CodesController {
     /** What became of a vote. */
     record Result(Outcome outcome) {}
 
-    /** Of so many guesses, those that the filter let through, and those that counted as a vote. */
+    /** Of a number of guesses, those that the filter admitted, and those that counted as a vote. */
     record Guesses(int guesses, long passedFilter, long counted) {}
 
     /** The state of the filter and of the vote. */

@@ -13,7 +13,7 @@ import org.redisson.client.codec.StringCodec;
 /**
  * Voting codes. Each counts once. Thread-safe; all instances share what is in Redis.
  *
- * <p>The Bloom filter answers most guesses with "certainly never issued". What it lets through is looked up in the set
+ * <p>The Bloom filter answers most guesses with "certainly never issued". What it admits is looked up in the set
  * of issued codes, because a filter may take a code for an issued one. A vote is then one command, which writes the
  * candidate under the code if nothing is there: the code is used up and the vote is counted in the same step.
  *
@@ -88,7 +88,7 @@ public final class VotingCodes {
         return votes.fastPutIfAbsent(code, candidate) ? Outcome.COUNTED : Outcome.ALREADY_USED;
     }
 
-    /** Those of the codes that the filter lets through to the full check. */
+    /** Those of the codes that the filter passes on to the full check. */
     public Set<String> passing(Collection<String> codes) {
         return filter.exists(codes);
     }

@@ -1,4 +1,4 @@
-/** Who leads, and where am I: one sorted set, and the same board cut into segments. */
+/** The leaders, and a member's own rank: one sorted set, and the same board cut into segments. */
 @NullMarked
 package io.limiter.example.fair.leaderboard;
 

@@ -29,7 +29,7 @@ class FourLimits {
     }
 
     /**
-     * What one of the four says.
+     * The answer of one of the four.
      *
      * @param remaining calls that it would allow now
      * @param nextMillis until there is more than now; 0 when there is all
@@ -45,7 +45,7 @@ class FourLimits {
             long allowed,
             long denied) {}
 
-    /** A call of the first scenario: whose it was, and whether the vote counts. */
+    /** A call of the first scenario: its caller, and whether the vote counts. */
     record Vote(String voter, boolean counts) {}
 
     /** What is left to the visitor. */

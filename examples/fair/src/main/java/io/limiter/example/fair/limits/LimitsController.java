@@ -18,7 +18,7 @@ class LimitsController {
         this.limits = limits;
     }
 
-    /** So many calls at once. */
+    /** A number of calls at once. */
     record Rush(String visitor, int calls) {}
 
     @GetMapping

@@ -27,7 +27,7 @@ public final class Inboxes {
     /** Greater than any id: a score is kind * this - id, exact as a double. */
     private static final double KIND = 1e12;
 
-    /** So many inboxes are written in one go. It bounds what this JVM and Redis keep in memory for a fan-out. */
+    /** The number of inboxes that are written in one go. It bounds what this JVM and Redis keep in memory for a fan-out. */
     private static final int CHUNK = 5_000;
 
     private static final Duration KEPT = Duration.ofDays(30);

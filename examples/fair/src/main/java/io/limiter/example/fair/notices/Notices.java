@@ -29,7 +29,7 @@ public final class Notices {
     /** A voter counts as active for so long after the last arrival. */
     static final Duration ACTIVE = Duration.ofMinutes(5);
 
-    /** So many of the latest global notices can be pulled. */
+    /** The number of the latest global notices that can be pulled. */
     private static final int GLOBAL_KEPT = 100;
 
     private static final Duration KEPT = Duration.ofDays(30);

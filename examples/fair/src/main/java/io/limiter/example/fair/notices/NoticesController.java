@@ -28,10 +28,10 @@ public class NoticesController {
     /** How many notices a voter pulled. */
     record Arrival(int pulled) {}
 
-    /** So many voters arrived while so many notices were delivered; inboxes that have not each of them once. */
+    /** How many voters arrived while how many notices were delivered; inboxes that do not have each of them once. */
     record Rush(int voters, int notices, long wrong) {}
 
-    /** A fan-out to so many inboxes, in milliseconds. */
+    /** A fan-out to this number of inboxes, in milliseconds. */
     record FanOut(int pipelined, long pipelinedMillis, int oneByOne, long oneByOneMillis) {}
 
     private static final int INBOX = 6;

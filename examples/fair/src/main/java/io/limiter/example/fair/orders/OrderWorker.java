@@ -74,7 +74,7 @@ public final class OrderWorker {
                             order.body().getOrDefault("id", ""),
                             Integer.parseInt(order.body().get("quantity")));
         } catch (NumberFormatException poisoned) {
-            // Not acknowledged: it is delivered again, and parked after so many times.
+            // Not acknowledged: it is delivered again, and parked after the maximum number of deliveries.
             LOG.warn("order {} failed at delivery {}: {}", order.id(), order.deliveries(), poisoned.toString());
         }
     }

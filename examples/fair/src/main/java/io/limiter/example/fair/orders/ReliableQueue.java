@@ -22,7 +22,8 @@ import org.redisson.client.codec.StringCodec;
 
 /**
  * A queue on a stream with one consumer group. A message stays pending until its worker settles it. One that stays pending too long,
- * because its worker died or failed, goes to another worker; after so many deliveries it is parked for a person to look at. Effects are
+ * because its worker died or failed, goes to another worker; after the maximum number of deliveries it is parked for a
+ * person to check. Effects are
  * once: they are written by the script that acknowledges. Keep one object for each worker. Thread-safe.
  */
 public final class ReliableQueue {
@@ -158,7 +159,7 @@ public final class ReliableQueue {
         return stream.size();
     }
 
-    /** Messages that workers have, at most so many. */
+    /** Messages that workers have, up to a maximum. */
     public List<PendingEntry> pending(int most) {
         return stream.listPending(GROUP, StreamMessageId.MIN, StreamMessageId.MAX, most);
     }

@@ -22,7 +22,7 @@ public class PlacesController {
     /** The map and the nearest places from the point. */
     record View(List<Spot> spots, double longitude, double latitude, List<Near> nearest) {}
 
-    /** So many random points, and at how many of them Redis found the same places as a calculation without it. */
+    /** A number of random points, and at how many of them Redis found the same places as a calculation without it. */
     record Compared(int points, int same) {}
 
     private static final int NEAREST = 3;

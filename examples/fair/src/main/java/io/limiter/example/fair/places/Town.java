@@ -8,7 +8,7 @@ record Town(String region, double longitude, double latitude) {
     /** A polling place, in kilometres east and north of the town's middle. */
     record Spot(String name, double east, double north) {}
 
-    /** Two rooms of one school: at the same distance from everywhere. */
+    /** Two places in one school: at the same distance from everywhere. */
     static final List<Spot> SPOTS = List.of(
             new Spot("Town hall", 0.2, 0.3),
             new Spot("Library", -1.6, 1.1),

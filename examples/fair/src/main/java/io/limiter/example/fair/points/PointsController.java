@@ -27,7 +27,7 @@ class PointsController {
         this.redis = redis;
     }
 
-    /** Who reads what. */
+    /** A visitor and an article. */
     record Reading(String visitor, String article) {}
 
     /** An article, and whether it has scored. */

@@ -1,4 +1,4 @@
-/** A point for each different article that a visitor reads, so many a day. */
+/** A point for each different article that a visitor reads, up to a number a day. */
 @NullMarked
 package io.limiter.example.fair.points;
 

@@ -56,7 +56,7 @@ public final class DelayQueue {
         return script.<Long>eval(Mode.READ_WRITE, ADD, ReturnType.LONG, keys, delay.toMillis(), id, body) == 1;
     }
 
-    /** Moves what is due to the stream, at most so many; returns how many. Every instance may call it as often as it likes. */
+    /** Moves what is due to the stream, up to a maximum; returns how many. Every instance may call it as often as it likes. */
     public long move(int most) {
         List<Object> keys = List.of(delayed, bodies, stream);
         return script.<Long>eval(Mode.READ_WRITE, MOVE, ReturnType.LONG, keys, most);

@@ -18,7 +18,7 @@ class SaleController {
         this.sale = sale;
     }
 
-    /** Who acts. */
+    /** The acting user. */
     record Visitor(String visitor) {}
 
     /** How many visitors come at once. */

@@ -11,7 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A plain connection to a Redis: sends commands, reads replies. Of the picture alone, so that it can be told from the systems. */
+/**
+ * A plain connection to a Redis: sends commands, reads replies. Used only by the picture, so that it can be
+ * distinguished from the systems.
+ */
 final class RedisWire implements Closeable {
     /** The first command of each such connection; {@link Commands} leaves out all others of that connection. */
     static final String OPENING = "fair:picture";

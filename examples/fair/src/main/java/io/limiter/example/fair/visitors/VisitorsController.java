@@ -26,7 +26,7 @@ public class VisitorsController {
     /** A visit. */
     record Visit(@Nullable String visitor, @Nullable String page) {}
 
-    /** The counts of a page. The exact number of visitors of the week is what an exact set says. */
+    /** The counts of a page. The exact number of visitors of the week comes from an exact set. */
     record PageView(
             String page,
             PageVisits.Count today,

@@ -145,7 +145,7 @@ class MajorityLockTest {
                     TestRedis.LONG,
                     "it writes",
                     () -> writes.readAll().stream().anyMatch(line -> line.startsWith("REFUSED from sleeper")));
-            assertEquals("7 votes", unprotected.get(), "without tokens the wrong result stands");
+            assertEquals("7 votes", unprotected.get(), "without tokens the wrong result is kept");
             assertEquals(
                     "9 votes",
                     resource.getMap(ResultSheet.SHEET, StringCodec.INSTANCE).get("result"));

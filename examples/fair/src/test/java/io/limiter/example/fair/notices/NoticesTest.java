@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 
-/** Who gets which notice, in which order, and how often: once. */
+/** Which voter gets which notice, in which order, and how often: once. */
 class NoticesTest {
     private static final Instant NOON = Instant.parse("2026-11-23T12:00:00Z");
 

@@ -38,7 +38,7 @@ class PointsTest {
         return site.get("/api/points?visitor=" + visitor).json().at("/points").asLong();
     }
 
-    /** The article's script says "full" for an article that is known, once five are; and its key never ends. */
+    /** The article's script returns "full" for an article that is known, once five are; and its key never ends. */
     @Test
     void aKnownArticleScoresNothingAlsoWhenAllPointsAreScored() {
         List<String> all = site.bean(Articles.class).all();

@@ -43,7 +43,7 @@ public class LabController {
         this.limiter = limiter;
     }
 
-    /** What has happened after the call of that number. */
+    /** The events after the call of that number. */
     @GetMapping
     public LabView view(
             @RequestParam(defaultValue = "0") long round,
@@ -53,7 +53,7 @@ public class LabController {
         return view(visitor(request, response), round, after);
     }
 
-    /** Starts traffic, in place of what is on its way. It costs as much as it has calls. */
+    /** Starts traffic, replacing that in progress. Its cost is the number of its calls. */
     @PostMapping("/traffic")
     @ResponseStatus(HttpStatus.ACCEPTED)
     @RateLimited(value = "lab-calls", permits = "#traffic.calls()")
@@ -65,7 +65,7 @@ public class LabController {
         return view(visitor, 0, 0);
     }
 
-    /** Stops the traffic that is on its way. */
+    /** Stops the traffic in progress. */
     @DeleteMapping("/traffic")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     public void stop(HttpServletRequest request, HttpServletResponse response) {

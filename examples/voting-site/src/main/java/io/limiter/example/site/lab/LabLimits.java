@@ -37,7 +37,7 @@ record LabLimits(long permits, long periodMillis, long burst) {
     /**
      * Limits from a request.
      *
-     * @throws WrongInputException if one is missing or can't be kept
+     * @throws WrongInputException if one is missing or out of range
      */
     static LabLimits of(@Nullable Long permits, @Nullable Long periodMillis, @Nullable Long burst) {
         LabLimits limits = new LabLimits(
@@ -73,7 +73,7 @@ record LabLimits(long permits, long periodMillis, long burst) {
         return permits + "-" + periodMillis + "-" + burst;
     }
 
-    /** What {@link #text} said; empty for any other text, which is what somebody else put into the cookie. */
+    /** Parses {@link #text}; empty for any other text, because the cookie may contain anything. */
     static Optional<LabLimits> parse(@Nullable String text) {
         Matcher numbers = TEXT.matcher(text == null ? "" : text);
         if (!numbers.matches()) {

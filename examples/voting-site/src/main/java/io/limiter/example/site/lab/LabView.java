@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * What the page draws. Times are milliseconds; {@code now} and {@code at} are of this instance's clock.
  *
- * @param round changes when what was drawn before is no longer true
+ * @param round changes when earlier drawings are no longer valid
  */
 record LabView(
         String instance,

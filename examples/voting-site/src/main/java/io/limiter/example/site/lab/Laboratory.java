@@ -34,12 +34,12 @@ class Laboratory implements AutoCloseable {
         this.time = time.getIfAvailable(TimeSource::system);
     }
 
-    /** Now, in milliseconds of the clock in which calls are noted. */
+    /** Now, in milliseconds of the clock of recorded calls. */
     double nowMillis() {
         return time.nowMicros() / 1_000.0;
     }
 
-    /** Starts the traffic. What comes at once has been asked for when this returns. */
+    /** Starts the traffic. Calls that are due at once are made before this returns. */
     void start(Visitor visitor, Traffic traffic) {
         long[] offsets = traffic.offsetsMicros();
         if (Boolean.TRUE.equals(traffic.fresh())) {
@@ -55,7 +55,7 @@ class Laboratory implements AutoCloseable {
         long round = visitor.round();
         double at = nowMillis();
         PartitionKey key = visitor.key();
-        // Each on its own: charges of one list would be all or nothing.
+        // Separate calls: charges of one list would be all or nothing.
         var unused = together(visitor.limits().policies().stream()
                         .map(policy -> limiter.tryAcquireAsync(policy, key, 1).toCompletableFuture())
                         .toList())
@@ -74,7 +74,7 @@ class Laboratory implements AutoCloseable {
     }
 
     /**
-     * Stops the traffic, and forgets what the visitor has used, here and on all instances, and what has been drawn.
+     * Stops the traffic, and resets what the visitor has used, on all instances, and the drawing.
      *
      * @throws io.limiter.BackendException if Redis is unreachable
      */

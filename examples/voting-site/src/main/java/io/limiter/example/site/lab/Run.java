@@ -5,7 +5,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Traffic on its way: each call is made at its time, until it is over or stopped. Thread-safe. */
+/** Traffic in progress: each call is made at its time, until it is complete or stopped. Thread-safe. */
 final class Run {
     private final long[] offsetsMicros;
     private final Runnable call;
@@ -21,14 +21,14 @@ final class Run {
         this.timer = timer;
     }
 
-    /** Makes the calls that are due, the first ones on the caller's thread, and comes back for the others. */
+    /** Makes the calls that are due, the first ones on the caller's thread, and schedules the others. */
     void go() {
         while (isNextDue()) {
             call.run();
         }
     }
 
-    /** Takes the next call where it is due; where it is not, comes back when it is. */
+    /** Takes the next call if it is due, else schedules itself for that time. */
     private synchronized boolean isNextDue() {
         if (isOver()) {
             return false;

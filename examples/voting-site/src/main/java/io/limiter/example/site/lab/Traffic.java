@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * When calls arrive: some steps, each with calls spread evenly over a time. Immutable.
  *
- * @param fresh whether nothing that this visitor has done before is to count, or to be seen
+ * @param fresh whether to reset the visitor's quotas and drawing first
  */
 record Traffic(
         @Nullable List<@Nullable Step> steps, @Nullable Boolean fresh) {

@@ -4,10 +4,10 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 
 /**
- * What one algorithm said to one call, in milliseconds. Immutable.
+ * The verdict of one algorithm on one call, in milliseconds. Immutable.
  *
- * @param retryAfter time until the call would have passed; -1 never
- * @param reset time until all is back: of a fixed window, when it ends
+ * @param retryAfter time until the call would have been allowed; -1 for never
+ * @param reset time until all quota is available again: for a fixed window, its end
  * @param source what decided, as named by {@link Decision.Source}
  */
 record Verdict(boolean allowed, long remaining, double retryAfter, double reset, Decision.Source source) {

@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this instance remembers of one visitor: the last calls, the totals, and the traffic that is on its way. Bounded.
+ * What this instance remembers of one visitor: the last calls, the totals, and the traffic in progress. Bounded.
  * Thread-safe.
  *
  * <p>A <i>round</i> lasts until the visitor sets other limits or resets the laboratory; each has keys of its own, so nothing of
@@ -34,7 +34,7 @@ final class Visitor {
         this.round = firstRound;
     }
 
-    /** What {@link #since} found. */
+    /** The result of {@link #since}. */
     record Notes(
             long round, long count, List<Arrival> arrivals, List<Long> admitted, List<Long> denied, boolean running) {
         Notes {
@@ -42,7 +42,7 @@ final class Visitor {
         }
     }
 
-    /** Whose quota in the four policies. Made of the cookie and the limits, so all instances agree on it. */
+    /** The key in the four policies. Made from the cookie and the limits, so all instances use the same one. */
     PartitionKey key() {
         return PartitionKey.builder()
                 .add("lab", id)
@@ -54,7 +54,7 @@ final class Visitor {
         return limits;
     }
 
-    /** Goes on under these limits; where they are others, in a new round. */
+    /** Continues with these limits; in a new round if they differ. */
     synchronized void under(LabLimits wanted) {
         if (!wanted.equals(limits)) {
             limits = wanted;
@@ -62,7 +62,7 @@ final class Visitor {
         }
     }
 
-    /** Forgets what has been drawn, and stops the traffic. */
+    /** Clears the drawing, and stops the traffic. */
     synchronized void newRound() {
         round++;
         arrivals.clear();
@@ -78,7 +78,7 @@ final class Visitor {
         return round;
     }
 
-    /** Notes a call of this round; one that was asked in an earlier round is too late. */
+    /** Records a call of this round; one of an earlier round is too late. */
     synchronized void note(long ofRound, double atMillis, List<Verdict> verdicts) {
         if (ofRound != round) {
             return;
@@ -93,7 +93,7 @@ final class Visitor {
         }
     }
 
-    /** What is there after the call of that number, or all of it where the number is of another round. */
+    /** The calls after that number, or all of them if the number is from another round. */
     synchronized Notes since(long ofRound, long number) {
         long after = ofRound == round ? number : 0;
         List<Arrival> later = new ArrayList<>();
@@ -105,12 +105,12 @@ final class Visitor {
         return new Notes(round, count, later, longs(admitted), longs(denied), run != null && !run.isOver());
     }
 
-    /** Whether there is nothing to be lost. */
+    /** Whether it has no data. */
     synchronized boolean isIdle() {
         return count == 0 && (run == null || run.isOver());
     }
 
-    /** Stops the traffic that is on its way, and goes on with the next. */
+    /** Stops the traffic in progress, and continues with the next. */
     synchronized void replaceRun(@Nullable Run next) {
         if (run != null) {
             run.stop();

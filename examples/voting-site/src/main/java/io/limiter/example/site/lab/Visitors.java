@@ -13,11 +13,11 @@ class Visitors {
     private final Map<String, Visitor> byId = new LinkedHashMap<>(16, 0.75f, true);
     private long rounds;
 
-    /** The visitor of that id, under these limits; a new one where there is none. */
+    /** The visitor of that id, under these limits; a new one if there is none. */
     Visitor visitor(String id, LabLimits limits) {
         Visitor visitor;
         synchronized (this) {
-            // Numbered apart, so that a page which outlives its visitor finds that the round is another.
+            // Distinct numbers, so that a page that outlives its visitor detects the new round.
             rounds += 1_000_000;
             long firstRound = rounds;
             visitor = byId.computeIfAbsent(id, unknown -> new Visitor(unknown, limits, firstRound));

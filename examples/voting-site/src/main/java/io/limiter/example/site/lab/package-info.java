@@ -1,4 +1,7 @@
-/** The laboratory: the same traffic is put to four policies at once, one an algorithm, and what they decide is kept to be drawn. */
+/**
+ * The laboratory: the same traffic goes to four policies at once, one for each algorithm, and their decisions are kept
+ * for drawing.
+ */
 @NullMarked
 package io.limiter.example.site.lab;
 

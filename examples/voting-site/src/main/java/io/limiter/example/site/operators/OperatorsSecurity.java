@@ -11,9 +11,9 @@ import org.springframework.web.servlet.config.annotation.ViewControllerRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * The page and all of the actuator need a login; everything else of the site stays open. Browsers send this login by themselves,
- * also with requests that another site makes them send. So whatever changes something needs a token as well, which only a page of
- * this site can read: cookie {@code XSRF-TOKEN}, sent back in the header {@code X-XSRF-TOKEN}.
+ * The page and all of the actuator need a login; everything else of the site stays open. Browsers send this login
+ * automatically, even with requests caused by another site. So requests that change something also need a token, which
+ * only a page of this site can read: cookie {@code XSRF-TOKEN}, sent back in the header {@code X-XSRF-TOKEN}.
  */
 @Configuration(proxyBeanMethods = false)
 class OperatorsSecurity implements WebMvcConfigurer {

@@ -8,7 +8,7 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The customers, in an H2 database in this JVM. An application has a DataSource of its own. */
+/** The customers, in an H2 database in this JVM. A real application has its own DataSource. */
 @Configuration(proxyBeanMethods = false)
 class CustomerDatabase {
     private static final int LOGIN_SECONDS = 2;

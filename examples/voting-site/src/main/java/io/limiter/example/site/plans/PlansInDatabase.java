@@ -20,7 +20,7 @@ public class PlansInDatabase implements PlanResolver {
         this.database = database;
     }
 
-    /** Called on threads of the limiter, seldom: what it returns is remembered. */
+    /** Called rarely, on threads of the limiter: its results are cached. */
     @Override
     public @Nullable String plan(String apiKey) throws SQLException {
         try (Connection connection = database.getConnection();

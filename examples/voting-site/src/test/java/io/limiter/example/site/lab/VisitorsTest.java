@@ -49,7 +49,7 @@ class VisitorsTest {
         visitors.visitor("first", LabLimits.of(3L, 10_000L, 5L));
         visitor.note(round, 1, List.of());
 
-        assertEquals(0, visitor.since(visitor.round(), 0).count(), "what the old limits said came too late");
+        assertEquals(0, visitor.since(visitor.round(), 0).count(), "the verdicts of the old limits came too late");
         assertNotEquals(key, visitor.key().canonical());
     }
 

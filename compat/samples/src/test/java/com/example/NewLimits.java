@@ -1,0 +1,19 @@
+package com.example;
+
+import io.limiter.Limiter;
+import io.limiter.config.LimiterConfig;
+import java.io.IOException;
+import java.nio.file.Path;
+
+public class NewLimits {
+    private final Limiter limiter;
+
+    public NewLimits(Limiter limiter) {
+        this.limiter = limiter;
+    }
+
+    /** State is kept: what callers have used counts under the new limits. */
+    public void read(Path file) throws IOException {
+        limiter.replace(LimiterConfig.load(file));
+    }
+}

@@ -1,0 +1,37 @@
+package com.example;
+
+import io.limiter.Decision;
+import io.limiter.Limiter;
+import io.limiter.PartitionKey;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+public class PrintQueue {
+    private final Limiter limiter;
+
+    public PrintQueue(Limiter limiter) {
+        this.limiter = limiter;
+    }
+
+    /** Waits up to two seconds for a permit. Returns false, at once, if none is due by then. */
+    public boolean print(String user, Runnable report) throws InterruptedException {
+        Decision decision =
+                limiter.rateLimiter().acquire(limiter.policy("print"), PartitionKey.of(user), 1, Duration.ofSeconds(2));
+        if (decision.allowed()) {
+            report.run();
+        }
+        return decision.allowed();
+    }
+
+    /** The same without a waiting thread. Cancel the future to leave the queue. */
+    public CompletableFuture<Boolean> printLater(String user, Runnable report) {
+        return limiter.rateLimiter()
+                .tryAcquireAsync(limiter.policy("print"), PartitionKey.of(user), 1, Duration.ofSeconds(2))
+                .thenApply(decision -> {
+                    if (decision.allowed()) {
+                        report.run();
+                    }
+                    return decision.allowed();
+                });
+    }
+}

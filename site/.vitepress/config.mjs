@@ -1,0 +1,123 @@
+import { defineConfig } from 'vitepress'
+
+const group = (text, link, items, collapsed = true) => ({ text, link, items, collapsed })
+const page = (text, link) => ({ text, link })
+
+export default defineConfig({
+  title: 'Limiter',
+  description: 'A rate limiter for Java services: in this JVM or in Redis, with the same meaning',
+  lang: 'en',
+  srcDir: 'target/pages',
+  outDir: 'target/dist',
+  cacheDir: 'target/cache',
+  cleanUrls: false,
+  lastUpdated: false,
+  // Headings are called on the site as on GitHub, so that one link works on both.
+  markdown: {
+    anchor: {
+      slugify: (text) =>
+        text
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}_ -]/gu, '')
+          .replaceAll(' ', '-'),
+    },
+  },
+  // Not the Javadoc and examples of addresses: the build can't see them.
+  ignoreDeadLinks: [/^\/javadoc\//, /^https?:\/\/localhost/],
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: { level: [2, 3] },
+    nav: [
+      page('Getting started', '/getting-started'),
+      page('How do I ...?', '/how-do-i'),
+      page('Configuration', '/configuration'),
+      { text: 'Javadoc', link: '/javadoc/index.html', target: '_self' },
+    ],
+    sidebar: [
+      group(
+        'Getting started',
+        '/getting-started',
+        [
+          page('Spring Boot', '/getting-started/spring-boot'),
+          page('Spring', '/getting-started/spring'),
+          page('web.xml', '/getting-started/web-xml'),
+          page('Plain Java', '/getting-started/plain-java'),
+          page('AspectJ', '/getting-started/aspectj'),
+        ],
+        false,
+      ),
+      group(
+        'How do I ...?',
+        '/how-do-i',
+        [
+          page('Limit requests', '/how-do-i/limit-requests'),
+          page('Operate limits', '/how-do-i/operate'),
+          page('Use it in Java code', '/how-do-i/use-java'),
+          page('WebFlux, Gateway, gRPC, JAX-RS', '/how-do-i/use-other-frameworks'),
+          page('Come from another library', '/how-do-i/migrate'),
+        ],
+        false,
+      ),
+      group('Configuration', '/configuration', [page('Limits in text', '/limits')]),
+      group('Rules', '/rules', [
+        page('Exempt and denied', '/rules/exempt-and-denied'),
+        page('Keys', '/rules/keys'),
+        page('Outcomes, cost, members', '/rules/outcomes-and-cost'),
+        page('Plans', '/rules/plans'),
+        page('Waiting and blocking', '/rules/waiting-and-blocking'),
+        page('Where each feature works', '/rules/where-each-feature-works'),
+      ]),
+      group('HTTP', '/http', [
+        page('Denied requests', '/http/denials'),
+        page('Which requests match', '/http/matching'),
+        page('The filter', '/http/filter'),
+        page("The client's address", '/client-address'),
+      ]),
+      group('Spring', '/spring', [
+        page('Spring Boot', '/spring/boot'),
+        page('@RateLimited', '/spring/annotation'),
+        page('Where it works', '/spring/where-it-works'),
+        page('Asynchronous and denied calls', '/spring/calls'),
+        page('Testing', '/spring/testing'),
+        page('Endpoint, health, meters', '/spring/actuator'),
+        page('When startup fails', '/spring/startup-failures'),
+        page('Cost', '/spring/cost'),
+      ]),
+      group('Operations', '/operations', [
+        page('Change limits, see who is limited', '/operations/change-and-look'),
+        page('Monitoring', '/operations/monitoring'),
+        page('Access to Redis', '/operations/redis-access'),
+        page('Measured faults', '/operations/measured-faults'),
+        page('Redis', '/redis'),
+        page('Compatibility', '/compatibility'),
+        page('Security', '/security'),
+      ]),
+      group('Codes in the log', '/diagnostics', [
+        page('RL-1xx: configuration', '/diagnostics/rl-100'),
+        page('RL-12x: Spring', '/diagnostics/rl-120'),
+        page('RL-15x: rules and limits', '/diagnostics/rl-150'),
+        page('RL-2xx: Redis', '/diagnostics/rl-200'),
+        page('RL-3xx: HTTP', '/diagnostics/rl-300'),
+        page('RL-4xx: this JVM', '/diagnostics/rl-400'),
+      ]),
+      group('Algorithms', '/algorithms', [
+        page('Fixed window', '/algorithms/fixed-window'),
+        page('Sliding log', '/algorithms/sliding-log'),
+        page('Token bucket', '/algorithms/token-bucket'),
+        page('Distinct members', '/algorithms/distinct-members'),
+        page('Allotment', '/algorithms/allotment'),
+        page('Several limits', '/algorithms/several-limits'),
+        page('Block', '/algorithms/block'),
+      ]),
+      group('Background', '/decisions', [
+        page('Performance', '/performance'),
+        page('Articles', '/articles'),
+        page('Contributing', '/contributing'),
+        page('Releasing', '/releasing'),
+        page('Changelog', '/changelog'),
+        page('The repository', '/readme'),
+      ]),
+    ],
+    footer: { message: 'Apache-2.0' },
+  },
+})
