@@ -32,7 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Two instances on one Redis that block keys: what their callers see has an explanation. */
 class BlockHistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
-    private static final Duration MAX_AGE = Duration.ofMillis(300);
     private static final int THREADS = 8;
     private static final int KEYS = 4;
     /** Of the last key the block is lifted now and then. */

@@ -26,7 +26,7 @@ class HistoryTest {
     private static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_123L);
     private static final Duration MAX_AGE = Duration.ofMillis(300);
     private static final Duration SHORT = Duration.ofMillis(1_500);
-    private static final int ENOUGH = 50;
+    private static final int ENOUGH = 10;
     private static final int MOST_RUNS = 20;
 
     private String prefix = "history-" + RUNS.incrementAndGet();
