@@ -1,7 +1,6 @@
 package io.limiter.history;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.limiter.Decision;
@@ -135,12 +134,17 @@ class BlockHistoryTest {
     }
 
     private static void check(Duration maxAge, Duration lasts) throws Exception {
-        List<List<Seen>> ofKeys = run(maxAge, lasts, Fault.NONE);
-        assertEquals(List.of(), judged(ofKeys));
-        for (List<Seen> calls : ofKeys) {
-            assertTrue(calls.stream().anyMatch(Seen::isBlockedByRedis), "nobody was blocked");
-            assertTrue(calls.stream().anyMatch(Seen::allowed), "nobody was admitted");
+        // How many calls there are in a run, and so whether there is a block, depends on what else the machine does.
+        for (int i = 0; i < MOST_RUNS; i++) {
+            List<List<Seen>> ofKeys = run(maxAge, lasts, Fault.NONE);
+            assertEquals(List.of(), judged(ofKeys));
+            if (ofKeys.stream()
+                    .allMatch(calls -> calls.stream().anyMatch(Seen::isBlockedByRedis)
+                            && calls.stream().anyMatch(Seen::allowed))) {
+                return;
+            }
         }
+        fail("a key was never blocked, or never admitted");
     }
 
     @ParameterizedTest

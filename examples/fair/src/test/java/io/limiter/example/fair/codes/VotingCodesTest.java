@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
@@ -19,6 +20,12 @@ import org.redisson.api.RedissonClient;
 /** A code votes once; an unknown one never votes, whether the filter knows it or not. */
 class VotingCodesTest {
     private RedissonClient redisson;
+
+    /** Sites of other tests use the same Redis, and a filter of their own size. */
+    @AfterAll
+    static void clear() {
+        TestRedis.cleared("codes");
+    }
 
     @BeforeEach
     void empty() {
