@@ -249,7 +249,7 @@ final class PlantedFaults {
         for (String[] fault : new String[][] {
             {"one more than the stock", "if s.sold + n > limit then", "if s.sold + n > limit + 1 then"},
             {"one more for each", "if s.had + n > burst then", "if s.had + n > burst + 1 then"},
-            {"no quantity", "if n > burst then return QUANTITY end", ""},
+            {"no quantity", "if n > burst or s.differs then return QUANTITY end", ""},
             {"sold when it closes", "if now >= s.closes then", "if now > s.closes then"},
             {"opens too late", "return now < s.opens", "return now <= s.opens"},
             {"an owner reads sold out", "then return ALREADY_HAD end", "then return SOLD_OUT end"},
