@@ -63,8 +63,7 @@ import org.slf4j.Logger;
  * override both. A mistake in the configuration fails startup of the application; one message lists all mistakes.
  *
  * <p>A rule matches every path that the request line could mean; a rule for GET also matches HEAD; a CORS preflight is
- * not limited
- * unless a rule lists OPTIONS. A request is charged once by a rule, and once for a policy and a key, however often the
+ * not limited unless a rule lists OPTIONS. A request is charged once by a rule, and once for a policy and a key, however often the
  * container dispatches it: a FORWARD or ASYNC dispatch is charged only by rules that have not charged the request
  * before; an INCLUDE, a FORWARD inside it, or an ERROR dispatch is not charged. The same holds across all filters of
  * one rate limiter: each decides independently, and permits that the first one has taken stay spent if the second one
@@ -72,8 +71,7 @@ import org.slf4j.Logger;
  * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
  *
  * <p>Add the application's own rules, with or without configured ones, to the {@linkplain #builder(Limiter) builder}.
- * After {@link Limiter#replace} has returned, the next request uses the rules, policies and settings of the new
- * configuration.
+ * After {@link Limiter#replace} has returned, the next request uses the new configuration.
  *
  * <p>A request that was charged gets its quota in response fields before the application sees it ({@code limiter.http.headers}). A denied
  * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text
@@ -159,8 +157,7 @@ public final class RateLimitFilter implements Filter {
 
         /**
          * Adds a rule in code. It selects the policy for each request, and is called at each dispatch of a request; of
-         * a policy, only its first charge counts. An exception that it throws reaches the container: the request is not
-         * admitted.
+         * a policy, only its first charge counts. An exception that it throws reaches the container, not the servlet.
          */
         public Builder rule(Rule<? super HttpServletRequest> rule) {
             rules.add(Objects.requireNonNull(rule, "rule"));
@@ -169,8 +166,7 @@ public final class RateLimitFilter implements Filter {
 
         /**
          * Uses only some of the configured rules, now and after a replacement: for several filters that share them,
-         * such as one before authentication and one after it. There may be none; a filter without any rule admits
-         * everything.
+         * such as one before authentication and one after it. A filter without any rule admits everything.
          */
         public Builder configuredRules(Predicate<? super RuleDefinition> which) {
             this.which = Objects.requireNonNull(which, "which");
@@ -184,8 +180,7 @@ public final class RateLimitFilter implements Filter {
         }
 
         /**
-         * Returns existing objects of classes that the configuration names, such as a {@link
-         * io.limiter.rule.KeyResolver}; null for a class of which a new object is to be made.
+         * Returns existing objects of the configuration's classes; null for a class of which a new object is to be made.
          */
         public Builder instances(Function<? super Class<?>, ? extends @Nullable Object> instances) {
             this.instances = Objects.requireNonNull(instances, "instances");

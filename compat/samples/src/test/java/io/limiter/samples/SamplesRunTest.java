@@ -41,13 +41,10 @@ import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.config.EnableRateLimiting;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.StringReader;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -275,26 +272,9 @@ class SamplesRunTest {
                 : exchange.getResponse().getStatusCode().value();
     }
 
-    /** Text as it is: the test needs no generated code. */
-    private static final MethodDescriptor.Marshaller<String> TEXT = new MethodDescriptor.Marshaller<>() {
-        @Override
-        public InputStream stream(String value) {
-            return new ByteArrayInputStream(value.getBytes(StandardCharsets.UTF_8));
-        }
-
-        @Override
-        public String parse(InputStream stream) {
-            try {
-                return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-            } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        }
-    };
-
     @Test
     void grpc() throws IOException {
-        MethodDescriptor<String, String> vote = MethodDescriptor.newBuilder(TEXT, TEXT)
+        MethodDescriptor<String, String> vote = MethodDescriptor.newBuilder(new TextMarshaller(), new TextMarshaller())
                 .setType(MethodDescriptor.MethodType.UNARY)
                 .setFullMethodName("Votes/vote")
                 .build();

@@ -8,7 +8,7 @@ import org.redisson.api.RSet;
 import org.redisson.api.RedissonClient;
 import org.springframework.stereotype.Component;
 
-/** The articles of the evening, and who has read which of them today. Thread-safe. */
+/** The articles of the evening, and the readers of each today. Thread-safe. */
 @Component
 public class Articles {
     private static final List<String> ALL = List.of(

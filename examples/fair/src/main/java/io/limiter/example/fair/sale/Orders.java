@@ -6,7 +6,7 @@ public interface Orders {
      * Takes a paid order. May be called again with the same id, after a crash: the effect must be that of one call.
      *
      * @param id the order's id
-     * @param visitor who has paid
+     * @param visitor the name of the visitor that paid
      * @param quantity how many tickets
      */
     void paid(String id, String visitor, int quantity);
