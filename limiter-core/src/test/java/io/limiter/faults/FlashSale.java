@@ -119,7 +119,7 @@ final class FlashSale {
         lossy.set(true);
         stage.wire().cut();
         LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
-        stage.wire().mend();
+        stage.wire().repair();
         Await.until(LONGEST, "half is sold", () -> toldAt.size() >= stock / 2);
         stage.signal("KILL");
         killedAt = System.nanoTime();

@@ -84,7 +84,7 @@ final class ServerFaults {
                         "black hole",
                         WIRED,
                         (s, lasts) -> s.wire().cut(),
-                        (s, lasts) -> s.wire().mend()),
+                        (s, lasts) -> s.wire().repair()),
                 wire("replies delayed by " + DELAY.toMillis() + " ms", Harm.delay(DELAY)),
                 wire("replies truncated", Harm.truncate()),
                 wire("replies reset", Harm.reset()),

@@ -57,7 +57,7 @@ public final class Wire implements AutoCloseable {
     }
 
     /** Everything gets through again. */
-    public void mend() {
+    public void repair() {
         whole.release();
     }
 

@@ -60,7 +60,7 @@ class HealthTest {
             assertEquals(1, away.findings().size(), away.toString());
             Facts.told(away.findings().get(0), "RL-225", name);
 
-            wire.mend();
+            wire.repair();
             Await.until(LONG, "it has recovered", () -> !limiter.health().isAway());
             Await.until(LONG, "no findings", () -> limiter.health().findings().isEmpty());
         }
@@ -98,7 +98,7 @@ class HealthTest {
             for (int i = 0; i < 6; i++) {
                 wire.cut();
                 askFor(limiter, 600);
-                wire.mend();
+                wire.repair();
                 askFor(limiter, 400);
             }
             Await.until(LONG, "it has recovered", () -> ask(limiter) == Decision.Source.REDIS);

@@ -156,7 +156,7 @@ class StartUpTest extends StartingRedis {
                         RateLimiter limiter = limiter(backend)) {
                     awaitWarning("RL-201");
                     failureModesAnswer(limiter);
-                    wire.mend();
+                    wire.repair();
                     assertTrue(backend.awaitConnected(LONG));
                     redisDecides(limiter);
                 }

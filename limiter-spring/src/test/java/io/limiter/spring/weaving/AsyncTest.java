@@ -119,7 +119,7 @@ class AsyncTest {
                 assertEquals(0, service.runs());
                 assertTrue(answers.stream().noneMatch(Future::isDone), "nobody can have decided yet");
             } finally {
-                wire.mend();
+                wire.repair();
             }
             assertEquals(LIMIT, passed(answers));
             assertEquals(LIMIT, service.runs());
@@ -140,7 +140,7 @@ class AsyncTest {
             try {
                 assertThrows(TimeoutException.class, () -> caller.get(200, TimeUnit.MILLISECONDS));
             } finally {
-                wire.mend();
+                wire.repair();
             }
             assertEquals("done", caller.get(30, TimeUnit.SECONDS));
         }

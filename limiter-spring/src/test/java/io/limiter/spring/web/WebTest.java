@@ -197,7 +197,7 @@ class WebTest {
                     Await.until(Duration.ofSeconds(20), "all requests arrived", () -> site.arrived() == CALLERS);
                     assertTrue(answers.stream().noneMatch(CompletableFuture::isDone));
                 } finally {
-                    wire.mend();
+                    wire.repair();
                 }
                 Map<Integer, Integer> statuses = new TreeMap<>();
                 for (CompletableFuture<HttpResponse<String>> answer : answers) {

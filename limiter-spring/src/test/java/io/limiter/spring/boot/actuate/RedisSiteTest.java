@@ -97,7 +97,7 @@ class RedisSiteTest {
             assertEquals(503, reset.statusCode());
             Facts.toldInOneLine(read(reset, "$.error"), "RL-225", server);
 
-            wire.mend();
+            wire.repair();
             Await.until(
                     LONG,
                     "Redis has recovered",
@@ -121,7 +121,7 @@ class RedisSiteTest {
             assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
             Facts.toldInOneLine(
                     read(health, "$.components.ratelimits.details.redis"), "unreachable", "denied", "login");
-            wire.mend();
+            wire.repair();
         }
     }
 
