@@ -10,7 +10,9 @@ export function showDenied({ keys }) {
   const table = find('denied');
   const body = table.tBodies[0];
   table.hidden = keys.length === 0;
-  find('denied-none').hidden = keys.length > 0;
+  const none = find('denied-none');
+  none.hidden = keys.length > 0;
+  none.textContent = 'No call has been denied.';
   const present = new Set(keys.map(idOf));
   [...rows].filter(([id]) => !present.has(id)).forEach(([id, gone]) => {
     gone.remove();

@@ -208,4 +208,13 @@ class OperatorsTest {
             }
         }
     }
+
+    /** Only an answer of the server can say that there is nothing. */
+    @Test
+    void thePageClaimsNothingBeforeItHasAsked() throws IOException {
+        String page = Files.readString(PAGE.resolve("index.html"));
+        assertTrue(page.contains("id=\"denied-none\" class=\"empty\">Not known yet.<"), page);
+        assertFalse(page.contains("No call has been denied"));
+        assertTrue(Files.readString(PAGE.resolve("js/denied.js")).contains("No call has been denied"));
+    }
 }
