@@ -91,7 +91,7 @@ final class DenialCache {
             if (only == null) {
                 return null;
             }
-            denial.noteAnswer(policy);
+            denial.noteAnswer(policy, only);
             return Decision.of(Decision.Source.CACHED_DENIAL, only);
         }
         List<LimitOutcome> outcomes = new ArrayList<>(denial.size());
@@ -111,7 +111,7 @@ final class DenialCache {
             }
         }
         if (outcomes.size() > before) {
-            denial.noteAnswer(policy);
+            denial.noteAnswer(policy, outcomes.get(outcomes.size() - 1));
         }
     }
 
@@ -227,6 +227,12 @@ final class DenialCache {
         for (int place = victim; place < (set + 1) * PLACES; place++) {
             Denial old = places.get(place);
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
+                if (old.sentMicros() > sentMicros
+                        && old.sentMicros() <= time.nowMicros()
+                        && old.epoch() == epochs.get(set)) {
+                    // This answer is older and only arrived later: a shorter period may have cut its window since.
+                    return;
+                }
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();
