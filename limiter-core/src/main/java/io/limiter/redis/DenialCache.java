@@ -224,15 +224,12 @@ final class DenialCache {
         int set = hash & SETS - 1;
         int victim = set * PLACES;
         AtomicLong uncounted = new AtomicLong();
+        boolean overtaken = false;
         for (int place = victim; place < (set + 1) * PLACES; place++) {
             Denial old = places.get(place);
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
-                if (old.sentMicros() > sentMicros
-                        && old.sentMicros() <= time.nowMicros()
-                        && old.epoch() == epochs.get(set)) {
-                    // This answer is older and only arrived later: a shorter period may have cut its window since.
-                    return;
-                }
+                // Of two policies of one name, the one with the shorter period may have cut the window since: Redis knows.
+                overtaken |= old.sentMicros() > sentMicros && !old.policy().equals(charge.policy());
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();
@@ -241,7 +238,7 @@ final class DenialCache {
         }
         long longest = charge.policy().block() == null ? maxAgeMicros : Math.min(maxAgeMicros, UNCOUNTED_MICROS);
         Denial fresh = Denial.of(hash, charge, epoch, sentMicros, outcomes, longest, uncounted);
-        if (fresh != null) {
+        if (fresh != null && !overtaken) {
             places.setRelease(victim, fresh);
         }
     }

@@ -99,6 +99,8 @@ class SenderPlacesTest extends SenderFixture {
         waiting.forEach(asker -> assertTrue(asker.answer.isCompletedExceptionally()));
         answer(1);
         assertTrue(sender.isIdle());
+        askers(Flights.MOST, DEADLINE);
+        assertEquals(2 + Flights.MOST, sent.size(), "nor does an empty flight stay");
     }
 
     private void theWindowIsExactlyFull() {

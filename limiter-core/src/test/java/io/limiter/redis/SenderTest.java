@@ -268,6 +268,7 @@ class SenderTest extends SenderFixture {
     }
 
     private static void assertMessage(String start, Asker asker) {
+        assertTrue(asker.answer.isDone(), "it waits");
         String message = String.valueOf(
                 asker.answer.handle((outcomes, failure) -> failure.getMessage()).join());
         assertTrue(message.startsWith(start), message);
