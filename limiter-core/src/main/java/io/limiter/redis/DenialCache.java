@@ -228,7 +228,8 @@ final class DenialCache {
         for (int place = victim; place < (set + 1) * PLACES; place++) {
             Denial old = places.get(place);
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
-                // Of two policies of one name, the one with the shorter period may have cut the window since: Redis knows.
+                // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
+                // knows.
                 overtaken |= old.sentMicros() > sentMicros && !old.policy().equals(charge.policy());
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);

@@ -157,7 +157,8 @@ final class RedisFailure {
     static BackendException stalled(long micros) {
         return new BackendException(
                 Kind.OVERLOADED,
-                "RL-237 this JVM was stalled for " + micros / 1_000 + " ms, so its calls to Redis got no answer in time;"
+                "RL-237 this JVM was stalled for " + micros / 1_000
+                        + " ms, so its calls to Redis got no answer in time;"
                         + " Redis may be well: look for garbage collection and for a CPU quota",
                 null);
     }

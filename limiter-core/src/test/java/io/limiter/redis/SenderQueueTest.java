@@ -124,7 +124,8 @@ class SenderQueueTest extends SenderFixture {
             answer(i);
         }
         askers.subList(2, 10)
-                .forEach(asker -> assertTrue(asker.answer.isDone() && asker.answer.join().get(0).allowed()));
+                .forEach(asker -> assertTrue(
+                        asker.answer.isDone() && asker.answer.join().get(0).allowed()));
         new Asker();
         assertEquals(3 + 8 + 1, sent.size(), "the flight is over with its last call");
     }
