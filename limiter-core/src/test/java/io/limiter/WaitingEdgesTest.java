@@ -11,8 +11,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /** What can happen between a question of a waiting call and its answer, at a time that the test sets. */
+@Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD) // a head that asks without a pause
 class WaitingEdgesTest {
     private static final PartitionKey KEY = PartitionKey.of("a");
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -104,6 +107,82 @@ class WaitingEdgesTest {
         assertEquals(Decision.Source.LOCAL_FALLBACK, waits.join().source());
         assertTrue(waits.join().allowed());
         assertEquals(List.of("p"), askedFor);
+    }
+
+    @Test
+    void nobodyBeginsToWaitAfterTheClose() {
+        ask(SLOW, SECOND);
+        CompletableFuture<Decision> head = ask(SLOW, Duration.ofSeconds(25));
+        timer.time.advanceMicros(10_000_000);
+        // Another instance is faster. The head and a newcomer have asked, and get their denials after the close.
+        backend.decide(List.of(new Charge(SLOW, KEY, 1)), Backend.Mode.TAKE);
+        backend.holdsBack = true;
+        timer.run();
+        PartitionKey other = PartitionKey.of("b");
+        limiter.tryAcquireAsync(SLOW, other, 1, SECOND);
+        CompletableFuture<Decision> newcomer = limiter.tryAcquireAsync(SLOW, other, 1, Duration.ofSeconds(25));
+        assertEquals(3, backend.heldBack.size());
+        limiter.close();
+        assertFalse(head.isDone() || newcomer.isDone());
+        assertDenied(ask(SLOW, Duration.ofSeconds(25)));
+        backend.answer();
+        timer.run();
+        assertDenied(head);
+        assertDenied(newcomer);
+        backend.holdsBack = false;
+        assertDenied(limiter.tryAcquireAsync(SLOW, other, 1, Duration.ofSeconds(25)));
+        assertEquals(0, limiter.waiting());
+        assertEquals(0, timer.size());
+    }
+
+    /** Not by join: a call that waits for ever must fail the test, not hang it. */
+    private static void assertDenied(CompletableFuture<Decision> answer) {
+        assertTrue(answer.isDone(), "it waits");
+        assertFalse(answer.join().allowed());
+    }
+
+    /** The new policy may not be able to keep an id, and then the retry of an answered call would be charged again. */
+    @Test
+    void aCallWithARequestIdKeepsItsPolicyAndAMemberItsName() {
+        Policy logged = Policy.of("log", Limit.slidingZset(1, Duration.ofSeconds(10)));
+        Policy members = Policy.of("members", Limit.distinct(5, Duration.ofSeconds(10)));
+        Policy moreMembers = Policy.of("members", Limit.distinct(6, Duration.ofSeconds(10)));
+        PartitionKey member = PartitionKey.of("member");
+        Charge identified = new Charge(logged, KEY, 1, "id");
+        List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), identified, new Charge(members, KEY, 1, null, member));
+        limiter.tryAcquire(SLOW, KEY, 1);
+        CompletableFuture<Decision> waits = limiter.tryAcquireAsync(
+                charges, charge -> charge.policy().equals(SLOW) ? Duration.ofSeconds(25) : Duration.ZERO);
+        assertFalse(waits.isDone());
+        limiter.announce(Policy.of("log", Limit.tokenBucket(1, Duration.ofSeconds(10), 1)));
+        timer.run();
+        assertEquals(charges, backend.asked.get(backend.asked.size() - 1));
+        limiter.announce(moreMembers);
+        limiter.announce(FAST);
+        timer.run();
+        assertEquals(
+                List.of(new Charge(FAST, KEY, 1), identified, new Charge(moreMembers, KEY, 1, null, member)),
+                backend.asked.get(backend.asked.size() - 1));
+        timer.advance(10_000_000);
+        assertTrue(waits.join().allowed());
+        assertTrue(limiter.tryAcquire(List.of(identified)).allowed(), "the retry of a call that was allowed");
+    }
+
+    /** One client must not fill the places of all others. */
+    @Test
+    void oneKeyHasATenthOfThePlacesAndAtLeastOne() {
+        for (int maxWaiting : new int[] {1, 5, 20, 59}) {
+            try (RateLimiter small = RateLimiter.builder(new AskedBackend(inProcess()))
+                    .executor(Runnable::run)
+                    .maxWaiting(maxWaiting)
+                    .timer(timer)
+                    .build()) {
+                for (int i = 0; i < 9; i++) {
+                    small.tryAcquireAsync(FAST, KEY, 10, Duration.ofSeconds(1 + 10 * i));
+                }
+                assertEquals(Math.max(1, maxWaiting / 10), small.waiting(), "of " + maxWaiting);
+            }
+        }
     }
 
     @Test

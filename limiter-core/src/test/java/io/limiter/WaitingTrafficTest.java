@@ -12,10 +12,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Seeded traffic of calls that wait, are cancelled and fail, in any order: no permit is lost, none is given twice. */
+@Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD) // a head that asks without a pause
 class WaitingTrafficTest {
     private static final int CALLS = 2_000;
     private static final List<Policy> POLICIES = List.of(

@@ -45,7 +45,10 @@ final class Call {
     /** The progress of a call. */
     enum State {
         WAITING,
+        /** It ended before it was sent. */
+        UNSENT,
         SENT,
+        /** It ended after it was sent. */
         DONE
     }
 
@@ -72,10 +75,12 @@ final class Call {
     private final @Nullable CompletableFuture<List<LimitOutcome>> future;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
     private @Nullable Consumer<List<LimitOutcome>> ifLate;
-    /** The flight in which it is sent; null while it waits. */
+
+    private final long madeMicros;
+    // Written before the state becomes SENT and read after that: a call that ends meanwhile was never on its way.
+    private long sentMicros;
     private Flights.@Nullable Flight flight;
 
-    private volatile long sinceMicros;
     private volatile boolean replied;
     /** The reply, or the exception; null until there is one. */
     private volatile @Nullable Object answer;
@@ -91,7 +96,7 @@ final class Call {
         this.parts = parts;
         this.longest = longest;
         this.longestMicros = longest.toNanos() / 1_000;
-        this.sinceMicros = nowMicros;
+        this.madeMicros = nowMicros;
         this.dueMicros = dueMicros;
         this.thread = blocking ? Thread.currentThread() : null;
         this.future = blocking ? null : new CompletableFuture<>();
@@ -171,7 +176,8 @@ final class Call {
 
     /** When it was sent or, before that, when it was made. */
     long sinceMicros() {
-        return sinceMicros;
+        State now = state.get();
+        return now == State.SENT || now == State.DONE ? sentMicros : madeMicros;
     }
 
     /** Whether a thread waits for it. */
@@ -181,7 +187,8 @@ final class Call {
 
     /** Whether its caller has stopped waiting. */
     boolean isDone() {
-        return state.get() == State.DONE;
+        State now = state.get();
+        return now == State.UNSENT || now == State.DONE;
     }
 
     /** Whether Redis has replied, even after its caller stopped waiting. */
@@ -205,14 +212,14 @@ final class Call {
 
     /** It leaves the queue to be sent. Returns false if its caller has stopped waiting. */
     boolean trySend(long nowMicros, Flights.Flight with) {
-        sinceMicros = nowMicros;
+        sentMicros = nowMicros;
         flight = with;
         return state.compareAndSet(State.WAITING, State.SENT);
     }
 
     /** Ends it if it is in the given state; after success the thread must call {@link #deliver}. */
     boolean tryEnd(State before) {
-        return state.compareAndSet(before, State.DONE);
+        return state.compareAndSet(before, before == State.WAITING ? State.UNSENT : State.DONE);
     }
 
     /** Ends it without a reply if it is in the given state. */

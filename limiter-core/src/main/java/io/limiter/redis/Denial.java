@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param sentMicros when the call was sent
  * @param untilMicros when the last of the denials ends
  * @param denied the limits that denied it
- * @param uncounted how many calls it has denied, if denials may block the key and it is not blocked
+ * @param uncounted how many calls it has denied, if denials may block the key and did not find it blocked
  */
 record Denial(
         int hash,
@@ -94,9 +94,13 @@ record Denial(
                 && (policy == otherPolicy || policy.name().equals(otherPolicy.name()));
     }
 
-    /** Counts a call that it has denied without calling Redis. Denials of a blocked key do not count. */
-    void noteAnswer(Policy asked) {
-        if (asked.block() != null && !denied[denied.length - 1].blocked()) {
+    /**
+     * Counts a call that it has denied without calling Redis.
+     *
+     * @param last the last of its outcomes now: denials of a blocked key do not count, those after the block do
+     */
+    void noteAnswer(Policy asked, LimitOutcome last) {
+        if (asked.block() != null && !last.blocked()) {
             uncounted.incrementAndGet();
         }
     }

@@ -91,7 +91,7 @@ final class DenialCache {
             if (only == null) {
                 return null;
             }
-            denial.noteAnswer(policy);
+            denial.noteAnswer(policy, only);
             return Decision.of(Decision.Source.CACHED_DENIAL, only);
         }
         List<LimitOutcome> outcomes = new ArrayList<>(denial.size());
@@ -111,7 +111,7 @@ final class DenialCache {
             }
         }
         if (outcomes.size() > before) {
-            denial.noteAnswer(policy);
+            denial.noteAnswer(policy, outcomes.get(outcomes.size() - 1));
         }
     }
 
@@ -224,9 +224,13 @@ final class DenialCache {
         int set = hash & SETS - 1;
         int victim = set * PLACES;
         AtomicLong uncounted = new AtomicLong();
+        boolean overtaken = false;
         for (int place = victim; place < (set + 1) * PLACES; place++) {
             Denial old = places.get(place);
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
+                // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
+                // knows.
+                overtaken |= old.sentMicros() > sentMicros && !old.policy().equals(charge.policy());
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();
@@ -235,7 +239,7 @@ final class DenialCache {
         }
         long longest = charge.policy().block() == null ? maxAgeMicros : Math.min(maxAgeMicros, UNCOUNTED_MICROS);
         Denial fresh = Denial.of(hash, charge, epoch, sentMicros, outcomes, longest, uncounted);
-        if (fresh != null) {
+        if (fresh != null && !overtaken) {
             places.setRelease(victim, fresh);
         }
     }

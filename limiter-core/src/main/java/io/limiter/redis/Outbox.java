@@ -164,8 +164,14 @@ final class Outbox {
         tellExpired(expired);
     }
 
-    private static void tellExpired(List<Call> expired) {
-        expired.forEach(call -> call.deliver(RedisFailure.overloaded("a call was not sent in time")));
+    private void tellExpired(List<Call> expired) {
+        for (Call call : expired) {
+            long lateMicros = time.nowMicros() - call.dueMicros;
+            call.deliver(
+                    lateMicros > Sender.STALL_MICROS
+                            ? RedisFailure.stalled(lateMicros)
+                            : RedisFailure.overloaded("a call was not sent in time"));
+        }
     }
 
     /** The next calls that wait, as many as one flight takes. */

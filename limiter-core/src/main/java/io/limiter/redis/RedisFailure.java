@@ -154,6 +154,15 @@ final class RedisFailure {
         return new BackendException(Kind.OVERLOADED, "RL-221 Redis or this JVM is overloaded: " + what, null);
     }
 
+    static BackendException stalled(long micros) {
+        return new BackendException(
+                Kind.OVERLOADED,
+                "RL-237 this JVM was stalled for " + micros / 1_000
+                        + " ms, so its calls to Redis got no answer in time;"
+                        + " Redis may be well: look for garbage collection and for a CPU quota",
+                null);
+    }
+
     static BackendException closed() {
         return new BackendException("RL-227 the Redis backend is closed");
     }

@@ -187,7 +187,7 @@ final class Sender {
                 breaker.noteError(error);
             }
         } else if (waitedFor && lateMicros > STALL_MICROS) {
-            outcome = RedisFailure.overloaded("this JVM was stalled");
+            outcome = RedisFailure.stalled(lateMicros);
         } else if (waitedFor && call.isFirstSilence()) {
             failWaitingIf(breaker.noteSilence());
         }
@@ -227,9 +227,11 @@ final class Sender {
         } else {
             return false;
         }
-        boolean stalled = time.nowMicros() - call.dueMicros > STALL_MICROS;
-        Kind kind = stalled ? Kind.OVERLOADED : missed(call, unsent);
-        call.deliver(RedisFailure.late(kind, call.longest.toMillis()));
+        long lateMicros = time.nowMicros() - call.dueMicros;
+        call.deliver(
+                lateMicros > STALL_MICROS
+                        ? RedisFailure.stalled(lateMicros)
+                        : RedisFailure.late(missed(call, unsent), call.longest.toMillis()));
         outbox.send();
         return true;
     }

@@ -108,6 +108,33 @@ class BlockContractTest {
         }
     }
 
+    /** The window of the denials is longer than the block: else those of the block would be too old at its end. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void denialsOfABlockedKeyAreNotCountedAndDoNotLengthenIt(TestedBackend tested) {
+        Policy policy = policy(
+                "short",
+                Limit.fixedWindow(1, HOUR),
+                Limit.block(20, Duration.ofMinutes(10), Duration.ofMinutes(1), HOUR));
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            use(limiter, policy, 1);
+            for (int length = 1; length <= 4; length *= 2) {
+                for (int i = 0; i < 19; i++) {
+                    assertFalse(limiter.tryAcquire(policy, KEY, 1).blocked(), "denial " + i + " of " + length);
+                }
+                assertTrue(limiter.tryAcquire(policy, KEY, 1).blocked());
+                time.advance(Duration.ofMinutes(length).minusSeconds(1));
+                for (int i = 0; i < 30; i++) {
+                    assertTrue(limiter.tryAcquire(policy, KEY, 1).blocked());
+                }
+                time.advance(Duration.ofSeconds(1));
+                assertEquals(20, left(limiter, policy, KEY));
+            }
+        }
+    }
+
     @ParameterizedTest(name = "{0}")
     @MethodSource("backends")
     void looksAndCallsForNothingDoNotCountAndRefundsGiveNothingBack(TestedBackend tested) {

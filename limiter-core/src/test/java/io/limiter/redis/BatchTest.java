@@ -35,6 +35,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
@@ -43,6 +45,7 @@ import org.redisson.config.Config;
 import redis.clients.jedis.Jedis;
 
 /** Calls that share a command, on a real Redis: nobody notices the others. */
+@Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD) // a call whose answer is lost, and never ends
 class BatchTest {
     private static final Duration LONG = Duration.ofSeconds(10);
     private static final Duration SHORT = Duration.ofMillis(50);

@@ -87,6 +87,38 @@ class BlockOnRedisTest {
         }
     }
 
+    /** As the test above, where the denials of the block are young enough to count at its end. */
+    @Test
+    void cachedDenialsOfABlockedKeyAreNotCounted() {
+        Policy policy = Policy.of(
+                        "short",
+                        Limit.fixedWindow(1, Duration.ofHours(1)),
+                        Limit.block(20, MINUTE.multipliedBy(10), MINUTE, Duration.ofHours(1)))
+                .onFailure(FailureMode.DENY);
+        try (RateLimiter limiter = limiter("block-short", AGE)) {
+            assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
+            assertFalse(limiter.tryAcquire(policy, KEY, 1).blocked());
+            for (int i = 0; i < 30; i++) {
+                assertFalse(limiter.tryAcquire(policy, KEY, 1).blocked());
+            }
+            time.advance(AGE);
+            assertTrue(limiter.tryAcquire(policy, KEY, 1).blocked());
+            time.advance(MINUTE.minus(AGE.dividedBy(2)));
+            assertEquals(Source.REDIS, limiter.tryAcquire(policy, KEY, 1).source());
+            for (int i = 0; i < 10_000; i++) {
+                Decision denied = limiter.tryAcquire(policy, KEY, 1);
+                assertTrue(denied.blocked() && denied.source() == Source.CACHED_DENIAL);
+            }
+            time.advance(AGE.dividedBy(2));
+            Decision after = limiter.tryAcquire(policy, KEY, 1);
+            assertEquals(Source.CACHED_DENIAL, after.source(), "by the window, which lasts longer than the block");
+            assertFalse(after.blocked());
+            time.advance(AGE.dividedBy(2));
+            assertFalse(limiter.tryAcquire(policy, KEY, 1).blocked());
+            assertEquals(18, limiter.peek(policy, KEY).outcomes().get(1).remaining());
+        }
+    }
+
     @Test
     void aLongMaxAgeDoesNotKeepDenialsFromBeingCounted() {
         try (RateLimiter limiter = limiter("block-age", MINUTE)) {

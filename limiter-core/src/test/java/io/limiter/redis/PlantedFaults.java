@@ -275,6 +275,12 @@ final class PlantedFaults {
         faults.add(new Fault(block, "one denial too many", "if count >= limit then", "if count > limit then"));
         faults.add(new Fault(
                 block, "a block that each denial begins anew", "denied > 0 and blocked <= now", "denied > 0"));
+        faults.add(new Fault(
+                block,
+                "denials count during the block",
+                "  if denied > 0 and blocked <= now then",
+                "  if denied > 0 and blocked > now then\n    if count == 0 or ends <= now then count, ends = 0, now + period end\n"
+                        + "    count, changed = count + denied, true\n  elseif denied > 0 then"));
         faults.add(new Fault(block, "no doubling", "forget > now and 2 * length or 0", "0"));
         faults.add(new Fault(block, "a length that is never forgotten", "forget > now and 2 * length", "2 * length"));
         faults.add(

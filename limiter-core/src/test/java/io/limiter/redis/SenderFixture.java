@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
@@ -17,8 +18,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** A sender whose transport, timer and clock the test controls. */
+/** A sender whose transport, timer and clock the test controls. A fault that makes it loop must fail its test, not hang it. */
+@Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD)
 abstract class SenderFixture {
     static final Duration DEADLINE = Duration.ofMillis(50);
 
@@ -76,6 +80,7 @@ abstract class SenderFixture {
         }
 
         Kind failure() {
+            assertTrue(answer.isDone(), "it waits");
             CompletionException thrown = assertThrows(CompletionException.class, answer::join);
             return ((BackendException) thrown.getCause()).kind();
         }

@@ -73,6 +73,17 @@ class SenderQueueTest extends SenderFixture {
     }
 
     @Test
+    void theEndOfACallInFlightSendsTheNext() {
+        askers(2);
+        Asker patient = new Asker(Duration.ofSeconds(30));
+        time.advance(DEADLINE);
+        runLater();
+        assertEquals(3, sent.size());
+        answer(2);
+        assertTrue(patient.answer.isDone());
+    }
+
+    @Test
     void aFarAwayMasterHasMoreFlights() {
         for (int i = 0; i < 3; i++) {
             new Asker();
@@ -113,7 +124,10 @@ class SenderQueueTest extends SenderFixture {
             answer(i);
         }
         askers.subList(2, 10)
-                .forEach(asker -> assertTrue(asker.answer.join().get(0).allowed()));
+                .forEach(asker -> assertTrue(
+                        asker.answer.isDone() && asker.answer.join().get(0).allowed()));
+        new Asker();
+        assertEquals(3 + 8 + 1, sent.size(), "the flight is over with its last call");
     }
 
     @Test
@@ -192,6 +206,18 @@ class SenderQueueTest extends SenderFixture {
         runLater();
         assertEquals(List.of(), later, "nobody is left to wait for");
         assertTrue(patient.get(9).answer.isDone());
+    }
+
+    @Test
+    void aFutureEndsAtItsDeadlineAlsoIfNobodyComesAfterAnEarlierOne() {
+        Asker patient = new Asker(Duration.ofMillis(80));
+        Asker hasty = new Asker(Duration.ofMillis(5));
+        for (int millis = 5; millis <= 80; millis += 5) {
+            time.advance(Duration.ofMillis(5));
+            runLater();
+            assertTrue(hasty.answer.isDone());
+            assertEquals(millis == 80, patient.answer.isDone(), "after " + millis + " ms");
+        }
     }
 
     @Test

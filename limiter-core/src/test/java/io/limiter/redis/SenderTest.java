@@ -243,4 +243,34 @@ class SenderTest extends SenderFixture {
         }
         assertTrue(sender.breaker.isClosed());
     }
+
+    /** Whatever notices it first: the deadline, the broken connection, or the queue. */
+    @Test
+    void aStallOfThisJvmIsNamedAsTheReason() {
+        String stalled = "RL-237 this JVM was stalled for 950 ms, so its calls to Redis got no answer in time";
+        Asker late = new Asker();
+        time.advance(Duration.ofSeconds(1));
+        late.giveUp();
+        assertMessage(stalled, late);
+        Asker broken = new Asker();
+        Asker lost = new Asker();
+        Asker waiting = new Asker();
+        time.advance(Duration.ofSeconds(1));
+        fail(1, new RedisConnectionException("closed"));
+        assertMessage(stalled, broken);
+        assertMessage(stalled, waiting);
+        runLater();
+        assertMessage(stalled, lost);
+        Asker slow = new Asker();
+        time.advance(DEADLINE.plusMillis(24));
+        slow.giveUp();
+        assertMessage("RL-220", slow);
+    }
+
+    private static void assertMessage(String start, Asker asker) {
+        assertTrue(asker.answer.isDone(), "it waits");
+        String message = String.valueOf(
+                asker.answer.handle((outcomes, failure) -> failure.getMessage()).join());
+        assertTrue(message.startsWith(start), message);
+    }
 }

@@ -20,13 +20,14 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A configured rule: charges each request that it matches and does not exempt. Immutable. */
+/** A configured rule: charges each request that it matches and does not exempt. Thread-safe. */
 final class ConfiguredRule implements Rule<Dispatch> {
     private final RequestMatcher matcher;
     private final Callers exempt;
     private final Predicate<Dispatch> isLeftOut;
     private final RequestKey key;
     private final boolean hasMember;
+    final RuleUses.Use use = new RuleUses.Use();
     private final Function<Dispatch, Policy> policy;
     private final Cost<? super HttpServletRequest> cost;
     private final @Nullable Outcomes outcomes;
@@ -111,7 +112,11 @@ final class ConfiguredRule implements Rule<Dispatch> {
 
     @Override
     public @Nullable Charge charge(Dispatch dispatch) {
-        if (verdict(dispatch) != Verdict.COUNTED) {
+        Verdict verdict = verdict(dispatch);
+        if (use.isChangedBy(verdict) && dispatch.request().getAttribute(SampleRequest.MISSING) == null) {
+            use.verdict = verdict;
+        }
+        if (verdict != Verdict.COUNTED) {
             return null;
         }
         Policy charged = policy.apply(dispatch);

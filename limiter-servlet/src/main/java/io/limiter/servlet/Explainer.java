@@ -98,8 +98,8 @@ final class Explainer {
         charges.stream()
                 .filter(charge -> !known.contains(
                         charge.policy().name() + " " + charge.key().canonical()))
-                .forEach(one -> reports.add(
-                        new RuleReport("", "enforced", true, "a rule in code counts it", null, charge(one, null))));
+                .forEach(one -> reports.add(new RuleReport(
+                        "", "enforced", true, "a rule in code counts it", null, charge(one, null), null)));
     }
 
     /**
@@ -112,7 +112,7 @@ final class Explainer {
         String name = definition.name();
         String mode = text(definition.mode());
         if (rule == null) {
-            return new RuleReport(name, mode, false, "limiter.rules." + name + ".enabled is false", null, null);
+            return new RuleReport(name, mode, false, "limiter.rules." + name + ".enabled is false", null, null, null);
         }
         try {
             Verdict verdict = rule.verdict(dispatch);
@@ -124,13 +124,14 @@ final class Explainer {
                     charge != null,
                     why(verdict, definition, path) + missing(dispatch),
                     path,
-                    charge == null ? null : charge(charge, plan(definition, charge.policy())));
+                    charge == null ? null : charge(charge, plan(definition, charge.policy())),
+                    rule.use.whyUnused(definition));
         } catch (RuntimeException wrong) {
-            return new RuleReport(name, mode, false, failed(wrong, dispatch), dispatch.matchedPath(), null);
+            return new RuleReport(name, mode, false, failed(wrong, dispatch), dispatch.matchedPath(), null, null);
         }
     }
 
-    private static String why(Verdict verdict, RuleDefinition rule, @Nullable String path) {
+    static String why(Verdict verdict, RuleDefinition rule, @Nullable String path) {
         String here = "limiter.rules." + rule.name() + ".";
         return switch (verdict) {
             case COUNTED ->

@@ -40,6 +40,7 @@ public record Explanation(
      * @param why a sentence: why it counts the request, or does not
      * @param path the reading of the path that it matches; null if it matches none
      * @param charge what it charges; null if it counts nothing
+     * @param unused why it has counted no request since it took effect; null if it has counted one
      */
     public record RuleReport(
             String rule,
@@ -47,7 +48,8 @@ public record Explanation(
             boolean counts,
             String why,
             @Nullable String path,
-            @Nullable ChargeReport charge) {}
+            @Nullable ChargeReport charge,
+            @Nullable String unused) {}
 
     /**
      * The charge of a rule, and the current state of the key.

@@ -24,6 +24,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -54,13 +55,13 @@ import org.slf4j.Logger;
  * </filter-mapping>
  * }</pre>
  *
- * <p>A mapping without dispatchers applies only to REQUEST: a page that is reached by a FORWARD or an ASYNC dispatch is
- * then not limited, which the filter can't detect.
+ * <p>A mapping without dispatchers applies only to REQUEST: a page that is reached by a FORWARD or an ASYNC dispatch is then not
+ * limited, which the filter can't detect.
  *
- * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class
- * path ({@code classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the
- * filter looks for the first two. Init-params that begin with {@code limiter.} override the file, environment variables
- * override both. A mistake in the configuration fails startup of the application; one message lists all mistakes.
+ * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class path ({@code
+ * classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the filter looks for the first two.
+ * Init-params that begin with {@code limiter.} override the file, environment variables override both. A mistake in the configuration
+ * fails startup of the application; one message lists all mistakes.
  *
  * <p>A rule matches every path that the request line could mean; a rule for GET also matches HEAD; a CORS preflight is
  * not limited unless a rule lists OPTIONS. A request is charged once by a rule, and once for a policy and a key, however often the
@@ -70,14 +71,12 @@ import org.slf4j.Logger;
  * denies. Filters of two rate limiters count separately. The address of a client is the peer of its TCP connection;
  * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
  *
- * <p>Add the application's own rules, with or without configured ones, to the {@linkplain #builder(Limiter) builder}.
- * After {@link Limiter#replace} has returned, the next request uses the new configuration.
+ * <p>The {@linkplain #builder(Limiter) builder} takes rules in code. After {@link Limiter#replace} the next request uses the new rules.
  *
  * <p>A request that was charged gets its quota in response fields before the application sees it ({@code limiter.http.headers}). A denied
- * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text
- * or HTML if its Accept header prefers them; with 503 if the backend can't answer and the failure mode of the policy is
- * deny; or by a {@link RejectionHandler}.
- * With {@code limiter.rules.<name>.wait} it is held without a thread first. A response that is committed is left as it is.
+ * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text or HTML if its
+ * Accept header prefers them; with 503 if the backend can't answer and the failure mode of the policy is deny; or by a {@link
+ * RejectionHandler}. With {@code limiter.rules.<name>.wait} it is held without a thread first. A committed response is left as it is.
  */
 public final class RateLimitFilter implements Filter {
     /**
@@ -112,8 +111,7 @@ public final class RateLimitFilter implements Filter {
     }
 
     /**
-     * A filter with the rules and the policies of this limiter, to be registered in code. It has no init-params. The
-     * caller must close the limiter after the filter is out of use.
+     * A filter with the rules and policies of this limiter, without init-params. The caller closes the limiter after it.
      *
      * @throws IllegalArgumentException if the limiter's configuration has no rules, or names a class that can't be made
      */
@@ -156,18 +154,15 @@ public final class RateLimitFilter implements Filter {
         }
 
         /**
-         * Adds a rule in code. It selects the policy for each request, and is called at each dispatch of a request; of
-         * a policy, only its first charge counts. An exception that it throws reaches the container, not the servlet.
+         * Adds a rule in code. It selects the policy at each dispatch of a request; of a policy, only its first charge counts. An
+         * exception that it throws reaches the container, not the servlet.
          */
         public Builder rule(Rule<? super HttpServletRequest> rule) {
             rules.add(Objects.requireNonNull(rule, "rule"));
             return this;
         }
 
-        /**
-         * Uses only some of the configured rules, now and after a replacement: for several filters that share them,
-         * such as one before authentication and one after it. A filter without any rule admits everything.
-         */
+        /** Uses only some of the configured rules: for several filters that share them. A filter without any rule admits everything. */
         public Builder configuredRules(Predicate<? super RuleDefinition> which) {
             this.which = Objects.requireNonNull(which, "which");
             return this;
@@ -179,9 +174,7 @@ public final class RateLimitFilter implements Filter {
             return this;
         }
 
-        /**
-         * Returns existing objects of the configuration's classes; null for a class of which a new object is to be made.
-         */
+        /** Returns existing objects of the configuration's classes; null for a class of which a new object is to be made. */
         public Builder instances(Function<? super Class<?>, ? extends @Nullable Object> instances) {
             this.instances = Objects.requireNonNull(instances, "instances");
             return this;
@@ -190,8 +183,7 @@ public final class RateLimitFilter implements Filter {
         /**
          * The filter.
          *
-         * @throws IllegalArgumentException if it would have no rule and {@link #configuredRules} was not called, or the
-         *     configuration names a class that can't be made
+         * @throws IllegalArgumentException if it would have no rule and {@link #configuredRules} was not called, or a class can't be made
          */
         public RateLimitFilter build() {
             return new RateLimitFilter(this);
@@ -285,6 +277,9 @@ public final class RateLimitFilter implements Filter {
                 Rejections.of(config, handler, classes),
                 classes,
                 rule -> new RequestKey(rule, limiter.keyHash(), classes));
+        if (inForce != null) {
+            made.uses.continueFrom(rulesInForce().uses);
+        }
         if (webApp != null) {
             made.check(webApp, loader);
         }
@@ -296,6 +291,7 @@ public final class RateLimitFilter implements Filter {
             throws IOException, ServletException {
         RulesInForce rules = rulesInForce();
         if (request instanceof HttpServletRequest asked && response instanceof HttpServletResponse answer) {
+            rules.uses.noteRequest();
             HttpServletRequest admitted = rules.admit(held, asked, answer);
             if (admitted != null) {
                 rules.proceed(chain, admitted, answer);
@@ -314,9 +310,8 @@ public final class RateLimitFilter implements Filter {
     }
 
     /**
-     * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make
-     * keys, costs, plans or rules are called with the sample, which has no session and is never dispatched again; the
-     * explanation lists what they call that the sample does not have.
+     * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make keys, costs, plans
+     * or rules are called with the sample, which has no session; the explanation lists what they call that the sample does not have.
      *
      * @throws IllegalArgumentException if the path of the sample is outside of the application
      * @throws IllegalStateException if the filter is not in service
@@ -324,6 +319,11 @@ public final class RateLimitFilter implements Filter {
     public Explanation explain(RequestSample sample) {
         return new Explainer(rulesInForce())
                 .explain(() -> SampleRequest.of(sample, webApp == null ? "" : webApp.getContextPath()));
+    }
+
+    /** By name, the enabled rules that have counted no request since they took effect, and why. */
+    public Map<String, String> unusedRules() {
+        return rulesInForce().uses.unused();
     }
 
     @Override

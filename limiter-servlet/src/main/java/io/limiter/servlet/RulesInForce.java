@@ -51,6 +51,7 @@ final class RulesInForce {
     /** The enabled ones, by name. */
     final Map<String, ConfiguredRule> rules = new HashMap<>();
 
+    final RuleUses uses = new RuleUses(TimeSource.system());
     private final boolean settles;
     private final boolean waits;
     final RuleSet<Dispatch> enforced;
@@ -123,6 +124,7 @@ final class RulesInForce {
                         isCovered,
                         waits);
                 rules.put(rule.name(), made);
+                uses.add(rule, made.use);
                 all.add(mode == Mode.SHADOW ? tried(rule, made) : made);
             }
         }

@@ -5,6 +5,7 @@ import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.RequestSample;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,13 @@ final class FilterExplainer implements RequestExplainer {
             all.put(one.name, one.filter.explain(one.order < security ? anonymous : sample));
         }
         return all;
+    }
+
+    @Override
+    public Map<String, String> unusedRules() {
+        Map<String, String> unused = new HashMap<>();
+        filters().forEach(one -> unused.putAll(one.filter.unusedRules()));
+        return unused;
     }
 
     private List<Registered> filters() {

@@ -67,7 +67,8 @@ public class RateLimitsEndpoint {
     /** What is limited, and the decisions since startup. */
     @ReadOperation
     public RateLimitsReport ratelimits() {
-        return RateLimitsReport.of(limiter, annotated().toList());
+        RequestExplainer filters = explainer.getIfAvailable();
+        return RateLimitsReport.of(limiter, annotated().toList(), filters == null ? Map.of() : filters.unusedRules());
     }
 
     /**

@@ -42,12 +42,14 @@ public record RateLimitsReport(
         Callers callers,
         List<String> uncounted) {
     /** The current report of a limiter, its configuration and the annotations. */
-    static RateLimitsReport of(Limiter limiter, List<AnnotatedPolicy> annotated) {
+    static RateLimitsReport of(Limiter limiter, List<AnnotatedPolicy> annotated, Map<String, String> unused) {
         LimiterConfig config = limiter.config();
         return new RateLimitsReport(
                 Backend.of(limiter.rateLimiter()),
                 policies(limiter, config, annotated),
-                config.rules().stream().map(Rule::of).toList(),
+                config.rules().stream()
+                        .map(rule -> Rule.of(rule, unused.get(rule.name())))
+                        .toList(),
                 annotated.stream().map(LimitedMethod::of).toList(),
                 Callers.of(config.callers()),
                 config.uncounted());
@@ -174,6 +176,8 @@ public record RateLimitsReport(
      * @param plan where the plan of a caller is found; null without plans
      * @param cost how many permits a request costs
      * @param outcomes which responses keep or refund the charge, such as {@code count-on = 401}; null if all keep it
+     * @param unused why it has counted no request since it took effect; null if it has counted one, or in an application
+     *     without a filter
      */
     public record Rule(
             String name,
@@ -190,8 +194,9 @@ public record RateLimitsReport(
             String policy,
             @Nullable String plan,
             String cost,
-            @Nullable String outcomes) {
-        private static Rule of(RuleDefinition rule) {
+            @Nullable String outcomes,
+            @Nullable String unused) {
+        private static Rule of(RuleDefinition rule, @Nullable String unused) {
             RuleScope scope = rule.scope();
             String key = rule.key().stream().map(KeyPart::toString).collect(Collectors.joining(" + "));
             return new Rule(
@@ -209,7 +214,8 @@ public record RateLimitsReport(
                     rule.policy().name(),
                     Objects.toString(rule.charging().plans(), null),
                     rule.charging().cost().toString(),
-                    Objects.toString(rule.charging().outcomes(), null));
+                    Objects.toString(rule.charging().outcomes(), null),
+                    unused);
         }
     }
 

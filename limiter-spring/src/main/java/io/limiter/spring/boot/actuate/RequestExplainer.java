@@ -5,10 +5,9 @@ import io.limiter.servlet.RequestSample;
 import java.util.Map;
 
 /**
- * Explains a request, if the rules are in filters of this application. Uses no type of the servlet API, which not every
+ * Explains a request, and which rules are of no use, if the rules are in filters of this application. Uses no type of the servlet API, which not every
  * application has.
  */
-@FunctionalInterface
 interface RequestExplainer {
     /**
      * What each filter would do with the request, in filter order. The first one that does not admit it answers it.
@@ -16,4 +15,7 @@ interface RequestExplainer {
      * @throws IllegalArgumentException if it can't be a request of this application
      */
     Map<String, Explanation> explain(RequestSample sample);
+
+    /** By the name of each rule that has counted nothing, why. */
+    Map<String, String> unusedRules();
 }

@@ -100,6 +100,7 @@ class EndpointTest {
         Map<String, List<String>> nobody = Map.of("addresses", List.of(), "users", List.of(), "roles", List.of());
         Map<String, Object> rule = new HashMap<>(read(report, "$.rules[0]"));
         assertEquals("1", rule.remove("cost"));
+        assertTrue(rule.containsKey("unused") && rule.remove("unused") == null);
         assertTrue(rule.containsKey("plan") && rule.remove("plan") == null);
         assertTrue(rule.containsKey("outcomes") && rule.remove("outcomes") == null);
         assertEquals(
@@ -118,6 +119,7 @@ class EndpointTest {
                         Map.entry("policy", "vote")),
                 rule);
         assertEquals("shadow", read(report, "$.rules[1].mode"));
+        assertEquals("no request has matched it", read(report, "$.rules[1].unused"));
         assertEquals(
                 Map.of(
                         "exempt",

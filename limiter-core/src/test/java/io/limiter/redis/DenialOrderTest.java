@@ -1,0 +1,97 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.limiter.Backend.Mode;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Answers that arrive in another order than their calls were sent: what the cache knows then. */
+class DenialOrderTest {
+    private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
+    private static final long SECOND = 1_000_000;
+    private static final Policy LONG =
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(10)).named("x"));
+    private static final Policy SHORT =
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofMillis(300)).named("x"));
+
+    private final ManualTime time = new ManualTime();
+    private final DenialCache cache = new DenialCache(time, Duration.ofSeconds(1));
+
+    private DenialCache.Sent send(Policy policy) {
+        return cache.sending(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
+    }
+
+    /** Each of the limits denies for this long; the block, which comes last, denies if it is given a time. */
+    private static Decision denial(Policy policy, long... retryAfterMicros) {
+        Charge charge = new Charge(policy, KEY, 1);
+        List<LimitOutcome> outcomes = new ArrayList<>();
+        for (int i = 0; i < policy.limits().size(); i++) {
+            long retryAfter = i < retryAfterMicros.length ? retryAfterMicros[i] : 0;
+            outcomes.add(new LimitOutcome(
+                    charge, policy.limits().get(i), retryAfter == 0, 0, retryAfter, retryAfter, retryAfter, 0));
+        }
+        return Decision.of(Decision.Source.REDIS, List.of(charge), outcomes);
+    }
+
+    /** A call under the shorter period may have cut the window, so what was answered before that may no longer be so. */
+    @Test
+    void anOlderDenialByAnotherPolicyOfTheNameThatArrivesLaterIsNotUsed() {
+        DenialCache.Sent older = send(LONG);
+        time.advance(Duration.ofMillis(1));
+        send(SHORT).decided(denial(SHORT, 300_000));
+        older.decided(denial(LONG, 8 * SECOND));
+        assertNull(cache.find(LONG, KEY, 1));
+        assertNull(cache.find(SHORT, KEY, 1));
+        send(LONG).decided(denial(LONG, 8 * SECOND));
+        assertNotNull(cache.find(LONG, KEY, 1), "Redis was asked again");
+    }
+
+    @Test
+    void underOnePolicyTheOrderDoesNotMatter() {
+        DenialCache.Sent older = send(LONG);
+        time.advance(Duration.ofMillis(1));
+        send(LONG).decided(denial(LONG, 300_000));
+        older.decided(denial(LONG, 301_000));
+        assertNotNull(cache.find(LONG, KEY, 1));
+        time.advance(Duration.ofMillis(300));
+        assertNull(cache.find(LONG, KEY, 1));
+    }
+
+    @Test
+    void aLaterDenialByAnotherPolicyOfTheNameIsUsed() {
+        send(SHORT).decided(denial(SHORT, 300_000));
+        time.advance(Duration.ofMillis(1));
+        send(LONG).decided(denial(LONG, 299_000));
+        assertNotNull(cache.find(LONG, KEY, 1));
+    }
+
+    /** Denials that led to a block are used up by it. */
+    @Test
+    void aBlockForgetsTheDenialsThatWereCountedHereBeforeItsAnswer() {
+        Policy policy = Policy.of(
+                "blocking",
+                Limit.fixedWindow(1, Duration.ofHours(1)),
+                Limit.block(20, Duration.ofHours(1), Duration.ofMinutes(1), Duration.ofHours(1)));
+        DenialCache.Sent first = send(policy);
+        DenialCache.Sent twentieth = send(policy);
+        first.decided(denial(policy, 3_600 * SECOND));
+        for (int i = 0; i < 5; i++) {
+            assertNotNull(cache.find(policy, KEY, 1));
+        }
+        twentieth.decided(denial(policy, 3_600 * SECOND, 60 * SECOND));
+        assertNotNull(cache.find(policy, KEY, 1));
+        assertEquals(0, cache.takeUncounted(new Charge(policy, KEY, 1)));
+    }
+}

@@ -1,0 +1,155 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limiter;
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.config.RuleDefinition;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.ConfiguredRule.Verdict;
+import io.limiter.servlet.WebServer.Answer;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A rule that counts nothing is visible, whatever the reason. */
+class UnusedRulesTest {
+    private static final String RULES = """
+            limiter.exempt.addresses = 127.0.0.0/8
+            limiter.rules.typo.path = /apii/*
+            limiter.rules.typo.limits = 2/1m
+            limiter.rules.api.path = /api/*
+            limiter.rules.api.except = /api/health
+            limiter.rules.api.limits = 2/1m
+            limiter.rules.tried.path = /api/*
+            limiter.rules.tried.shadow = true
+            limiter.rules.tried.limits = 1/1m
+            limiter.rules.rest.default = true
+            limiter.rules.rest.limits = 5/1m
+            limiter.rules.off.path = /off
+            limiter.rules.off.enabled = false
+            limiter.rules.off.limits = 1/1m
+            """;
+    private static final String NONE = "no request has matched it";
+    private static final String EXEMPT =
+            "each request that matched it was left out, the latest because limiter.exempt has the caller";
+
+    @TempDir
+    Path directory;
+
+    private static void get(WebServer server, String path) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path));
+        assertEquals(200, WebServer.send(request).statusCode());
+    }
+
+    @Test
+    void theFilterAndExplainNameTheRulesThatHaveCountedNothing() throws Exception {
+        String everybody = RULES.replace("127.0.0.0/8", "192.0.2.0/24");
+        Limiter limiter = Limiter.of(
+                WebServer.config(RULES),
+                RateLimiter.on(InProcessBackend.builder().build()));
+        RateLimitFilter filter = new RateLimitFilter(limiter);
+        try (WebServer server = new WebServer(directory)
+                .filter("limiter", filter)
+                .servlet("/", Answer.text("ok"))
+                .start()) {
+            assertEquals(Map.of("typo", NONE, "api", NONE, "tried", NONE, "rest", NONE), filter.unusedRules());
+            get(server, "/api/x");
+            assertEquals(Map.of("typo", NONE, "api", EXEMPT, "tried", EXEMPT, "rest", EXEMPT), filter.unusedRules());
+            limiter.replace(WebServer.config(everybody));
+            assertEquals(4, filter.unusedRules().size());
+            // An explanation is no request.
+            filter.explain(RequestSample.of("GET", "/apii/x", "198.51.100.1"));
+            get(server, "/api/health");
+            get(server, "/api/x");
+            assertEquals(
+                    Map.of(
+                            "typo",
+                            NONE,
+                            "rest",
+                            EXEMPT.replace("limiter.exempt has the caller", "it is a default rule, and another rule")
+                                    + " matches the request"),
+                    filter.unusedRules());
+            Explanation explanation = filter.explain(RequestSample.of("GET", "/api/x", "198.51.100.1"));
+            Map<String, String> explained = new LinkedHashMap<>();
+            explanation.rules().forEach(rule -> explained.put(rule.rule(), String.valueOf(rule.unused())));
+            assertEquals(NONE, explained.get("typo"));
+            assertEquals("null", explained.get("api"));
+            assertEquals("null", explained.get("off"), "its reason is that it is disabled");
+            limiter.replace(WebServer.config(everybody.replace("typo.limits = 2/1m", "typo.limits = 3/1m")));
+            assertFalse(filter.unusedRules().containsKey("api"), "the rule is the same");
+            limiter.replace(WebServer.config(everybody.replace("/api/*", "/v2/*")));
+            assertEquals(NONE, filter.unusedRules().get("api"), "another path");
+        } finally {
+            limiter.close();
+        }
+    }
+
+    @Test
+    void theLogNamesEachOnceAfterManyRequestsAndAnHour() {
+        ManualTime time = new ManualTime();
+        Map<String, RuleUses.Use> all = new LinkedHashMap<>();
+        RuleUses uses = uses(time, all);
+        all.get("api").verdict = Verdict.COUNTED;
+        all.get("rest").verdict = Verdict.EXEMPT_CALLER;
+        try (LogText log = new LogText()) {
+            requests(uses, 2 * RuleUses.REQUESTS);
+            time.advance(Duration.ofMinutes(59));
+            requests(uses, 2_000);
+            assertEquals("", log.toString(), "within an hour");
+            time.advance(Duration.ofMinutes(1));
+            requests(uses, 2_000);
+            log.has("RL-193 rule 'typo' has counted none of 10000 requests and more: " + NONE);
+            log.has("RL-193 rule 'rest' has counted none of 10000 requests and more: " + EXEMPT);
+            assertFalse(log.toString().contains("'api'"));
+        }
+        RuleUses reloaded = uses(time, all);
+        reloaded.continueFrom(uses);
+        try (LogText log = new LogText()) {
+            time.advance(Duration.ofHours(2));
+            requests(reloaded, RuleUses.REQUESTS - 1);
+            requests(uses, RuleUses.REQUESTS);
+            requests(reloaded, RuleUses.REQUESTS);
+            assertEquals("", log.toString(), "once for each rule");
+        }
+    }
+
+    private static RuleUses uses(ManualTime time, Map<String, RuleUses.Use> all) {
+        RuleUses uses = new RuleUses(time);
+        for (RuleDefinition rule : WebServer.config(RULES).rules()) {
+            RuleUses.Use use = new RuleUses.Use();
+            all.put(rule.name(), use);
+            uses.add(rule, use);
+        }
+        return uses;
+    }
+
+    private static void requests(RuleUses uses, int count) {
+        for (int i = 0; i < count; i++) {
+            uses.noteRequest();
+        }
+    }
+
+    @Test
+    void aRuleThatHasCountedStaysUsed() {
+        RuleDefinition rule = WebServer.config(RULES).rules().get(0);
+        RuleUses.Use use = new RuleUses.Use();
+        assertFalse(use.isChangedBy(Verdict.NOT_MATCHED));
+        assertTrue(use.isChangedBy(Verdict.EXEMPT_PATH));
+        use.verdict = Verdict.EXEMPT_PATH;
+        assertFalse(use.isChangedBy(Verdict.EXEMPT_PATH));
+        assertTrue(use.isChangedBy(Verdict.COUNTED));
+        use.verdict = Verdict.COUNTED;
+        assertFalse(use.isChangedBy(Verdict.EXEMPT_PATH));
+        assertNull(use.whyUnused(rule));
+    }
+}
