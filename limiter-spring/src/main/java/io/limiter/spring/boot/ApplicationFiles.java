@@ -29,6 +29,7 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.util.ClassUtils;
 
 /**
  * Reads the configuration of an application, and again when its files have changed: in an environment like that of the
@@ -42,6 +43,9 @@ final class ApplicationFiles {
 
     private final ConfigurableEnvironment environment;
     private final boolean hasClient;
+    /** That of the startup: a thread that reads the files again may have another one. */
+    private final ClassLoader loader = Objects.requireNonNull(ClassUtils.getDefaultClassLoader());
+
     private final Map<String, Resource> files = new LinkedHashMap<>();
     private List<String> bootKeys = List.of();
 
@@ -99,7 +103,7 @@ final class ApplicationFiles {
     }
 
     private LimiterConfig config(ConfigurableEnvironment from) {
-        return new ApplicationText(from).config(hasClient, paths(), this::read);
+        return new ApplicationText(from).config(hasClient, loader, paths(), this::read);
     }
 
     private List<Path> paths() {
