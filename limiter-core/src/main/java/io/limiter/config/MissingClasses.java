@@ -1,57 +1,43 @@
 package io.limiter.config;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Finds classes in entries that don't exist. The filter makes their objects later, one by one. */
 final class MissingClasses {
+    /** Other text of these properties, such as {@code header:X-Plan} or {@code 10}, is not the name of a class. */
+    private static final Pattern NAMED = Pattern.compile("(?:(?<rule>limiter\\.rules\\..+\\.)(?:(?:key|member)=class:|(?:cost|plan)=)"
+            + "|limiter\\.http\\.rejection-handler=)(?<type>[^0-9:-][^:]*)");
+
     private MissingClasses() {}
 
     static void note(List<ConfigEntry> entries, ClassLoader loader, Problems problems) {
-        Map<String, ConfigEntry> byKey = new HashMap<>();
+        Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
         entries.forEach(entry -> byKey.put(entry.key(), entry));
         for (ConfigEntry entry : byKey.values()) {
-            String name = name(entry);
-            String section = Entries.section(entry.key());
-            if (HttpSettings.isClassName(name)
-                    && !isOff(byKey.get(section + "enabled"))
-                    && !isOff(byKey.get("limiter.enabled"))
-                    && !exists(name, loader)) {
+            Matcher named = NAMED.matcher(entry.key() + "=" + entry.value());
+            ConfigEntry enabled = named.matches() ? byKey.get(named.group("rule") + "enabled") : null;
+            if (named.matches() && (enabled == null || !enabled.value().equals("false")) && !exists(named.group("type"), loader)) {
                 problems.add(
                         entry,
-                        "RL-114 can't be made (there is no class " + name + "); name a public class on the class path of"
-                                + " the application (a class within another is written com.example.Outer$Inner)");
+                        "RL-114 can't be made (there is no such class); name a public class on the class path of the"
+                                + " application (one within another is written com.example.Outer$Inner)");
             }
         }
-    }
-
-    /** Other text, such as {@code header:X-Plan} or {@code 10}, is not the name of a class. */
-    private static String name(ConfigEntry entry) {
-        String key = Group.RULES.name(entry.key()) == null
-                ? entry.key()
-                : entry.key().substring(entry.key().lastIndexOf('.') + 1);
-        return switch (key) {
-            case "key", "member" -> entry.value().startsWith("class:") ? entry.value().substring(6) : "";
-            case "cost", "plan", "limiter.http.rejection-handler" -> entry.value();
-            default -> "";
-        };
-    }
-
-    private static boolean isOff(@Nullable ConfigEntry enabled) {
-        return enabled != null && enabled.value().equals("false");
     }
 
     private static boolean exists(String name, ClassLoader loader) {
         try {
             Class.forName(name, false, loader);
-            return true;
         } catch (ClassNotFoundException missing) {
-            return false;
+            return !HttpSettings.isClassName(name);
         } catch (LinkageError unreadable) {
             // Reported with its cause when an object is made.
             return true;
         }
+        return true;
     }
 }
