@@ -298,8 +298,8 @@ public record LimiterConfig(
             return this;
         }
 
-        /** Reports classes in the text that this loader does not find. */
-        public Builder classes(ClassLoader loader) {
+        /** Reports classes in the text that this loader does not find; null for no such check. */
+        public Builder classes(@Nullable ClassLoader loader) {
             classes = loader;
             return this;
         }

@@ -43,14 +43,20 @@ final class ApplicationFiles {
 
     private final ConfigurableEnvironment environment;
     private final boolean hasClient;
-    /** That of the startup: a thread that reads the files again may have another one. */
-    private final ClassLoader loader = Objects.requireNonNull(ClassUtils.getDefaultClassLoader());
+    /** That of the startup, because a thread that reads the files again may have another one; null if nothing uses the classes. */
+    private final @Nullable ClassLoader loader;
 
     private final Map<String, Resource> files = new LinkedHashMap<>();
     private List<String> bootKeys = List.of();
 
-    /** @param hasClient whether the application has a Redis client */
-    ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient) {
+    /**
+     * The files of an application.
+     *
+     * @param hasClient whether it has a Redis client
+     * @param hasFilter whether it has a filter, which makes objects of the classes that the configuration names
+     */
+    ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient, boolean hasFilter) {
+        this.loader = hasFilter ? ClassUtils.getDefaultClassLoader() : null;
         this.environment = environment;
         this.hasClient = hasClient;
         environment.getPropertySources().forEach(this::addFile);
