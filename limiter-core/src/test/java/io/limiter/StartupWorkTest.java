@@ -24,7 +24,11 @@ class StartupWorkTest {
             String text = IntStream.range(1, many + 1)
                     .mapToObj(i -> "9/" + i + "s fixed")
                     .collect(Collectors.joining(", "));
-            assertEquals(many, Policy.of("p", LimitText.parseAll(text).toArray(Limit[]::new)).limits().size());
+            assertEquals(
+                    many,
+                    Policy.of("p", LimitText.parseAll(text).toArray(Limit[]::new))
+                            .limits()
+                            .size());
         });
     }
 

@@ -115,7 +115,8 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
         Problems.refuseIf(
                 network.address().isUnspecified()
                         && network.prefixBits() == network.address().bits(),
-                "'" + network.address() + "' is not the address of a host; write that of one, or a network such as 10.0.0.0/8");
+                "'" + network.address()
+                        + "' is not the address of a host; write that of one, or a network such as 10.0.0.0/8");
     }
 
     static void checkName(String name) {

@@ -97,7 +97,8 @@ public record KeyPart(Kind kind, @Nullable String name) {
                         + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
         Problems.refuseIf(
                 kind == Kind.HEADER && name != null && name.matches("(?i)(X-Forwarded-For|Forwarded)"),
-                "'" + text(kind, name) + "' begins with what the client writes, so each request could have a new key; write"
+                "'" + text(kind, name)
+                        + "' begins with what the client writes, so each request could have a new key; write"
                         + " ip, and your proxies into limiter.client-ip.trusted-proxies");
     }
 

@@ -33,6 +33,7 @@ public final class LimitText {
     /** {@code 100 requests per minute}. */
     private static final Pattern PHRASE = Pattern.compile(
             "(?i)(?<permits>[0-9]+)(?: \\p{L}+)?(?: ?/ ?| (?:per|every|each|an?|in) )(?<number>[0-9]*) ?(?<unit>[smhd])(?:ec(?:ond)?|in(?:ute)?|r|our|ay)?s?");
+
     private static final String BURST = "burst";
     private static final String ALIGNED = "aligned";
     private static final String NAME = "name";
@@ -192,7 +193,9 @@ public final class LimitText {
         Problems.refuseIf(
                 slash < 0 && !isStock,
                 "'" + words[0] + "' is not a limit; write "
-                        + (phrase.matches() ? "'" + limitOf(phrase) + "'" : "permits/period without spaces, such as 3/10s"));
+                        + (phrase.matches()
+                                ? "'" + limitOf(phrase) + "'"
+                                : "permits/period without spaces, such as 3/10s"));
         Problems.refuseIf(
                 words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
                 "the period has a space in it; write '" + words[0] + second + "'");

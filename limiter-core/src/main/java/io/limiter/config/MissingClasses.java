@@ -9,8 +9,9 @@ import java.util.regex.Pattern;
 /** Finds classes in entries that don't exist. The filter makes their objects later, one by one. */
 final class MissingClasses {
     /** Other text of these properties, such as {@code header:X-Plan} or {@code 10}, is not the name of a class. */
-    private static final Pattern NAMED = Pattern.compile("(?:(?<rule>limiter\\.rules\\..+\\.)(?:(?:key|member)=class:|(?:cost|plan)=)"
-            + "|limiter\\.http\\.rejection-handler=)(?<type>[^0-9:-][^:]*)");
+    private static final Pattern NAMED =
+            Pattern.compile("(?:(?<rule>limiter\\.rules\\..+\\.)(?:(?:key|member)=class:|(?:cost|plan)=)"
+                    + "|limiter\\.http\\.rejection-handler=)(?<type>[^0-9:-][^:]*)");
 
     private MissingClasses() {}
 
@@ -20,7 +21,9 @@ final class MissingClasses {
         for (ConfigEntry entry : byKey.values()) {
             Matcher named = NAMED.matcher(entry.key() + "=" + entry.value());
             ConfigEntry enabled = named.matches() ? byKey.get(named.group("rule") + "enabled") : null;
-            if (named.matches() && (enabled == null || !enabled.value().equals("false")) && !exists(named.group("type"), loader)) {
+            if (named.matches()
+                    && (enabled == null || !enabled.value().equals("false"))
+                    && !exists(named.group("type"), loader)) {
                 problems.add(
                         entry,
                         "RL-114 can't be made (there is no such class); name a public class on the class path of the"

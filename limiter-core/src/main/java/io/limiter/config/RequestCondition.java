@@ -25,8 +25,8 @@ public record RequestCondition(String name, @Nullable String value) {
                 "'" + name + "' is not the name of a header or parameter; write Name, or Name=value");
         Problems.refuseIf(
                 value != null && UNFIT.matcher(value).matches(),
-                "'" + name + "=" + value + "' is not compared as a pattern or list; write " + name + " for any value, or "
-                        + name + "=value for that one");
+                "'" + name + "=" + value + "' is not compared as a pattern or list; write " + name
+                        + " for any value, or " + name + "=value for that one");
     }
 
     /** The condition of a text: {@code X-Kind} for any value, {@code X-Kind=batch} for that one. */

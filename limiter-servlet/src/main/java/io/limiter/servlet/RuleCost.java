@@ -27,17 +27,14 @@ final class RuleCost {
      *
      * @throws IllegalArgumentException if its class can't be made
      */
-    @SuppressWarnings(
-            "unchecked") // A class for another type of subject fails at each request.
+    @SuppressWarnings("unchecked") // A class for another type of subject fails at each request.
     static Cost<? super HttpServletRequest> of(RuleDefinition rule, NamedClasses classes) {
         RequestCost cost = rule.charging().cost();
         String type = cost.type();
         String header = cost.header();
         if (type != null) {
-            return tried(
-                    rule.name(),
-                    (Cost<? super HttpServletRequest>)
-                            classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class));
+            return tried(rule.name(), (Cost<? super HttpServletRequest>)
+                    classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class));
         }
         if (header != null) {
             warnOfACapThatNeverPasses(rule);
@@ -72,7 +69,7 @@ final class RuleCost {
         };
     }
 
-    /** The most that a request can be charged and admitted: who makes a class fail must not pay less than others. */
+    /** The most that a request can be charged and admitted: a client that makes the class fail must not pay less than others. */
     static long most(Policy policy) {
         return policy.limits().stream()
                 .filter(limit -> limit.algorithm().isQuota())

@@ -166,7 +166,7 @@ class CostTest {
         }
     }
 
-    /** Who makes the class fail pays the most that can be admitted: not less than others, and not for ever. */
+    /** A client that makes the class fail pays the most that can be admitted, not less than others. */
     @ParameterizedTest
     @EnumSource
     void aClassThatFailsIsNeverCheaper(Container.Kind kind) throws Exception {
@@ -208,7 +208,8 @@ class CostTest {
     void aClassOfAShadowRuleDoesNoHarm(Container.Kind kind) {
         start(
                 kind,
-                RULE + "limiter.rules.batch.shadow = true\nlimiter.rules.batch.cost = " + Faulty.class.getName() + "\n");
+                RULE + "limiter.rules.batch.shadow = true\nlimiter.rules.batch.cost = " + Faulty.class.getName()
+                        + "\n");
         assertEquals(200, server.get("/page", "Fault", "linkage").statusCode());
         assertEquals(200, server.get("/page", "Fault", "huge").statusCode());
     }

@@ -29,7 +29,8 @@ final class StartupFailure extends IllegalStateException {
     static RuntimeException of(RuntimeException wrong) {
         Matcher code = CODE.matcher(String.valueOf(wrong.getMessage()));
         return code.find() && !(wrong instanceof StartupFailure)
-                ? new StartupFailure(code.group() + ": the limiter does not start; the failure report has the reason", wrong)
+                ? new StartupFailure(
+                        code.group() + ": the limiter does not start; the failure report has the reason", wrong)
                 : wrong;
     }
 }

@@ -77,6 +77,7 @@ class StartupLogTest {
     }
 
     private static void assertOnce(String text, String log) {
-        assertEquals(1, Pattern.compile(Pattern.quote(text)).matcher(log).results().count(), log);
+        assertEquals(
+                1, Pattern.compile(Pattern.quote(text)).matcher(log).results().count(), log);
     }
 }
