@@ -67,7 +67,7 @@ public record Limit(
         }
         if (periodMicros < 1 || periodMicros > MAX_PERIOD_MICROS) {
             throw new IllegalArgumentException("a period of " + periodMicros + " us is outside 1.." + MAX_PERIOD_MICROS
-                    + " (1 microsecond to 71 years)");
+                    + " (1 microsecond to 71 years); write one such as 10s");
         }
         if ((algorithm == Algorithm.BLOCK) != (terms instanceof BlockTerms)) {
             throw new IllegalArgumentException("a block is not one of the limits; write it on a line of its own:"

@@ -8,6 +8,7 @@ import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -53,7 +54,7 @@ public final class Limiter implements AutoCloseable {
         this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
         this.given = rateLimiter;
         this.keyHash = config.redis().keyHash();
-        this.snapshot = new Snapshot(config, Map.of(), config.policies(), Map.of());
+        this.snapshot = Snapshot.of(config, Map.of(), Map.of(), finders);
         config.policies().values().forEach(this.rateLimiter::announce);
         this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
         // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
@@ -154,7 +155,7 @@ public final class Limiter implements AutoCloseable {
 
     /** All current policies by name: the configured ones, then those that were announced. */
     public Map<String, Policy> policies() {
-        return snapshot.policies();
+        return Collections.unmodifiableMap(snapshot.listed());
     }
 
     /**
@@ -167,7 +168,7 @@ public final class Limiter implements AutoCloseable {
         Policy policy = now.policies().get(name);
         if (policy == null) {
             throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
-                    + now.policies().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
+                    + now.listed().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
         }
         return policy;
     }
@@ -197,10 +198,8 @@ public final class Limiter implements AutoCloseable {
             throw new IllegalArgumentException(
                     "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
         }
-        Map<String, Policy> own = new LinkedHashMap<>(now.own());
-        own.put(policy.name(), policy);
         rateLimiter.announce(policy);
-        snapshot = Snapshot.of(now.config(), own, now.derived(), finders);
+        now.add(policy);
     }
 
     /**
@@ -226,15 +225,11 @@ public final class Limiter implements AutoCloseable {
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
         Object slot = new Object();
-        Map<Object, Object> derived = new HashMap<>(snapshot.derived());
-        derived.put(slot, Objects.requireNonNull(make.apply(snapshot.config())));
+        T value = Objects.requireNonNull(make.apply(snapshot.config()));
+        Collection<Policy> its = policies.apply(value);
+        snapshot.add(slot, value, its);
+        its.forEach(rateLimiter::announce);
         finders.put(slot, made -> policies.apply((T) made));
-        try {
-            setDerived(derived);
-        } catch (IllegalArgumentException taken) {
-            finders.remove(slot);
-            throw taken;
-        }
         makers.put(slot, make);
         return new Derived<>(() -> derived(slot), () -> giveUp(slot));
     }
@@ -246,18 +241,13 @@ public final class Limiter implements AutoCloseable {
 
     private synchronized void giveUp(Object slot) {
         makers.remove(slot);
-        finders.remove(slot);
-        Map<Object, Object> derived = new HashMap<>(snapshot.derived());
-        derived.remove(slot);
-        setDerived(derived);
-    }
-
-    private void setDerived(Map<Object, Object> derived) {
         Snapshot now = snapshot;
-        snapshot = Snapshot.of(now.config(), now.own(), derived, finders);
-        snapshot.policies().values().stream()
-                .filter(policy -> !policy.equals(now.policies().get(policy.name())))
-                .forEach(rateLimiter::announce);
+        Object value = now.derived().remove(slot);
+        Function<Object, ? extends Collection<Policy>> finder = finders.remove(slot);
+        if (value == null || finder == null || finder.apply(value).isEmpty()) {
+            return;
+        }
+        snapshot = Snapshot.of(now.config(), now.own(), now.derived(), finders);
         now.policies().values().stream()
                 .filter(policy -> !snapshot.policies().containsKey(policy.name()))
                 .forEach(rateLimiter::retract);

@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -127,6 +129,9 @@ public record Policy(
     private static List<Limit> named(String policy, List<Limit> limits) {
         long quotas =
                 limits.stream().filter(limit -> limit.algorithm().isQuota()).count();
+        Map<String, Long> periods = limits.stream()
+                .filter(limit -> limit.name() == null)
+                .collect(Collectors.groupingBy(Limit::periodText, Collectors.counting()));
         Set<String> names = new HashSet<>();
         Set<String> identities = new HashSet<>();
         List<Limit> named = new ArrayList<>(limits.size());
@@ -137,7 +142,7 @@ public record Policy(
                             quotas == 1
                                     ? policy
                                     : policy + "-" + limit.periodText()
-                                            + (sharesPeriod(limit, limits)
+                                            + (periods.getOrDefault(limit.periodText(), 0L) > 1
                                                     ? "-" + limit.algorithm().text()
                                                     : ""));
             if (!names.add(one.givenName())) {
@@ -152,12 +157,5 @@ public record Policy(
             named.add(one);
         }
         return List.copyOf(named);
-    }
-
-    private static boolean sharesPeriod(Limit limit, List<Limit> limits) {
-        return limits.stream()
-                .anyMatch(other -> other != limit
-                        && other.name() == null
-                        && other.periodText().equals(limit.periodText()));
     }
 }

@@ -2,14 +2,17 @@ package io.limiter;
 
 import io.limiter.config.LimiterConfig;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What calls of a limiter see. Immutable.
+ * What calls of a limiter see. It grows, because a copy for each of many annotations would make startup quadratic; what is in it
+ * stays. Thread-safe.
  *
  * @param config as given
  * @param own policies that were announced besides, by name
@@ -40,13 +43,45 @@ record Snapshot(
         finders.forEach((slot, finder) -> {
             Object value = derived.get(slot);
             for (Policy policy : value == null ? List.<Policy>of() : finder.apply(value)) {
-                Policy other = policies.putIfAbsent(policy.name(), policy);
-                if (other != null && !other.equals(policy)) {
-                    throw new IllegalArgumentException("RL-151 there is another policy '" + policy.name()
-                            + "' than that of a plan; rename one of the two");
-                }
+                check(policies.putIfAbsent(policy.name(), policy), policy);
             }
         });
-        return new Snapshot(config, own, Collections.unmodifiableMap(policies), derived);
+        return new Snapshot(
+                config,
+                new ConcurrentHashMap<>(own),
+                new ConcurrentHashMap<>(policies),
+                new ConcurrentHashMap<>(derived));
+    }
+
+    /** All policies, in the order of the configuration, then by name. */
+    Map<String, Policy> listed() {
+        Map<String, Policy> all = new LinkedHashMap<>(config.policies());
+        new TreeMap<>(policies).forEach(all::putIfAbsent);
+        return all;
+    }
+
+    /** Adds a policy that is announced. */
+    void add(Policy policy) {
+        own.put(policy.name(), policy);
+        policies.put(policy.name(), policy);
+    }
+
+    /**
+     * Adds a derived value.
+     *
+     * @param its policies of the value
+     * @throws IllegalArgumentException if there is another policy of such a name; then nothing is added
+     */
+    void add(Object slot, Object value, Collection<Policy> its) {
+        its.forEach(policy -> check(policies.get(policy.name()), policy));
+        its.forEach(policy -> policies.put(policy.name(), policy));
+        derived.put(slot, value);
+    }
+
+    private static void check(@Nullable Policy known, Policy policy) {
+        if (known != null && !known.equals(policy)) {
+            throw new IllegalArgumentException("RL-151 there is another policy '" + policy.name()
+                    + "' than that of a plan; rename one of the two");
+        }
     }
 }

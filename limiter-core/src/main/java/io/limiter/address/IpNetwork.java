@@ -95,7 +95,7 @@ public record IpNetwork(IpAddress address, int prefixBits) {
         if (bits < 0 || bits > address.bits()) {
             throw new IllegalArgumentException("'" + text + "' is not a network: the prefix of an "
                     + (address.isIpv4() ? "IPv4" : "IPv6") + " address is 1 to " + address.bits()
-                    + " bits, written as a number without leading zeros");
+                    + " bits; write it as a number without leading zeros");
         }
         return bits;
     }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Binder {
     /** Replaces the invalid policy of a rule, so that the rule's other mistakes are found too. */
-    private static final Policy ANY = Policy.of("any", Limit.fixedWindow(1, Duration.ofDays(1)));
+    private static final Policy ANY = Policy.of("any", Limit.fixedWindow(Limit.MAX_PERMITS, Duration.ofDays(1)));
 
     private final Entries entries;
     private final Problems problems;
@@ -218,13 +218,14 @@ final class Binder {
     private @Nullable Policy defaultOf(String name, @Nullable RulePlans plans) {
         String key = Group.RULES.start + name + ".default-plan";
         String plan = entries.text(key);
-        Set<String> known = plans == null ? Set.of() : plans.policies().keySet();
+        // Also the plans with a mistake, which are already reported.
+        Set<String> known = Group.PLANS.names(entries.all());
         if (plan == null) {
             entries.note(
                     key,
                     "RL-105 rule '" + name + "' has no plan for callers without one; add " + key + " = "
                             + known.stream().findFirst().orElse("free"));
-        } else if (plans != null && !known.contains(plan)) {
+        } else if (!known.contains(plan)) {
             entries.note(
                     key,
                     "RL-169 there is no such plan; add " + Group.PLANS.start + plan + ".limits = 100/1m"
@@ -242,7 +243,9 @@ final class Binder {
                     "the key of this rule is global and has no address; remove this line, or write another key");
         }
         RuleScope scope = RuleScope.read(entries, here);
-        Charging charging = Charging.read(entries, here, plans);
+        Charging read = Charging.read(entries, here, plans);
+        // Whether a policy with a mistake counts members is unknown.
+        Charging charging = policy == ANY ? read.withMember() : read;
         return new RuleDefinition(
                 name,
                 entries.words(here + "path"),

@@ -103,10 +103,20 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
 
     /** A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended. */
     static void checkNetwork(IpNetwork network) {
+        checkHost(network);
         Problems.refuseIf(
                 network.hasHostBits(),
                 "'" + network + "' has bits behind its prefix; write " + network.withoutHostBits() + ", or "
                         + network.address() + " for that one address");
+    }
+
+    /** 0.0.0.0 would match no caller. */
+    static void checkHost(IpNetwork network) {
+        Problems.refuseIf(
+                network.address().isUnspecified()
+                        && network.prefixBits() == network.address().bits(),
+                "'" + network.address()
+                        + "' is not the address of a host; write that of one, or a network such as 10.0.0.0/8");
     }
 
     static void checkName(String name) {

@@ -89,17 +89,12 @@ public record ClientIpSettings(
         Problems.refuseIf(
                 networks.size() > MOST_PROXIES,
                 networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbors to larger ones");
-        for (IpNetwork network : networks) {
-            IpAddress address = network.address();
-            Problems.refuseIf(
-                    address.isUnspecified() && network.prefixBits() == address.bits(),
-                    "'" + address + "' is not the address of a host; write that of your proxy");
-        }
+        networks.forEach(Callers::checkHost);
     }
 
     private static void checkHeader(String name) {
         Problems.refuseIf(
-                !HttpSettings.isToken(name) || name.length() > LONGEST_HEADER,
+                !HttpSettings.isName(name) || name.length() > LONGEST_HEADER,
                 "not the name of one header; write X-Forwarded-For, Forwarded, or the header"
                         + " in which your proxy writes the client's address alone, such as X-Real-IP");
         // Any other name would be read as a header with one address: a typing error would make every list malformed.

@@ -1,6 +1,7 @@
 package io.limiter.config;
 
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class Entries {
     private final Problems problems;
     private final Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
+
+    /** The keys of values that can't be read. */
+    private final Set<String> unreadable = new HashSet<>();
 
     /** The keys that were read, whether or not there is an entry. */
     final Set<String> asked = new LinkedHashSet<>();
@@ -53,7 +57,10 @@ final class Entries {
         try {
             return maker.get();
         } catch (ConfigException e) {
-            e.found().forEach(problem -> note(problem.at().key(), problem.text()));
+            // What replaces an unreadable value has no mistakes of its own.
+            e.found().stream()
+                    .filter(problem -> !unreadable.contains(problem.at().key()))
+                    .forEach(problem -> note(problem.at().key(), problem.text()));
             return null;
         }
     }
@@ -71,6 +78,7 @@ final class Entries {
             return entry == null ? null : parser.apply(entry.value());
         } catch (IllegalArgumentException e) {
             note(key, String.valueOf(e.getMessage()));
+            unreadable.add(key);
             return null;
         }
     }

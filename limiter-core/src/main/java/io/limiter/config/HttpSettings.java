@@ -65,9 +65,12 @@ public record HttpSettings(
         return text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*");
     }
 
-    /** Whether a text can name a header, a method or a cookie (RFC 9110, section 5.6.2). */
-    static boolean isToken(String text) {
-        return text.matches("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+    /**
+     * Whether a text can name a header, a cookie or a parameter. RFC 9110, section 5.6.2, allows more ({@code * | ! ' +}), which is
+     * only written where a pattern is meant: such a name would be missing in every request.
+     */
+    static boolean isName(String text) {
+        return text.matches("\\$?[A-Za-z0-9._-]+");
     }
 
     /** The quota fields of responses. */

@@ -80,8 +80,8 @@ public record KeyPart(Kind kind, @Nullable String name) {
 
         private boolean canBeNamed(String name) {
             return this == QUERY
-                    ? name.matches("[^\\s\\p{Cntrl}]{1,64}")
-                    : this == CLASS ? HttpSettings.isClassName(name) : HttpSettings.isToken(name);
+                    ? name.matches("[^\\s\\p{Cntrl}&=?#*|+]{1,64}")
+                    : this == CLASS ? HttpSettings.isClassName(name) : HttpSettings.isName(name);
         }
     }
 
@@ -95,6 +95,11 @@ public record KeyPart(Kind kind, @Nullable String name) {
                 kind.isNamed() != (name != null) || (name != null && !kind.canBeNamed(name)),
                 "'" + text(kind, name) + "' is not a key; write "
                         + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
+        Problems.refuseIf(
+                kind == Kind.HEADER && name != null && name.matches("(?i)(X-Forwarded-For|Forwarded)"),
+                "'" + text(kind, name)
+                        + "' begins with what the client writes, so each request could have a new key; write"
+                        + " ip, and your proxies into limiter.client-ip.trusted-proxies");
     }
 
     /** A request header. */

@@ -30,6 +30,10 @@ public final class LimitText {
     private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
     private static final Pattern BLOCK =
             Pattern.compile("(?<denials>\\S+)\\s+for\\s+(?<first>\\S+)\\s+up\\s+to\\s+(?<longest>\\S+)");
+    /** {@code 100 requests per minute}. */
+    private static final Pattern PHRASE = Pattern.compile(
+            "(?i)(?<permits>[0-9]+)(?: \\p{L}+)?(?: ?/ ?| (?:per|every|each|an?|in) )(?<number>[0-9]*) ?(?<unit>[smhd])(?:ec(?:ond)?|in(?:ute)?|r|our|ay)?s?");
+
     private static final String BURST = "burst";
     private static final String ALIGNED = "aligned";
     private static final String NAME = "name";
@@ -185,9 +189,13 @@ public final class LimitText {
         int slash = words[0].indexOf('/');
         String second = words.length > 1 ? words[1] : "";
         boolean isStock = second.equalsIgnoreCase(Algorithm.ALLOTMENT.text());
+        Matcher phrase = PHRASE.matcher(String.join(" ", words));
         Problems.refuseIf(
                 slash < 0 && !isStock,
-                "'" + words[0] + "' is not a limit; write permits/period without spaces, such as 3/10s");
+                "'" + words[0] + "' is not a limit; write "
+                        + (phrase.matches()
+                                ? "'" + limitOf(phrase) + "'"
+                                : "permits/period without spaces, such as 3/10s"));
         Problems.refuseIf(
                 words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
                 "the period has a space in it; write '" + words[0] + second + "'");
@@ -220,6 +228,13 @@ public final class LimitText {
                 "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
         limit = repeat == null ? limit : limit.denyingRepeats();
         return zone == null ? limit : limit.aligned(zone(zone));
+    }
+
+    /** The limit that a phrase means. */
+    private static String limitOf(Matcher phrase) {
+        String number = phrase.group("number");
+        return phrase.group("permits") + "/" + (number.isEmpty() ? "1" : number)
+                + phrase.group("unit").toLowerCase(Locale.ROOT);
     }
 
     private static ZoneId zone(String id) {
@@ -291,7 +306,8 @@ public final class LimitText {
 
     /** The microseconds of a unit, or null. */
     private static @Nullable Long unit(String text) {
-        String word = text.toLowerCase(Locale.ROOT);
+        // Elsewhere M is a month, which is far longer.
+        String word = text.equals("M") ? "" : text.toLowerCase(Locale.ROOT);
         boolean plural = word.length() > 3 && word.endsWith("s");
         return switch (plural ? word.substring(0, word.length() - 1) : word) {
             case "us", "microsecond" -> 1L;

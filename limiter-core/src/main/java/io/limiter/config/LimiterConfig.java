@@ -223,6 +223,7 @@ public record LimiterConfig(
         private Map<String, String> environment = Map.of();
         private boolean hasClient;
         private ReloadSettings origin = ReloadSettings.NONE;
+        private @Nullable ClassLoader classes;
 
         private Builder() {}
 
@@ -297,6 +298,12 @@ public record LimiterConfig(
             return this;
         }
 
+        /** Reports classes in the text that this loader does not find; null for no such check. */
+        public Builder classes(@Nullable ClassLoader loader) {
+            classes = loader;
+            return this;
+        }
+
         /**
          * Environment variables override everything: {@code LIMITER_REDIS_ADDRESS} is
          * {@code limiter.redis.address}, and {@code LIMITER_REDIS_STARTUP_WAIT} or, as Spring Boot writes it,
@@ -327,6 +334,9 @@ public record LimiterConfig(
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
             all.addAll(EnvironmentText.entries(environment, entries, otherKeys, problems));
+            if (classes != null) {
+                MissingClasses.note(all, classes, problems);
+            }
             return new Binder(all, problems, hasClient, origin).bind(otherKeys);
         }
     }

@@ -19,14 +19,18 @@ public record Outcomes(boolean counted, List<String> statuses) {
      * @throws IllegalArgumentException if there are none, or one is invalid
      */
     public Outcomes {
-        Set<String> lower = new LinkedHashSet<>();
-        for (String status : statuses) {
+        Set<String> lower = new LinkedHashSet<>(LimitText.each(statuses, status -> {
+            // A response ends with 200 or more, or with 101.
             Problems.refuseIf(
-                    !status.matches("[1-5]([0-9]{2}|[xX]{2})"),
-                    "'" + status + "' is not an HTTP status; write statuses or classes of them, such as 401, 403, 5xx");
-            lower.add(status.toLowerCase(Locale.ROOT));
-        }
+                    !status.matches("101|[2-5]([0-9]{2}|[xX]{2})"),
+                    "'" + status
+                            + "' is not an HTTP status of a response; write statuses or classes of them, such as 401, 403, 5xx");
+            return status.toLowerCase(Locale.ROOT);
+        }));
         Problems.refuseIf(lower.isEmpty(), "no status is given; write some, such as 401, 403, 5xx");
+        Problems.refuseIf(
+                !counted && lower.containsAll(List.of("2xx", "3xx", "4xx", "5xx")),
+                "every response would give its charge back, so the rule would limit nothing; leave out those that count");
         statuses = List.copyOf(lower);
     }
 

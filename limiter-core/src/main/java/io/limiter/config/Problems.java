@@ -80,7 +80,10 @@ final class Problems {
 
     /** For a number. */
     void range(String key, long value, long least, long most) {
-        on(key, value).must(value >= least && value <= most, "not a whole number from " + least + " to " + most);
+        on(key, value)
+                .must(
+                        value >= least && value <= most,
+                        "not a whole number from " + least + " to " + most + "; write one of these");
     }
 
     void throwIfAny() {

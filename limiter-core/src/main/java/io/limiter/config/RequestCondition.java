@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param value that it must have; null for any
  */
 public record RequestCondition(String name, @Nullable String value) {
+    /** Nothing, {@code =x}, quotes, {@code a|b}, {@code a*} (but not {@code *&#47;*}), {@code x&y=z}: no request would have it. */
+    private static final Pattern UNFIT =
+            Pattern.compile("|=.*|[\"'].*|.*\\|.*|.*\\.\\*.*|(?!\\*/\\*$).*\\*|.*&[^&=]+=.*");
+
     /**
      * Checks the condition.
      *
@@ -16,8 +21,12 @@ public record RequestCondition(String name, @Nullable String value) {
      */
     public RequestCondition {
         Problems.refuseIf(
-                !HttpSettings.isToken(name),
+                !HttpSettings.isName(name),
                 "'" + name + "' is not the name of a header or parameter; write Name, or Name=value");
+        Problems.refuseIf(
+                value != null && UNFIT.matcher(value).matches(),
+                "'" + name + "=" + value + "' is not compared as a pattern or list; write " + name
+                        + " for any value, or " + name + "=value for that one");
     }
 
     /** The condition of a text: {@code X-Kind} for any value, {@code X-Kind=batch} for that one. */

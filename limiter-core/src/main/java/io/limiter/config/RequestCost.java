@@ -23,9 +23,9 @@ public record RequestCost(
         long least = header == null ? 0 : 1;
         Problems.refuseIf(
                 permits < least || permits > Limit.MAX_PERMITS,
-                "not a number of permits from " + least + " to " + Limit.MAX_PERMITS);
+                "not a number of permits from " + least + " to " + Limit.MAX_PERMITS + "; write one such as 1 or 10");
         Problems.refuseIf(
-                header != null && !HttpSettings.isToken(header),
+                header != null && !HttpSettings.isName(header),
                 "'" + header + "' is not a header; write header:X-Batch-Size");
         Problems.refuseIf(
                 type != null && !HttpSettings.isClassName(type),

@@ -9,11 +9,8 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -28,7 +25,8 @@ import java.util.stream.Collectors;
  *     also matches {@code /api}), with variables that match one segment ({@code /users/{id}}), with any number of
  *     segments
  *     between two others ({@code /api/**&#47;export}). A default rule without paths matches all
- * @param methods the HTTP methods that it matches, in upper case; empty for all
+ * @param methods the HTTP methods that it matches, in upper case; one that is not registered has the prefix {@code ext:}; empty
+ *     for all
  * @param key the parts of the key, in their order; empty for a shared quota
  * @param ipv6PrefixBits how many bits of an IPv6 address identify a client, in the key and where the address replaces a
  *     part of it
@@ -52,11 +50,6 @@ public record RuleDefinition(
     /** The longest wait of a request. */
     public static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
 
-    private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
-    private static final Pattern UNFIT = Pattern.compile("[*{};?#%\\\\]|^\\.{1,2}$");
-    private static final List<String> METHODS =
-            List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT");
-
     /**
      * Checks the rule, copies the collections, and writes the methods in upper case.
      *
@@ -78,9 +71,9 @@ public record RuleDefinition(
                         !pathsOfKey.isEmpty(),
                         "RL-105 rule '" + name + "' has no path; add " + here
                                 + "path = /api/* (every path is written /*)")
-                .check(all -> all.forEach(RuleDefinition::checkPath));
-        problems.on(here + "methods", methods).check(all -> all.forEach(RuleDefinition::checkMethod));
-        problems.on(here + "except", scope.except()).check(all -> all.forEach(RuleDefinition::checkExempt));
+                .check(PathText::check);
+        problems.on(here + "methods", methods).check(MethodText::check);
+        problems.on(here + "except", scope.except()).check(PathText::checkExempt);
         problems.on(here + "key", key).check(all -> checkKey(all, pathsOfKey));
         problems.on(here + "member", charging.member()).check(member -> {
             checkKey(member, pathsOfKey);
@@ -113,9 +106,13 @@ public record RuleDefinition(
                                 + here + "position = after-authentication, or remove this line");
         problems.throwIfAny();
         paths = pathsOfKey;
-        methods =
-                methods.stream().map(method -> method.toUpperCase(Locale.ROOT)).collect(Collectors.toUnmodifiableSet());
+        methods = methods.stream().map(MethodText::canonical).collect(Collectors.toUnmodifiableSet());
         key = parts;
+    }
+
+    /** The methods without the prefix of extensions. */
+    public Set<String> methodNames() {
+        return methods.stream().map(MethodText::name).collect(Collectors.toUnmodifiableSet());
     }
 
     /** What a rule does to the requests that it matches. */
@@ -241,47 +238,6 @@ public record RuleDefinition(
                     ? AFTER_AUTHENTICATION
                     : BEFORE_AUTHENTICATION;
         }
-    }
-
-    private static void checkExempt(String path) {
-        checkPath(path);
-        Problems.refuseIf(
-                path.matches("(/\\*{1,2})+"),
-                "'" + path + "' is every path, so the rule would count nothing; write enabled = false instead");
-    }
-
-    private static void checkPath(String path) {
-        Problems.refuseIf(!path.startsWith("/"), "'" + path + "' is not a path; start it with /");
-        String[] segments = path.substring(1).split("/", -1);
-        Set<String> variables = new HashSet<>();
-        for (int i = 0; i < segments.length; i++) {
-            String segment = segments[i];
-            boolean last = i == segments.length - 1;
-            Matcher variable = VARIABLE.matcher(segment);
-            Problems.refuseIf(
-                    segment.isEmpty() && !last, "'" + path + "' has an empty segment; write one / between segments");
-            Problems.refuseIf(
-                    variable.matches() && !variables.add(variable.group(1)),
-                    "'" + path + "' has two variables " + segment + "; give one of them another name");
-            Problems.refuseIf(
-                    !variable.matches()
-                            && !segment.equals("**")
-                            && !(last && segment.equals("*"))
-                            && UNFIT.matcher(segment).find(),
-                    "'" + path + "' can't be matched at '" + segment
-                            + "'; a path is plain decoded text, with * only as its last segment (/api/*), **"
-                            + " and a variable only as whole segments (/api/**/export, /users/{id})");
-        }
-    }
-
-    private static void checkMethod(String method) {
-        Problems.refuseIf(
-                !HttpSettings.isToken(method),
-                "'" + method
-                        + "' is not a method; write GET, POST, separated by commas, or leave the line out for all");
-        String upper = method.toUpperCase(Locale.ROOT);
-        String suggestion = METHODS.contains(upper) ? "" : Suggestion.of(upper, METHODS);
-        Problems.refuseIf(!suggestion.isEmpty(), "'" + method + "' is not a method" + suggestion);
     }
 
     /** A header that may exceed the limits is not a mistake: most requests cost less. */

@@ -45,8 +45,27 @@ final class Uncounted {
                         + rule.scope().except());
             }
             addExempt(name + " does not count", rule.scope().exempt(), all);
+            if (config.http().ignoreTrailingSlash()) {
+                addPages(name, rule.paths(), all);
+            }
         }
         return List.copyOf(all);
+    }
+
+    /** In other configurations such a path is all below it. */
+    private static void addPages(String name, List<String> paths, List<String> all) {
+        for (String path : paths) {
+            if (path.endsWith("/")
+                    && !path.endsWith("*/")
+                    && paths.stream().allMatch(other -> other.equals(path) || !other.startsWith(path))) {
+                all.add("RL-180 " + name + " counts only the page " + path + " and nothing below it; write " + path
+                        + "* for"
+                        + " everything below"
+                        + (path.length() == 1
+                                ? ""
+                                : ", or " + path.substring(0, path.length() - 1) + " for that page"));
+            }
+        }
     }
 
     private static boolean hasStock(RuleDefinition rule) {

@@ -8,8 +8,8 @@ package io.limiter.rule;
 @FunctionalInterface
 public interface Cost<T> {
     /**
-     * The cost of a subject, at least 0; 0 takes nothing. If it is negative or an exception is thrown, the subject is not admitted
-     * and the exception reaches the caller.
+     * The cost of a subject, at least 0; 0 takes nothing. If it is negative or an exception is thrown, the subject is charged as much
+     * as the limits can grant at once.
      */
     long permits(T subject);
 }

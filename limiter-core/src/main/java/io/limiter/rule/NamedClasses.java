@@ -21,6 +21,16 @@ public final class NamedClasses {
     }
 
     /**
+     * Throws a failure again if this JVM may be unable to go on, such as {@link OutOfMemoryError}. Any other one, also an {@link Error}
+     * such as {@link NoClassDefFoundError}, is a failure of the class that was called.
+     */
+    public static void rethrowFatal(Throwable failure) {
+        if (failure instanceof VirtualMachineError fatal && !(failure instanceof StackOverflowError)) {
+            throw fatal;
+        }
+    }
+
+    /**
      * The object of a class: the application's own, or a new one.
      *
      * @param property names the class, for the message

@@ -64,7 +64,7 @@ public final class ShadowCounter {
     }
 
     /** Reports that a call could not be counted, because its key, its cost or its condition has no value. */
-    public void reportNotCounted(String policy, Object scope, RuntimeException why) {
+    public void reportNotCounted(String policy, Object scope, Throwable why) {
         report(policy, scope, "was not counted", ": " + why.getMessage());
     }
 

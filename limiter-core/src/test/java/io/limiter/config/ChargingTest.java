@@ -133,7 +133,7 @@ class ChargingTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "count-on | 601 | RL-104 | '601' is not an HTTP status; write statuses",
+                "count-on | 601 | RL-104 | '601' is not an HTTP status",
                 "count-on | 4x | RL-104 | '4x' is not an HTTP status",
                 "count-on | 401,,403 | RL-104 | '' is not an HTTP status",
                 "refund-on | not-modified | RL-104 | 'not-modified' is not an HTTP status",

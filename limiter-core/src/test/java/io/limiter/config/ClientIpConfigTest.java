@@ -96,7 +96,7 @@ class ClientIpConfigTest {
                 "trusted-proxies = 10.0.0.0/33 | the prefix of an IPv4 address is 1 to 32 bits",
                 "trusted-proxies = 010.0.0.0/8 | '010.0.0.0/8' is not a network",
                 "trusted-proxies = * | '*' is not a network",
-                "trusted-proxies = 10.0.0.0/33, x | 1 to 32 bits, written as a number without leading zeros; and 'x' is",
+                "trusted-proxies = 10.0.0.0/33, x | 1 to 32 bits; write it as a number without leading zeros; and 'x' is",
                 "trusted-proxies = all, 10.0.0.0/8 | 'all' already includes every address",
                 "trusted-hops = 0 | not a whole number from 1 to 32",
                 "trusted-hops = 33 | not a whole number from 1 to 32",

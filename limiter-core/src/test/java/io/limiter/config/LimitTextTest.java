@@ -60,7 +60,7 @@ class LimitTextTest {
             delimiter = '|',
             value = {
                 "3 | write permits/period without spaces, such as 3/10s",
-                "3 / 10s | write permits/period without spaces",
+                "3 / 10s | write '3/10s'",
                 "x/10s | permits 'x' is not a whole number",
                 "-1/10s | permits '-1' is not a whole number",
                 "99999999999999999999/10s | is not a whole number",

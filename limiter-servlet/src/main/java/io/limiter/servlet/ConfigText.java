@@ -54,7 +54,8 @@ final class ConfigText {
                     if (!properties.isEmpty()) {
                         builder.properties("web.xml init-param", properties);
                     }
-                    return builder.environment(System.getenv())
+                    return builder.classes(loader)
+                            .environment(System.getenv())
                             .readAgain(file == null ? List.of() : List.of(file), this::load)
                             .build();
                 }

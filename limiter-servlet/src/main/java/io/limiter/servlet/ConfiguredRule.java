@@ -120,10 +120,11 @@ final class ConfiguredRule implements Rule<Dispatch> {
             return null;
         }
         Policy charged = policy.apply(dispatch);
+        long permits = cost.permits(dispatch.request());
         Charge charge = new Charge(
                 charged,
                 key.of(dispatch, dispatch),
-                cost.permits(dispatch.request()),
+                permits < 0 ? RuleCost.most(charged) : permits,
                 null,
                 hasMember && charged.takesMembers() ? key.member(dispatch, dispatch) : null);
         boolean isNew = isShadow ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);

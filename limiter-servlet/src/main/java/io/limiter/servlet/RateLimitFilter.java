@@ -239,9 +239,9 @@ public final class RateLimitFilter implements Filter {
                     name,
                     config.rules().size(),
                     config.rules().stream().map(RuleDefinition::name).toList());
-        } catch (ServletException | IllegalArgumentException | IllegalStateException wrong) {
-            LOG.error("{} (so the limiter does not start)", wrong.getMessage());
-            throw wrong instanceof ServletException told ? told : new ServletException(wrong.getMessage(), wrong);
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            // Not logged here, and not the cause: the container logs the exception and its causes.
+            throw new ServletException(wrong.getMessage(), wrong.getCause());
         }
     }
 

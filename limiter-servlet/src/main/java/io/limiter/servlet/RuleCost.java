@@ -2,6 +2,9 @@ package io.limiter.servlet;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
 import io.limiter.config.RequestCost;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Cost;
@@ -14,24 +17,24 @@ import org.slf4j.Logger;
 /** The cost of a request under a configured rule. */
 final class RuleCost {
     private static final Logger LOG = DiagnosticLog.of(RuleCost.class);
+    private static final long HOUR_MICROS = 3_600_000_000L;
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
     private RuleCost() {}
 
     /**
-     * The cost of the rule.
+     * The cost of the rule; negative if its class fails, see {@link #most}.
      *
      * @throws IllegalArgumentException if its class can't be made
      */
-    @SuppressWarnings(
-            "unchecked") // A class for another type of subject fails at the first request, which is not admitted.
+    @SuppressWarnings("unchecked") // A class for another type of subject fails at each request.
     static Cost<? super HttpServletRequest> of(RuleDefinition rule, NamedClasses classes) {
         RequestCost cost = rule.charging().cost();
         String type = cost.type();
         String header = cost.header();
         if (type != null) {
-            return (Cost<? super HttpServletRequest>)
-                    classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class);
+            return tried(rule.name(), (Cost<? super HttpServletRequest>)
+                    classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class));
         }
         if (header != null) {
             warnOfACapThatNeverPasses(rule);
@@ -41,6 +44,38 @@ final class RuleCost {
             LOG.warn("RL-167 rule '{}' has cost = 0: it only shows the quota, and denies nothing", rule.name());
         }
         return request -> cost.permits();
+    }
+
+    private static Cost<HttpServletRequest> tried(String rule, Cost<? super HttpServletRequest> cost) {
+        Throttle log = new Throttle(TimeSource.system(), HOUR_MICROS);
+        return request -> {
+            Throwable failure = null;
+            long permits = -1;
+            try {
+                permits = cost.permits(request);
+            } catch (Throwable failed) {
+                NamedClasses.rethrowFatal(failed);
+                failure = failed;
+            }
+            if (permits < 0 && log.tryPass()) {
+                LOG.warn(
+                        "RL-327 rule '{}': {} returned no cost, so the request is charged as much as its limits can grant at once;"
+                                + " return a number from 0 for every request. Logged once an hour",
+                        rule,
+                        cost.getClass().getName(),
+                        failure);
+            }
+            return Math.min(permits, Limit.MAX_PERMITS);
+        };
+    }
+
+    /** The most that a request can be charged and admitted: a client that makes the class fail must not pay less than others. */
+    static long most(Policy policy) {
+        return policy.limits().stream()
+                .filter(limit -> limit.algorithm().isQuota())
+                .mapToLong(limit -> Math.max(1, limit.capacity()))
+                .min()
+                .orElse(1);
     }
 
     /** A client must not reduce its cost with an unreadable value. */

@@ -146,7 +146,8 @@ final class RulesInForce {
         return dispatch -> {
             try {
                 return rule.charge(dispatch);
-            } catch (RuntimeException wrong) {
+            } catch (Throwable wrong) {
+                NamedClasses.rethrowFatal(wrong);
                 shadowCounter.reportNotCounted(definition.policy().name(), "a request", wrong);
                 return null;
             }

@@ -12,6 +12,8 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.rule.Cost;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -111,13 +113,11 @@ class CostTest {
         assertEquals(20, taken(HEADER, "/page", "X-Batch-Size", "1", "X-Batch-Size", "1"), "repeated");
     }
 
-    /** A request for each segment of its path; below zero for nobody. */
+    /** A request for each segment of its path. */
     public static final class Segments implements Cost<HttpServletRequest> {
         @Override
         public long permits(HttpServletRequest request) {
-            return request.getServletPath().equals("/bad")
-                    ? -1
-                    : request.getServletPath().split("/", -1).length - 1;
+            return request.getServletPath().split("/", -1).length - 1;
         }
     }
 
@@ -136,9 +136,82 @@ class CostTest {
         start(kind, rules);
         assertEquals(1, taken(rules, "/page"));
         assertEquals(3, taken(rules, "/a/b/c"));
+    }
+
+    /** What the header asks for. */
+    public static final class Faulty implements Cost<HttpServletRequest> {
+        @Override
+        public long permits(HttpServletRequest request) {
+            String fault = request.getHeader("Fault");
+            switch (fault == null ? "" : fault) {
+                case "exception" -> throw new IllegalStateException("no price");
+                case "checked" -> Faulty.<RuntimeException>sneak(new IOException("no price"));
+                case "linkage" -> throw new NoClassDefFoundError("com/example/Prices");
+                case "stack" -> throw new StackOverflowError();
+                case "memory" -> throw new OutOfMemoryError("a test");
+                case "negative" -> {
+                    return -1;
+                }
+                case "huge" -> {
+                    return Long.MAX_VALUE;
+                }
+                default -> {}
+            }
+            return 1;
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <T extends Exception> void sneak(Exception failure) throws T {
+            throw (T) failure;
+        }
+    }
+
+    /** A client that makes the class fail pays the most that can be admitted, not less than others. */
+    @ParameterizedTest
+    @EnumSource
+    void aClassThatFailsIsNeverCheaper(Container.Kind kind) throws Exception {
+        String rules = RULE.replace("100/1h", "100/1h, 300/1d fixed") + "limiter.rules.batch.cost = "
+                + Faulty.class.getName() + "\n";
+        start(kind, rules);
+        assertEquals(1, taken(rules, "/page"));
+        assertEquals(List.of("RL-327"), FindingsTest.codes(() -> {
+            for (String fault : List.of("exception", "checked", "linkage", "stack", "negative")) {
+                assertEquals(100, taken(rules, "/page", "Fault", fault), fault);
+                assertEquals(429, server.get("/page").statusCode(), fault);
+            }
+        }));
+        limiter.reset(policy(rules), ADDRESS);
         int before = served.get();
-        assertEquals(500, server.get("/bad").statusCode());
-        assertEquals(before, served.get(), "what has no cost does not reach the application");
+        assertEquals(429, server.get("/page", "Fault", "huge").statusCode(), "more than is ever granted");
+        try {
+            assertEquals(500, server.get("/page", "Fault", "memory").statusCode());
+        } catch (UncheckedIOException closed) {
+            // Tomcat ends the connection of such a thread.
+            assertEquals(Container.Kind.TOMCAT, kind);
+        }
+        assertEquals(before, served.get(), "neither reaches the application");
+        assertEquals(100, left(rules));
+    }
+
+    /** A limit of 0 denies everything, also what has no cost. */
+    @ParameterizedTest
+    @EnumSource
+    void aClassThatFailsOpensNothing(Container.Kind kind) {
+        start(kind, RULE.replace("100/1h", "0/1h") + "limiter.rules.batch.cost = " + Faulty.class.getName() + "\n");
+        assertEquals(429, server.get("/page", "Fault", "exception").statusCode());
+        assertEquals(0, served.get());
+    }
+
+    /** A rule that only counts does not touch a request, whatever its class does. */
+    @ParameterizedTest
+    @EnumSource
+    void aClassOfAShadowRuleDoesNoHarm(Container.Kind kind) {
+        start(
+                kind,
+                RULE + "limiter.rules.batch.shadow = true\nlimiter.rules.batch.cost = " + Faulty.class.getName()
+                        + "\n");
+        assertEquals(200, server.get("/page", "Fault", "linkage").statusCode());
+        assertEquals(200, server.get("/page", "Fault", "huge").statusCode());
     }
 
     @ParameterizedTest

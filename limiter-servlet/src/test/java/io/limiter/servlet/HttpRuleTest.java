@@ -56,6 +56,17 @@ class HttpRuleTest {
         assertEquals(200, status("POST", "/api/other"));
     }
 
+    /** As configured in any case, and sent in any case. */
+    @Test
+    void aMethodThatIsNotRegistered() {
+        start("limiter.rules.r.path = /*\nlimiter.rules.r.methods = ext:Purge, mkcol\nlimiter.rules.r.limits = 1/1h");
+
+        assertEquals(200, status("PURGE", "/page"));
+        assertEquals(429, status("purge", "/page"));
+        assertEquals(429, status("MKCOL", "/page"));
+        assertEquals(200, status("GET", "/page"));
+    }
+
     @Test
     void headCountsAsGet() {
         start("limiter.rules.r.path = /*\nlimiter.rules.r.methods = GET\nlimiter.rules.r.limits = 1/1h");

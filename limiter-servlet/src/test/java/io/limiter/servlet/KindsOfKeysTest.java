@@ -10,6 +10,7 @@ import io.limiter.rule.KeyResolver;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
 import java.util.List;
@@ -194,6 +195,12 @@ class KindsOfKeysTest {
             if ("fault".equals(tenant)) {
                 throw new IllegalStateException("a strange tenant");
             }
+            if ("linkage".equals(tenant)) {
+                throw new NoClassDefFoundError("com/example/Tenants");
+            }
+            if ("memory".equals(tenant)) {
+                throw new OutOfMemoryError("a test");
+            }
             return tenant == null
                     ? null
                     : PartitionKey.builder().add("tenant", tenant).build();
@@ -237,8 +244,23 @@ class KindsOfKeysTest {
         assertEquals(List.of("RL-317"), FindingsTest.codes(() -> {
             assertPasses("/page", "Tenant", "fault");
             assertDenied("/page", "Tenant", "fault");
+            assertDenied("/page", "Tenant", "linkage");
             assertDenied("/page");
         }));
+    }
+
+    /** Whether this JVM can go on is unknown; the request does not reach the application. */
+    @ParameterizedTest
+    @EnumSource
+    void aJvmWithoutMemoryAdmitsNothing(ServletSite container) throws Exception {
+        start(container, "class:" + ByTenant.class.getName());
+        try {
+            assertEquals(500, site.status("/page", "Tenant", "memory"));
+        } catch (UncheckedIOException closed) {
+            // Tomcat ends the connection of such a thread.
+            assertEquals(ServletSite.TOMCAT, container);
+        }
+        assertPasses("/page", "Tenant", "a");
     }
 
     @ParameterizedTest

@@ -94,7 +94,7 @@ class MethodOverrideTest {
         "_method=VERSION-CONTROL-AND-MORE"
                 .chars()
                 .forEach(c -> query.append(c == '=' ? "=" : "%" + Integer.toHexString(c)));
-        assertEquals(429, status("VERSION-CONTROL-AND-MORE", "declared", "POST", null, query.toString(), null));
+        assertEquals(429, status("ext:VERSION-CONTROL-AND-MORE", "declared", "POST", null, query.toString(), null));
     }
 
     /** Applications trim in different ways, and proxies join lines. Ambiguous methods count. */

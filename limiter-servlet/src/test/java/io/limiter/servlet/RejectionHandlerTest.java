@@ -238,7 +238,7 @@ class RejectionHandlerTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "com.example.Nobody | ClassNotFoundException: com.example.Nobody); name a public class on the class path",
+                "com.example.Nobody | (there is no such class); name a public class on the class path",
                 "java.lang.String | that implements io.limiter.servlet.rejection.RejectionHandler",
                 "io.limiter.servlet.RejectionHandlerTest$Failing | can't be made (java.lang.IllegalStateException: no template)",
                 "io.limiter.servlet.RejectionHandlerTest$Wanting | has a public constructor without parameters",
@@ -254,7 +254,7 @@ class RejectionHandlerTest {
                 new InitParams(server.context().getServletContext(), "limiter.http.rejection-handler", name);
         String message = assertThrows(ServletException.class, () -> new RateLimitFilter().init(config))
                 .getMessage();
-        assertTrue(message.startsWith("RL-114 limiter.http.rejection-handler = " + name + ": "), message);
+        assertTrue(message.contains("RL-114 limiter.http.rejection-handler = " + name + ": "), message);
         assertTrue(message.contains(words), message);
     }
 }

@@ -35,11 +35,12 @@ final class OwnKey {
     /** Null if the class fails, which is logged: a fault in it must not exempt requests. */
     @Nullable
     PartitionKey of(HttpServletRequest request) {
-        RuntimeException failure = null;
+        Throwable failure = null;
         PartitionKey key = null;
         try {
             key = resolver.resolve(request);
-        } catch (RuntimeException failed) {
+        } catch (Throwable failed) {
+            NamedClasses.rethrowFatal(failed);
             failure = failed;
         }
         if (key == null && failureLog.tryPass()) {

@@ -28,7 +28,7 @@ public final class RequestMatcher {
         this.exempt = compiled(scope.except(), PathPattern::exact);
         this.isForEveryPath = definition.paths().stream()
                 .anyMatch(path -> EVERY_PATH.matcher(path).matches());
-        this.methods = definition.methods();
+        this.methods = definition.methodNames();
         this.conditions = new ConditionMatcher(scope.headers(), scope.query());
     }
 

@@ -9,7 +9,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.rule.NamedClasses;
 import io.limiter.servlet.quota.LimitsInAnswer;
 import io.limiter.servlet.quota.QuotaFields;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -138,7 +137,8 @@ public final class Rejections {
         rejection.setHead(response);
         try {
             handler.reject(rejection, request, response);
-        } catch (ServletException | IOException | RuntimeException failure) {
+        } catch (Throwable failure) {
+            NamedClasses.rethrowFatal(failure);
             if (failureLog.tryPass()) {
                 LOG.warn(
                         "RL-322 the rejection handler {} failed, so the standard answer is sent, or the answer"

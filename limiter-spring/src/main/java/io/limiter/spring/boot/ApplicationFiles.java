@@ -29,6 +29,7 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.util.ClassUtils;
 
 /**
  * Reads the configuration of an application, and again when its files have changed: in an environment like that of the
@@ -42,11 +43,20 @@ final class ApplicationFiles {
 
     private final ConfigurableEnvironment environment;
     private final boolean hasClient;
+    /** That of the startup, because a thread that reads the files again may have another one; null if nothing uses the classes. */
+    private final @Nullable ClassLoader loader;
+
     private final Map<String, Resource> files = new LinkedHashMap<>();
     private List<String> bootKeys = List.of();
 
-    /** @param hasClient whether the application has a Redis client */
-    ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient) {
+    /**
+     * The files of an application.
+     *
+     * @param hasClient whether it has a Redis client
+     * @param hasFilter whether it has a filter, which makes objects of the classes that the configuration names
+     */
+    ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient, boolean hasFilter) {
+        this.loader = hasFilter ? ClassUtils.getDefaultClassLoader() : null;
         this.environment = environment;
         this.hasClient = hasClient;
         environment.getPropertySources().forEach(this::addFile);
@@ -99,7 +109,7 @@ final class ApplicationFiles {
     }
 
     private LimiterConfig config(ConfigurableEnvironment from) {
-        return new ApplicationText(from).config(hasClient, paths(), this::read);
+        return new ApplicationText(from).config(hasClient, loader, paths(), this::read);
     }
 
     private List<Path> paths() {

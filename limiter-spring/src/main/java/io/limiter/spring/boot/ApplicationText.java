@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 
@@ -43,15 +44,18 @@ final class ApplicationText {
      * The configuration.
      *
      * @param hasClient whether the application has a client of Redis
+     * @param loader finds the classes of the application; null if nothing uses them
      * @param files the files to watch for changes
      * @param again reads all of it again
      * @throws io.limiter.config.ConfigException if the text has mistakes: one message lists them all
      */
-    LimiterConfig config(boolean hasClient, List<Path> files, Callable<LimiterConfig> again) {
+    LimiterConfig config(
+            boolean hasClient, @Nullable ClassLoader loader, List<Path> files, Callable<LimiterConfig> again) {
         BootKeys.ALL.forEach(this::check);
         LimiterConfig.Builder builder = LimiterConfig.builder()
                 .findBackend(hasClient)
                 .otherKeys(BootKeys.ALL)
+                .classes(loader)
                 .readAgain(files, again);
         for (Entry entry : entries.values()) {
             WrittenProperty property = entry.property();

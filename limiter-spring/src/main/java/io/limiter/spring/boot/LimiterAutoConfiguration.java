@@ -51,13 +51,16 @@ public class LimiterAutoConfiguration {
                 ConfigurableEnvironment environment,
                 ApplicationContext application,
                 ObjectProvider<RateLimiter> ownRateLimiter) {
-            LimiterConfig config = config(environment, application);
-            RateLimiter own = ownRateLimiter.getIfAvailable();
-            if (own == null && application.containsBean(TEST)) {
-                LOG.info("the limits are those of @AutoConfigureTestLimiter");
-                own = RateLimiter.unlimited();
-            }
-            return own == null ? start(config, application) : Limiter.of(config, own);
+            RateLimiter given = ownRateLimiter.getIfAvailable();
+            return StartupFailure.orReported(() -> {
+                LimiterConfig config = config(environment, application);
+                RateLimiter own = given;
+                if (own == null && application.containsBean(TEST)) {
+                    LOG.info("the limits are those of @AutoConfigureTestLimiter");
+                    own = RateLimiter.unlimited();
+                }
+                return own == null ? start(config, application) : Limiter.of(config, own);
+            });
         }
 
         @Bean("io.limiter.spring.refreshedEnvironment")
@@ -81,6 +84,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
         static RateLimitedPostProcessor rateLimitedPostProcessor(Environment environment) {
             RateLimitedPostProcessor processor = new RateLimitedPostProcessor();
+            processor.replaceFailures(StartupFailure::of);
             processor.setProxyTargetClass(
                     environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
             return processor;
@@ -101,7 +105,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
-            return Limiter.start(config(environment, application));
+            return StartupFailure.orReported(() -> Limiter.start(config(environment, application)));
         }
 
         @Bean("io.limiter.spring.rateLimiting")
@@ -113,7 +117,11 @@ public class LimiterAutoConfiguration {
     }
 
     private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {
-        return new ApplicationFiles(environment, hasClient(beans)).config();
+        return new ApplicationFiles(
+                        environment,
+                        hasClient(beans),
+                        beans.containsBeanDefinition(LimiterServletAutoConfiguration.Filters.FILTER))
+                .config();
     }
 
     private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {

@@ -48,7 +48,7 @@ public class LimiterServletAutoConfiguration {
     @ConditionalOnProperty(name = BootKeys.FILTER_ENABLED, matchIfMissing = true)
     @ConditionalOnMissingBean(value = RateLimitFilter.class, parameterizedContainer = FilterRegistrationBean.class)
     static class Filters {
-        private static final String FILTER = "io.limiter.spring.rateLimitFilter";
+        static final String FILTER = "io.limiter.spring.rateLimitFilter";
         /** The filter of Spring Security. */
         private static final String SECURITY = "springSecurityFilterChain";
 
@@ -69,7 +69,7 @@ public class LimiterServletAutoConfiguration {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
             limiter.derive(Filters::warnOfUsersThatAreNotKnownYet);
-            return registration(FILTER, order, limiter, beans, Filters::isBefore);
+            return StartupFailure.orReported(() -> registration(FILTER, order, limiter, beans, Filters::isBefore));
         }
 
         @Bean(USER_FILTER)
@@ -77,10 +77,12 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.USER_FILTER_ORDER, security + 1, environment);
-            if (order <= security && beans.containsBean(SECURITY)) {
-                limiter.derive(config -> refuseRulesTooEarly(config, order, security));
-            }
-            return registration(USER_FILTER, order, limiter, beans, rule -> !isBefore(rule));
+            return StartupFailure.orReported(() -> {
+                if (order <= security && beans.containsBean(SECURITY)) {
+                    limiter.derive(config -> refuseRulesTooEarly(config, order, security));
+                }
+                return registration(USER_FILTER, order, limiter, beans, rule -> !isBefore(rule));
+            });
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {

@@ -9,7 +9,7 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setPath(List<String> path);
 
-    /** The HTTP methods that it matches; all unless set. */
+    /** The registered HTTP methods that it matches, or ext:NAME for another one; all unless set. */
     public abstract List<String> getMethods();
 
     public abstract void setMethods(List<String> methods);

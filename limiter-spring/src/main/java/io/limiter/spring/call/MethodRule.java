@@ -214,7 +214,7 @@ public final class MethodRule {
             }
             try {
                 return rule.charge(call, this);
-            } catch (RuntimeException wrong) {
+            } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
                 // A shadow policy must not deny calls, not even because of a mistake in it.
                 rule.shadow.reportNotCounted(policy().name(), "a call of " + rule.scope, wrong);
                 return null;

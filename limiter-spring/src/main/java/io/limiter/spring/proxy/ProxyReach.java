@@ -11,6 +11,7 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /** Which limited methods of a bean its proxy can intercept. */
@@ -77,5 +78,11 @@ final class ProxyReach {
         return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
                 .flatMap(one -> Arrays.stream(one.getMethods()))
                 .anyMatch(one -> AnnotatedMethod.specific(one, type).equals(method));
+    }
+
+    /** Whether a test has replaced beans by its own objects ({@code @MockitoBean}, {@code @TestBean}), which stay as they are. */
+    static boolean hasReplacements(ConfigurableListableBeanFactory factory) {
+        return Arrays.stream(factory.getSingletonNames())
+                .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
     }
 }

@@ -12,7 +12,6 @@ import io.limiter.spring.expression.Beans;
 import io.limiter.spring.method.AnnotatedMethod;
 import io.limiter.spring.method.LimitedMethods;
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -20,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +64,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private transient @Nullable ConfigurableListableBeanFactory beans;
     private transient volatile @Nullable LimitedMethods methods;
     private transient @Nullable RateLimiting rateLimiting;
+    private transient UnaryOperator<RuntimeException> thrown = UnaryOperator.identity();
 
     /** Makes proxies that are subclasses of the beans, unless these are final. */
     public RateLimitedPostProcessor() {
@@ -76,6 +77,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         this.arrival = advisor(
                 hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
                 () -> interceptor()::arrive);
+    }
+
+    /** Replaces the exceptions for mistakes. */
+    public void replaceFailures(UnaryOperator<RuntimeException> by) {
+        thrown = by;
     }
 
     /** While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies. */
@@ -141,7 +147,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     /** Finds all mistakes; from now on, at the latest, woven methods have a limiter. */
     private void makeLimits(Object bean) {
         Class<?> type = AopUtils.getTargetClass(bean);
-        reachable(type).forEach(method -> methods().of(method, type));
+        try {
+            reachable(type).forEach(method -> methods().of(method, type));
+        } catch (IllegalStateException wrong) {
+            throw thrown.apply(wrong);
+        }
     }
 
     @Override
@@ -215,11 +225,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return true;
     }
 
-    private static IllegalStateException escaped(String beanName, Object bean, String why) {
-        return AnnotationError.at(
+    private RuntimeException escaped(String beanName, Object bean, String why) {
+        return thrown.apply(AnnotationError.at(
                 "bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName() + ")",
                 "RL-134",
-                "nothing would be limited there: " + why);
+                "nothing would be limited there: " + why));
     }
 
     /** From now on, at the latest, woven methods are limited. */
@@ -229,7 +239,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         if (factory.getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
             methods();
         }
-        if (hasReplacements(factory)) {
+        if (ProxyReach.hasReplacements(factory)) {
             return;
         }
         checkEarlyBeans(factory);
@@ -254,12 +264,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                                 : "it was registered as an object, which post processors do not see; define it as a bean");
             }
         }
-    }
-
-    /** Whether a test has replaced beans by its own objects ({@code @MockitoBean}, {@code @TestBean}), which stay as they are. */
-    private static boolean hasReplacements(ConfigurableListableBeanFactory factory) {
-        return Arrays.stream(factory.getSingletonNames())
-                .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
     }
 
     @Override

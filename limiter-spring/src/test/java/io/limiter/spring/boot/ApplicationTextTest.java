@@ -191,7 +191,7 @@ class ApplicationTextTest {
         });
         assertEquals(
                 "asked",
-                new ApplicationFiles(environment, false).config().redis().prefix());
+                new ApplicationFiles(environment, false, false).config().redis().prefix());
     }
 
     @Test

@@ -1,0 +1,82 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.config.LimitText;
+import io.limiter.config.LimiterConfig;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What startup does grows with the configuration, not with its square: CPU of this thread for a number and for four times as many. */
+class StartupWorkTest {
+    /** Four times as many take 4 times the CPU, or 16 times where the work is quadratic. */
+    private static final double MOST = 9;
+
+    @Test
+    void theLimitsOfAPolicy() {
+        assertLinear(1_000, many -> {
+            String text = IntStream.range(1, many + 1)
+                    .mapToObj(i -> "9/" + i + "s fixed")
+                    .collect(Collectors.joining(", "));
+            assertEquals(
+                    many,
+                    Policy.of("p", LimitText.parseAll(text).toArray(Limit[]::new))
+                            .limits()
+                            .size());
+        });
+    }
+
+    @Test
+    void policiesAndRulesOfAConfiguration() {
+        assertLinear(500, many -> {
+            LimiterConfig.Builder text = LimiterConfig.builder();
+            for (int i = 0; i < many; i++) {
+                text.property("f", i, "limiter.rules.r" + i + ".path", "/p" + i);
+                text.property("f", i, "limiter.rules.r" + i + ".limits", "9/1s, 99/1m");
+            }
+            assertEquals(many, text.build().rules().size());
+        });
+    }
+
+    @Test
+    void policiesThatAreAnnouncedAndDerived() {
+        assertLinear(2_000, many -> {
+            LimiterConfig none = LimiterConfig.builder().build();
+            try (Limiter limiter = Limiter.of(none, RateLimiter.unlimited())) {
+                List<Derived<?>> derived = new ArrayList<>();
+                for (int i = 0; i < many; i++) {
+                    Policy policy = Policy.of("p" + i, LimitText.parse("9/1s"));
+                    limiter.announce(policy);
+                    derived.add(limiter.derive(config -> policy));
+                }
+                assertEquals(many, limiter.policies().size());
+                derived.forEach(Derived::close);
+            }
+        });
+    }
+
+    private static void assertLinear(int number, IntConsumer work) {
+        work.accept(number);
+        double one = cpuNanos(number, work);
+        double four = cpuNanos(4 * number, work);
+        assertTrue(four < MOST * one, four / one + " times the CPU for 4 times as many");
+    }
+
+    /** The least of some, without what the machine adds. */
+    private static double cpuNanos(int number, IntConsumer work) {
+        return IntStream.range(0, 5)
+                .mapToLong(i -> {
+                    long before = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+                    work.accept(number);
+                    return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before;
+                })
+                .min()
+                .orElseThrow();
+    }
+}
