@@ -4,13 +4,14 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RedisSettings;
 import io.limiter.config.RedisSettings.RedisMode;
+import io.limiter.config.ReloadSettings;
 import io.limiter.config.RuleDefinition;
 import io.limiter.redis.RedisBackend;
+import java.io.ByteArrayInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -155,7 +156,7 @@ final class BackendStart {
         ClassLoader loader = Objects.requireNonNullElse(
                 Thread.currentThread().getContextClassLoader(), BackendStart.class.getClassLoader());
         try (InputStream stream = location.startsWith("file:")
-                ? Files.newInputStream(Path.of(place))
+                ? new ByteArrayInputStream(ReloadSettings.content(Path.of(place)))
                 : resource(loader, place.replaceFirst("^/", ""))) {
             if (stream == null) {
                 throw new FileNotFoundException("there is no such resource on the class path");

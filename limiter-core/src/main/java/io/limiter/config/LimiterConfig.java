@@ -1,10 +1,12 @@
 package io.limiter.config;
 
 import io.limiter.Policy;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -232,9 +234,20 @@ public record LimiterConfig(
          * @throws IOException if it can't be read
          */
         public Builder file(Path file) throws IOException {
-            try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-                return text(String.valueOf(file.getFileName()), reader);
-            }
+            return file(String.valueOf(file.getFileName()), file);
+        }
+
+        /**
+         * Adds a properties file (UTF-8) under another name.
+         *
+         * @param source its name in messages
+         * @throws IOException if it can't be read
+         */
+        public Builder file(String source, Path file) throws IOException {
+            InputStream bytes = new ByteArrayInputStream(ReloadSettings.content(file));
+            // An explicit decoder reports text that is not UTF-8; with only the charset's name, such bytes would be
+            // replaced.
+            return text(source, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
         }
 
         /**

@@ -1,5 +1,8 @@
 package io.limiter.config;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -26,6 +29,7 @@ public record ReloadSettings(
     /** For a configuration that can't be read again. */
     public static final ReloadSettings NONE = new ReloadSettings(null, List.of(), null, Set.of());
 
+    private static final int MOST_BYTES = 16 << 20;
     private static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final Duration LONGEST = Duration.ofHours(1);
 
@@ -48,6 +52,25 @@ public record ReloadSettings(
                                 + " web.xml config = file:/etc/limiter.properties, for Spring Boot"
                                 + " spring.config.additional-location = file:/etc/app/), or remove this line");
         problems.throwIfAny();
+    }
+
+    /**
+     * The content of a configuration file.
+     *
+     * @throws IOException if it can't be read, is no regular file, or has more than 16 MB: a device may have no end, and a
+     *     FIFO no writer
+     */
+    public static byte[] content(Path file) throws IOException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new IOException("RL-160 " + file + " is no regular file; write the configuration into one");
+        }
+        try (InputStream bytes = Files.newInputStream(file)) {
+            byte[] content = bytes.readNBytes(MOST_BYTES + 1);
+            if (content.length > MOST_BYTES) {
+                throw new IOException("RL-160 " + file + " has more than 16 MB; write the configuration alone into it");
+            }
+            return content;
+        }
     }
 
     /** The same with the settings of the entries. */
