@@ -69,18 +69,23 @@ final class BackendStart {
     }
 
     /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
-    static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
-        List<String> rules = config.rules().stream()
-                .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
-                        .anyMatch(part -> part.kind().isSecret()))
-                .map(RuleDefinition::name)
-                .toList();
-        if (config.redis().keySecret() == null && !rules.isEmpty()) {
+    static void warnOfKeysThatCanBeGuessed(@Nullable LimiterConfig before, LimiterConfig config) {
+        List<String> rules = rulesWithSecrets(config);
+        boolean isKnown = before != null && rulesWithSecrets(before).containsAll(rules);
+        if (config.redis().keySecret() == null && !isKnown && !rules.isEmpty()) {
             LOG.warn(
                     "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"
                             + " can be guessed; add limiter.redis.key-secret, the same in all instances",
                     rules);
         }
+    }
+
+    private static List<String> rulesWithSecrets(LimiterConfig config) {
+        return config.rules().stream()
+                .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
+                        .anyMatch(part -> part.kind().isSecret()))
+                .map(RuleDefinition::name)
+                .toList();
     }
 
     /** Changing the period of a limit without a name gives each caller a new quota. */

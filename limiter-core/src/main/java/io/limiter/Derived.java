@@ -1,6 +1,7 @@
 package io.limiter;
 
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -12,18 +13,30 @@ import org.jspecify.annotations.Nullable;
 public final class Derived<T> implements AutoCloseable {
     private final Supplier<@Nullable T> present;
     private final Runnable giveUp;
+    private final Consumer<Runnable> listen;
     private volatile @Nullable T last;
 
     /** Returns the current value; null after {@link #close}. */
-    Derived(Supplier<@Nullable T> present, Runnable giveUp) {
+    Derived(Supplier<@Nullable T> present, Runnable giveUp, Consumer<Runnable> listen) {
         this.present = present;
         this.giveUp = giveUp;
+        this.listen = listen;
     }
 
     /** The value for the current configuration. Get it once for each call, and keep it for that call only. */
     public T get() {
         T now = present.get();
         return now != null ? now : Objects.requireNonNull(last);
+    }
+
+    /**
+     * Calls a listener now, and again when the value was replaced and the new one is in force, until this is closed: for effects that the
+     * making of a value must not have, because the configuration may be refused. Called by one thread at a time; exceptions
+     * that it throws later are logged.
+     */
+    public Derived<T> onReplaced(Consumer<? super T> listener) {
+        listen.accept(() -> listener.accept(get()));
+        return this;
     }
 
     /** Ends it: the value is not derived again, and {@link #get} returns the last one. Calling it again has no effect. */

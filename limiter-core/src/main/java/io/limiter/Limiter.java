@@ -13,10 +13,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /**
  * A running rate limiter made from a configuration: its backend, and its policies by name. Thread-safe. Closing it
@@ -49,6 +51,11 @@ public final class Limiter implements AutoCloseable {
     /** Finds the policies in the derived values. Guarded by this. */
     private final Map<Object, Function<Object, ? extends Collection<Policy>>> finders = new LinkedHashMap<>();
 
+    /** Of the derived values. Guarded by this. */
+    private final Map<Object, Runnable> listeners = new LinkedHashMap<>();
+
+    private final Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
+
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
         this.given = rateLimiter;
@@ -58,7 +65,7 @@ public final class Limiter implements AutoCloseable {
         this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
         // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
         note(DenialSettings.DEFAULT, config.denials());
-        config.uncounted().forEach(LOG::warn);
+        findings.accept(config.uncounted());
         this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
         this.reload = new Reload(this, config.reload());
         reload.watch();
@@ -121,7 +128,7 @@ public final class Limiter implements AutoCloseable {
                         .maxWaiting(config.inProcess().maxWaiting())
                         .build();
         if (shared != null) {
-            BackendStart.warnOfKeysThatCanBeGuessed(config);
+            BackendStart.warnOfKeysThatCanBeGuessed(null, config);
         }
         LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(config));
         return new Limiter(config, rateLimiter);
@@ -208,7 +215,8 @@ public final class Limiter implements AutoCloseable {
      * filter, the policy of an annotation. The value is part of the snapshot: a configuration from which it can't be
      * made does not take effect.
      *
-     * @param make throws {@link IllegalArgumentException} or {@link IllegalStateException} for a configuration that
+     * @param make has no other effect: the configuration may be refused after it ({@link Derived#onReplaced} is for
+     *     effects). It throws {@link IllegalArgumentException} or {@link IllegalStateException} for a configuration that
      *     does not fit. Called by one thread at a time; must not call this limiter
      */
     public synchronized <T> Derived<T> derive(Function<? super LimiterConfig, ? extends T> make) {
@@ -236,7 +244,7 @@ public final class Limiter implements AutoCloseable {
             throw taken;
         }
         makers.put(slot, make);
-        return new Derived<>(() -> derived(slot), () -> giveUp(slot));
+        return new Derived<>(() -> derived(slot), () -> giveUp(slot), listener -> listen(slot, listener));
     }
 
     @SuppressWarnings("unchecked") // made for that slot
@@ -244,7 +252,24 @@ public final class Limiter implements AutoCloseable {
         return (T) snapshot.derived().get(slot);
     }
 
+    private synchronized void listen(Object slot, Runnable listener) {
+        listener.run();
+        listeners.merge(slot, listener, (one, other) -> () -> {
+            tell(one);
+            tell(other);
+        });
+    }
+
+    private static void tell(Runnable listener) {
+        try {
+            listener.run();
+        } catch (RuntimeException failed) {
+            LOG.warn("RL-186 what follows a new configuration has failed; the configuration is in force", failed);
+        }
+    }
+
     private synchronized void giveUp(Object slot) {
+        listeners.remove(slot);
         makers.remove(slot);
         finders.remove(slot);
         Map<Object, Object> derived = new HashMap<>(snapshot.derived());
@@ -290,7 +315,7 @@ public final class Limiter implements AutoCloseable {
         snapshot = fresh;
         note(now.config().denials(), next.denials());
         if (next.backend() == BackendKind.REDIS) {
-            BackendStart.warnOfKeysThatCanBeGuessed(next);
+            BackendStart.warnOfKeysThatCanBeGuessed(now.config(), next);
         }
         now.policies().forEach((name, policy) -> {
             Policy other = fresh.policies().get(name);
@@ -301,9 +326,10 @@ public final class Limiter implements AutoCloseable {
             }
         });
         LOG.info("configuration replaced: policies {}", shown(next));
-        // Warnings, so that they are seen where nothing else is logged.
-        now.config().changes(next).forEach(LOG::warn);
-        next.uncounted().forEach(LOG::warn);
+        // What was removed is a warning, so that it is seen where nothing else is logged.
+        now.config().changes(next).forEach(line -> LOG.atLevel(line.startsWith("RL-161") ? Level.WARN : Level.INFO).log(line));
+        findings.accept(next.uncounted());
+        List.copyOf(listeners.values()).forEach(Limiter::tell);
     }
 
     /**

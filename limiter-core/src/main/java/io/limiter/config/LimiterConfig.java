@@ -134,7 +134,7 @@ public record LimiterConfig(
                 plans,
                 denials,
                 jmx,
-                reload);
+                reload.changedInCode());
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
@@ -182,7 +182,7 @@ public record LimiterConfig(
             DenialSettings noted) {
         return new LimiterConfig(
                 on, backend, redis, bounds, instances, addresses, ofHttp, apart, policies, rules, ofPlans, noted, jmx,
-                reload);
+                reload.changedInCode());
     }
 
     /** Where the state is. */
@@ -328,7 +328,7 @@ public record LimiterConfig(
          * @param again reads everything again, or throws the mistakes. Called by one thread at a time
          */
         public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {
-            origin = new ReloadSettings(null, files, again, Set.of());
+            origin = new ReloadSettings(null, files, again, Set.of(), null);
             return this;
         }
 

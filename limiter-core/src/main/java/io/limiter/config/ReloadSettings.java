@@ -5,7 +5,10 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -20,14 +23,16 @@ import org.jspecify.annotations.Nullable;
  * @param files the files to check; empty if the configuration is in no file of this machine
  * @param again reads the configuration again, or throws its mistakes; null if it can't be read again
  * @param limitsIn the names in messages of the texts that have a rule, a policy or a plan
+ * @param text the properties as they are written, except those of Redis; null if the configuration is made in code
  */
 public record ReloadSettings(
         @Nullable Duration interval,
         List<Path> files,
         @Nullable Callable<LimiterConfig> again,
-        Set<String> limitsIn) {
+        Set<String> limitsIn,
+        @Nullable Map<String, String> text) {
     /** For a configuration that can't be read again. */
-    public static final ReloadSettings NONE = new ReloadSettings(null, List.of(), null, Set.of());
+    public static final ReloadSettings NONE = new ReloadSettings(null, List.of(), null, Set.of(), null);
 
     private static final int MOST_BYTES = 16 << 20;
     private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -83,7 +88,28 @@ public record ReloadSettings(
                 entries.all().stream()
                         .filter(entry -> entry.line() > 0 && Group.isKey(entry.key()))
                         .map(ConfigEntry::source)
-                        .collect(Collectors.toSet()));
+                        .collect(Collectors.toSet()),
+                text(entries));
+    }
+
+    /** Redis has secrets, and settings that do not change. */
+    private static Map<String, String> text(Entries entries) {
+        Map<String, String> text = new LinkedHashMap<>();
+        entries.all().stream()
+                .filter(entry -> !entry.key().startsWith("limiter.redis."))
+                .forEach(entry -> text.put(entry.key(), entry.value()));
+        return Collections.unmodifiableMap(text);
+    }
+
+    /** The same for a configuration that code has changed. */
+    ReloadSettings changedInCode() {
+        return new ReloadSettings(interval, files, again, limitsIn, null);
+    }
+
+    /** Without the text, which may contain credentials. */
+    @Override
+    public String toString() {
+        return "ReloadSettings[" + interval + " " + files + "]";
     }
 
     @Override

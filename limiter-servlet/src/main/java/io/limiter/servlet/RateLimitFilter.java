@@ -23,14 +23,17 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /**
  * Limits the requests of a web application by the rules of its configuration. Thread-safe.
@@ -98,6 +101,10 @@ public final class RateLimitFilter implements Filter {
 
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
+    /** The rules whose fit to the application was reported. */
+    private @Nullable List<RuleDefinition> checked;
+
+    private final Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(RateLimitFilter::log);
     private @Nullable Limiter owned;
     /** Gets messages if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
@@ -205,7 +212,8 @@ public final class RateLimitFilter implements Filter {
         try {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
-            check(filterConfig.getServletContext());
+            webApp = filterConfig.getServletContext();
+            report(rulesInForce());
             log = container;
         } finally {
             if (log == null) {
@@ -255,18 +263,21 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter) {
         if (!inService) {
-            inForce = limiter.derive(config -> make(limiter, config));
+            inForce = limiter.<RulesInForce>derive(config -> make(limiter, config)).onReplaced(this::report);
             inService = true;
         }
     }
 
-    /** Checks the rules; {@link #make} does it for a later configuration. */
-    private void check(@Nullable ServletContext context) {
-        Derived<RulesInForce> now = inForce;
-        if (webApp == null && context != null && now != null) {
-            now.get().check(context, loader);
-            webApp = context;
+    private void report(RulesInForce now) {
+        findings.accept(now.findings());
+        if (webApp != null && !now.configured.equals(checked)) {
+            now.check(webApp, loader);
+            checked = now.configured;
         }
+    }
+
+    private static void log(String finding) {
+        LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
     }
 
     private RulesInForce make(Limiter limiter, LimiterConfig config) {
@@ -276,7 +287,7 @@ public final class RateLimitFilter implements Filter {
             throw new IllegalArgumentException(NO_RULES);
         }
         NamedClasses classes = new NamedClasses(loader, instances);
-        RulesInForce made = new RulesInForce(
+        return new RulesInForce(
                 limiter,
                 limiter.rateLimiter(),
                 config,
@@ -285,10 +296,6 @@ public final class RateLimitFilter implements Filter {
                 Rejections.of(config, handler, classes),
                 classes,
                 rule -> new RequestKey(rule, limiter.keyHash(), classes));
-        if (webApp != null) {
-            made.check(webApp, loader);
-        }
-        return made;
     }
 
     @Override
@@ -334,6 +341,7 @@ public final class RateLimitFilter implements Filter {
             log = null;
         }
         webApp = null;
+        checked = null;
         held.forEach(HeldRequest::refuse);
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {

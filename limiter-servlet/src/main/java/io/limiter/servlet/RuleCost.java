@@ -1,19 +1,16 @@
 package io.limiter.servlet;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.Limit;
 import io.limiter.config.RequestCost;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Cost;
 import io.limiter.rule.NamedClasses;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Enumeration;
+import java.util.List;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
 
 /** The cost of a request under a configured rule. */
 final class RuleCost {
-    private static final Logger LOG = DiagnosticLog.of(RuleCost.class);
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
     private RuleCost() {}
@@ -34,11 +31,7 @@ final class RuleCost {
                     classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class);
         }
         if (header != null) {
-            warnOfACapThatNeverPasses(rule);
             return request -> ofHeader(request.getHeaders(header), cost.permits());
-        }
-        if (cost.permits() == 0) {
-            LOG.warn("RL-167 rule '{}' has cost = 0: it only shows the quota, and denies nothing", rule.name());
         }
         return request -> cost.permits();
     }
@@ -56,19 +49,18 @@ final class RuleCost {
         return permits < 1 ? most : Math.min(permits, most);
     }
 
-    private static void warnOfACapThatNeverPasses(RuleDefinition rule) {
-        for (Limit limit : rule.policies().stream()
-                .flatMap(policy -> policy.limits().stream())
-                .toList()) {
-            if (rule.charging().cost().exceeds(limit)) {
-                LOG.warn(
-                        "RL-166 rule '{}' has max-cost = {}, and its limit '{}' grants at most {} at once: a request"
-                                + " that costs more is never allowed; write a smaller max-cost or a greater limit",
-                        rule.name(),
-                        rule.charging().cost().permits(),
-                        limit,
-                        limit.capacity());
-            }
+    static void addFindings(RuleDefinition rule, List<String> all) {
+        RequestCost cost = rule.charging().cost();
+        if (cost.isFree()) {
+            all.add("RL-167 rule '" + rule.name() + "' has cost = 0: it only shows the quota, and denies nothing");
+        }
+        if (cost.header() != null) {
+            rule.policies().stream()
+                    .flatMap(policy -> policy.limits().stream())
+                    .filter(cost::exceeds)
+                    .forEach(limit -> all.add("RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
+                            + ", and its limit '" + limit + "' grants at most " + limit.capacity()
+                            + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
         }
     }
 }

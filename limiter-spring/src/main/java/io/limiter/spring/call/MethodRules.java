@@ -32,6 +32,11 @@ public final class MethodRules {
         return rules.stream().flatMap(UnderPolicy::described).toList();
     }
 
+    /** What operators should know, as sentences for the log. */
+    public List<String> findings() {
+        return rules.stream().flatMap(UnderPolicy::findings).toList();
+    }
+
     /** The policies of their plans. */
     public List<Policy> policiesOfPlans() {
         return rules.stream()

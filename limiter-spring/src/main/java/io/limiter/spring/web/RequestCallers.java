@@ -1,13 +1,17 @@
 package io.limiter.spring.web;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
+import java.util.Collection;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
@@ -17,6 +21,8 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  * The address is that of the filter ({@link ClientAddressResolver}). Thread-safe.
  */
 public final class RequestCallers implements CallerSource {
+    private static final Logger LOG = DiagnosticLog.of(RequestCallers.class);
+
     private final Supplier<ClientAddressResolver> addresses;
 
     /** A source with the addresses that this supplier's resolver finds. */
@@ -26,7 +32,10 @@ public final class RequestCallers implements CallerSource {
 
     /** A source with addresses as configured now in a limiter. */
     public static RequestCallers of(Limiter limiter) {
-        return new RequestCallers(limiter.derive(config -> ClientAddressResolver.of(config.clientIp()))::get);
+        Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
+        return new RequestCallers(limiter.<ClientAddressResolver>derive(
+                        config -> ClientAddressResolver.of(config.clientIp()))
+                .onReplaced(resolver -> findings.accept(resolver.findings()))::get);
     }
 
     @Override
