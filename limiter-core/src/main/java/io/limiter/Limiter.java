@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +55,7 @@ public final class Limiter implements AutoCloseable {
     /** Of the derived values. Guarded by this. */
     private final Map<Object, Runnable> listeners = new LinkedHashMap<>();
 
+    private final UnusedPolicies unused = new UnusedPolicies();
     private final Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
@@ -244,6 +246,7 @@ public final class Limiter implements AutoCloseable {
             throw taken;
         }
         makers.put(slot, make);
+        unused.use(policies.apply((T) Objects.requireNonNull(derived.get(slot))));
         return new Derived<>(() -> derived(slot), () -> giveUp(slot), listener -> listen(slot, listener));
     }
 
@@ -326,8 +329,14 @@ public final class Limiter implements AutoCloseable {
             }
         });
         LOG.info("configuration replaced: policies {}", shown(next));
-        // What was removed is a warning, so that it is seen where nothing else is logged.
-        now.config().changes(next).forEach(line -> LOG.atLevel(line.startsWith("RL-161") ? Level.WARN : Level.INFO).log(line));
+        for (String change : now.config().changes(next)) {
+            // What was removed is seen where nothing but warnings is logged.
+            if (change.startsWith("RL-161")) {
+                LOG.warn(change);
+            } else {
+                LOG.info(change);
+            }
+        }
         findings.accept(next.uncounted());
         List.copyOf(listeners.values()).forEach(Limiter::tell);
     }
@@ -346,6 +355,16 @@ public final class Limiter implements AutoCloseable {
         return reload.now();
     }
 
+    /**
+     * Warns of configured policies that no rule has, no {@linkplain #derive derived} value has, and nothing has decided by, of each once:
+     * for code that knows that nothing else uses this limiter. What is unused until it is closed is logged then.
+     *
+     * @param others further names that are used; asked if a policy seems unused
+     */
+    public void reportUnusedPolicies(Supplier<? extends Collection<String>> others) {
+        unused.report(config(), rateLimiter.counters(), others, Level.WARN);
+    }
+
     private static List<String> shown(LimiterConfig config) {
         return config.policies().values().stream()
                 .map(policy -> policy.name() + " " + policy.limits())
@@ -358,6 +377,7 @@ public final class Limiter implements AutoCloseable {
         if (jmx != null) {
             jmx.close();
         }
+        unused.report(config(), rateLimiter.counters(), List::of, Level.INFO);
         given.close();
         endNaming.run();
     }

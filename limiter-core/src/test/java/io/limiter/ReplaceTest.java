@@ -180,6 +180,53 @@ class ReplaceTest {
     }
 
     @Test
+    void policiesThatNothingUsesAreLoggedWhenThatIsKnown() {
+        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+            try (Limiter limiter = Limiter.start(config(
+                    "policies.rare.limits",
+                    "1/1h",
+                    "policies.named.limits",
+                    "1/1h",
+                    "policies.object.limits",
+                    "1/1h",
+                    "policies.annotated.limits",
+                    "1/1h",
+                    "policies.ruled.limits",
+                    "1/1h",
+                    "rules.r.path",
+                    "/*",
+                    "rules.r.policy",
+                    "ruled"))) {
+                limiter.tryAcquire("named", KEY, 1);
+                limiter.rateLimiter().tryAcquire(limiter.policies().get("object"), KEY, 1);
+                limiter.derive(config -> config.policies().get("annotated"), List::of)
+                        .close();
+                assertEquals(List.of(), log.of(Level.INFO, "RL-140"), "code may use it later");
+            }
+            List<String> lines = log.of(Level.INFO, "RL-140");
+            assertEquals(1, lines.size(), log::toString);
+            assertTrue(lines.get(0).contains(" [rare]"), lines::toString);
+        }
+    }
+
+    @Test
+    void policiesThatNothingUsesAreLoggedOnceAndNotWhereNothingIsLimited() {
+        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+            Limiter.start(config("policies.rare.limits", "1/1h", "enabled", "false"))
+                    .close();
+            assertEquals(List.of(), log.of(Level.INFO, "RL-140"));
+            Limiter limiter = Limiter.start(config("policies.rare.limits", "1/1h", "policies.lazy.limits", "1/1h"));
+            limiter.reportUnusedPolicies(() -> List.of("lazy"));
+            limiter.reportUnusedPolicies(List::of);
+            limiter.close();
+            limiter.close();
+            assertEquals(1, log.of(Level.WARN, "RL-140").size(), log::toString);
+            assertTrue(log.toString().contains(" [rare]"), log::toString);
+            assertEquals(List.of(), log.of(Level.INFO, "RL-140"));
+        }
+    }
+
+    @Test
     void whatIsDerivedIsReplacedWithItOrRefusesIt() {
         try (Limiter limiter = Limiter.start(config("policies.vote.limits", "3/1h"))) {
             Derived<Policy> vote = limiter.derive(config -> {

@@ -33,7 +33,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.event.Level;
 
 /**
  * Limits the requests of a web application by the rules of its configuration. Thread-safe.
@@ -104,7 +103,7 @@ public final class RateLimitFilter implements Filter {
     /** The rules whose fit to the application was reported. */
     private @Nullable List<RuleDefinition> checked;
 
-    private final Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(RateLimitFilter::log);
+    private final Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(RulesInForce::log);
     private @Nullable Limiter owned;
     /** Gets messages if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
@@ -270,14 +269,14 @@ public final class RateLimitFilter implements Filter {
 
     private void report(RulesInForce now) {
         findings.accept(now.findings());
+        Limiter own = owned;
+        if (own != null) {
+            own.reportUnusedPolicies(List::of);
+        }
         if (webApp != null && !now.configured.equals(checked)) {
             now.check(webApp, loader);
             checked = now.configured;
         }
-    }
-
-    private static void log(String finding) {
-        LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
     }
 
     private RulesInForce make(Limiter limiter, LimiterConfig config) {

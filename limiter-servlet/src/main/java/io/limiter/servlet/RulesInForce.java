@@ -172,6 +172,14 @@ final class RulesInForce {
         return all;
     }
 
+    static void log(String finding) {
+        if (finding.startsWith("RL-314")) {
+            LOG.info(finding);
+        } else {
+            LOG.warn(finding);
+        }
+    }
+
     private static boolean waits(RuleDefinition rule) {
         return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
     }

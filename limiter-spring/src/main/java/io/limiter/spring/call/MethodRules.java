@@ -37,10 +37,9 @@ public final class MethodRules {
         return rules.stream().flatMap(UnderPolicy::findings).toList();
     }
 
-    /** The policies of their plans. */
-    public List<Policy> policiesOfPlans() {
+    /** Their policies. */
+    public List<Policy> policies() {
         return rules.stream()
-                .filter(UnderPolicy::hasPlans)
                 .flatMap(rule -> rule.plans().policies().values().stream())
                 .toList();
     }

@@ -160,7 +160,7 @@ public final class LimitedMethods implements AutoCloseable {
         Derived<MethodRules> derived = limiter.<MethodRules>derive(
                         config -> new MethodRules(
                                 rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()),
-                        MethodRules::policiesOfPlans)
+                        MethodRules::policies)
                 .onReplaced(now -> findings.accept(now.findings()));
         return new LimitedMethod(
                 new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, observer, derived), invoker);
