@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /** Starts the backend that the configuration describes. */
 final class BackendStart {
@@ -69,10 +70,13 @@ final class BackendStart {
     }
 
     /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
-    static void warnOfKeysThatCanBeGuessed(@Nullable LimiterConfig before, LimiterConfig config) {
-        List<String> rules = rulesWithSecrets(config);
-        boolean isKnown = before != null && rulesWithSecrets(before).containsAll(rules);
-        if (config.redis().keySecret() == null && !isKnown && !rules.isEmpty()) {
+    static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
+        List<String> rules = config.rules().stream()
+                .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
+                        .anyMatch(part -> part.kind().isSecret()))
+                .map(RuleDefinition::name)
+                .toList();
+        if (config.redis().keySecret() == null && !rules.isEmpty()) {
             LOG.warn(
                     "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"
                             + " can be guessed; add limiter.redis.key-secret, the same in all instances",
@@ -80,16 +84,30 @@ final class BackendStart {
         }
     }
 
-    private static List<String> rulesWithSecrets(LimiterConfig config) {
-        return config.rules().stream()
-                .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
-                        .anyMatch(part -> part.kind().isSecret()))
-                .map(RuleDefinition::name)
+    static List<String> shown(LimiterConfig config) {
+        return config.policies().values().stream()
+                .map(policy -> policy.name() + " " + policy.limits())
                 .toList();
     }
 
+    /** What was removed is seen where nothing but warnings is logged. */
+    static void logReplacement(Snapshot now, Snapshot next) {
+        if (next.config().backend() == BackendKind.REDIS
+                && !next.config().rules().equals(now.config().rules())) {
+            warnOfKeysThatCanBeGuessed(next.config());
+        }
+        now.policies()
+                .forEach((name, policy) ->
+                        warnOfFreshStarts(policy, next.policies().getOrDefault(name, policy)));
+        LOG.info("configuration replaced: policies {}", shown(next.config()));
+        now.config()
+                .changes(next.config())
+                .forEach(change -> LOG.atLevel(change.startsWith("RL-161") ? Level.WARN : Level.INFO)
+                        .log(change));
+    }
+
     /** Changing the period of a limit without a name gives each caller a new quota. */
-    static void warnOfFreshStarts(Policy before, Policy after) {
+    private static void warnOfFreshStarts(Policy before, Policy after) {
         List<Limit> gone = before.limits().stream()
                 .filter(limit -> after.limits().stream().noneMatch(limit::hasStateOf))
                 .toList();

@@ -1,9 +1,14 @@
 package io.limiter;
 
+import java.util.Collection;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * A value that a limiter derives from its configuration, and derives again when that is replaced. Thread-safe.
@@ -11,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the value; immutable, or thread-safe
  */
 public final class Derived<T> implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(Derived.class);
+
     private final Supplier<@Nullable T> present;
     private final Runnable giveUp;
     private final Consumer<Runnable> listen;
@@ -37,6 +44,28 @@ public final class Derived<T> implements AutoCloseable {
     public Derived<T> onReplaced(Consumer<? super T> listener) {
         listen.accept(() -> listener.accept(get()));
         return this;
+    }
+
+    static void tell(Runnable listener) {
+        try {
+            listener.run();
+        } catch (RuntimeException failed) {
+            LOG.warn("RL-186 what follows a new configuration has failed; the configuration is in force", failed);
+        }
+    }
+
+    /**
+     * Logs findings about the value in force: each when it appears, and not again as long as it stays.
+     *
+     * @param log logs a line
+     */
+    public Derived<T> reporting(Consumer<String> log, Function<? super T, ? extends Collection<String>> findings) {
+        Set<String> known = ConcurrentHashMap.newKeySet();
+        return onReplaced(value -> {
+            Collection<String> now = findings.apply(value);
+            known.retainAll(now);
+            now.stream().filter(known::add).forEach(log);
+        });
     }
 
     /** Ends it: the value is not derived again, and {@link #get} returns the last one. Calling it again has no effect. */

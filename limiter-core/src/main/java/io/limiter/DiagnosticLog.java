@@ -1,9 +1,6 @@
 package io.limiter;
 
-import java.util.Collection;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -39,20 +36,6 @@ public final class DiagnosticLog {
     public static Redirection to(Consumer<String> sink) {
         SINKS.add(sink);
         return () -> SINKS.remove(sink);
-    }
-
-    /**
-     * Logs the findings about a configuration, and those about each that replaces it: a finding when it appears, not again as long as it
-     * stays.
-     *
-     * @param log logs a line
-     */
-    public static Consumer<Collection<String>> eachOnce(Consumer<String> log) {
-        Set<String> known = ConcurrentHashMap.newKeySet();
-        return findings -> {
-            known.retainAll(findings);
-            findings.stream().filter(known::add).forEach(log);
-        };
     }
 
     /** Ends the redirection by {@link #to}. */

@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -52,11 +51,10 @@ public final class Limiter implements AutoCloseable {
     /** Finds the policies in the derived values. Guarded by this. */
     private final Map<Object, Function<Object, ? extends Collection<Policy>>> finders = new LinkedHashMap<>();
 
-    /** Of the derived values. Guarded by this. */
-    private final Map<Object, Runnable> listeners = new LinkedHashMap<>();
+    /** With what they belong to. Guarded by this. */
+    private final Map<Runnable, Object> listeners = new LinkedHashMap<>();
 
     private final UnusedPolicies unused = new UnusedPolicies();
-    private final Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
@@ -67,7 +65,7 @@ public final class Limiter implements AutoCloseable {
         this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
         // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
         note(DenialSettings.DEFAULT, config.denials());
-        findings.accept(config.uncounted());
+        this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, LimiterConfig::uncounted);
         this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
         this.reload = new Reload(this, config.reload());
         reload.watch();
@@ -130,9 +128,12 @@ public final class Limiter implements AutoCloseable {
                         .maxWaiting(config.inProcess().maxWaiting())
                         .build();
         if (shared != null) {
-            BackendStart.warnOfKeysThatCanBeGuessed(null, config);
+            BackendStart.warnOfKeysThatCanBeGuessed(config);
         }
-        LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(config));
+        LOG.info(
+                "limiter started: backend {}, policies {}",
+                shared != null ? "redis" : "in-process",
+                BackendStart.shown(config));
         return new Limiter(config, rateLimiter);
     }
 
@@ -257,22 +258,11 @@ public final class Limiter implements AutoCloseable {
 
     private synchronized void listen(Object slot, Runnable listener) {
         listener.run();
-        listeners.merge(slot, listener, (one, other) -> () -> {
-            tell(one);
-            tell(other);
-        });
-    }
-
-    private static void tell(Runnable listener) {
-        try {
-            listener.run();
-        } catch (RuntimeException failed) {
-            LOG.warn("RL-186 what follows a new configuration has failed; the configuration is in force", failed);
-        }
+        listeners.put(listener, slot);
     }
 
     private synchronized void giveUp(Object slot) {
-        listeners.remove(slot);
+        listeners.values().removeIf(slot::equals);
         makers.remove(slot);
         finders.remove(slot);
         Map<Object, Object> derived = new HashMap<>(snapshot.derived());
@@ -317,28 +307,11 @@ public final class Limiter implements AutoCloseable {
         fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
         note(now.config().denials(), next.denials());
-        if (next.backend() == BackendKind.REDIS) {
-            BackendStart.warnOfKeysThatCanBeGuessed(now.config(), next);
-        }
-        now.policies().forEach((name, policy) -> {
-            Policy other = fresh.policies().get(name);
-            if (other == null) {
-                rateLimiter.retract(policy);
-            } else {
-                BackendStart.warnOfFreshStarts(policy, other);
-            }
-        });
-        LOG.info("configuration replaced: policies {}", shown(next));
-        for (String change : now.config().changes(next)) {
-            // What was removed is seen where nothing but warnings is logged.
-            if (change.startsWith("RL-161")) {
-                LOG.warn(change);
-            } else {
-                LOG.info(change);
-            }
-        }
-        findings.accept(next.uncounted());
-        List.copyOf(listeners.values()).forEach(Limiter::tell);
+        BackendStart.logReplacement(now, fresh);
+        now.policies().values().stream()
+                .filter(policy -> !fresh.policies().containsKey(policy.name()))
+                .forEach(rateLimiter::retract);
+        List.copyOf(listeners.keySet()).forEach(Derived::tell);
     }
 
     /**
@@ -363,12 +336,6 @@ public final class Limiter implements AutoCloseable {
      */
     public void reportUnusedPolicies(Supplier<? extends Collection<String>> others) {
         unused.report(config(), rateLimiter.counters(), others, Level.WARN);
-    }
-
-    private static List<String> shown(LimiterConfig config) {
-        return config.policies().values().stream()
-                .map(policy -> policy.name() + " " + policy.limits())
-                .toList();
     }
 
     @Override

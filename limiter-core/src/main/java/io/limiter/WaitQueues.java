@@ -217,7 +217,10 @@ final class WaitQueues {
     /** Keeps a call, or queues it behind those that wait for the limit that denies it now; false if it may not wait. */
     private boolean waitsAfter(Decision decision, Waiter waiter, @Nullable WaitQueue own, long nowMicros) {
         LimitOutcome binding = decision.allowed() ? null : decision.binding().orElse(null);
-        if (binding == null || binding.retryAfterMicros() == LimitOutcome.NEVER || closed || waiter.isUnder(removedMicros)) {
+        if (binding == null
+                || binding.retryAfterMicros() == LimitOutcome.NEVER
+                || closed
+                || waiter.isUnder(removedMicros)) {
             return false;
         }
         long untilMicros = waiter.untilMicros(decision);

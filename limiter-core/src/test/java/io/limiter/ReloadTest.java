@@ -130,7 +130,9 @@ class ReloadTest {
                         "RL-161 rule 'r' was removed and counts nothing any more. It had path = /s, policy = new, enabled ="
                                 + " false"),
                 log.of(Level.WARN, "RL-161"));
-        assertEquals("RL-162 limiter.http.headers: none -> (not set)", log.of(Level.INFO, "RL-162").get(7));
+        assertEquals(
+                "RL-162 limiter.http.headers: none -> (not set)",
+                log.of(Level.INFO, "RL-162").get(7));
         assertEquals(8, log.of(Level.INFO, "RL-162").size(), log::toString);
     }
 
@@ -167,9 +169,11 @@ class ReloadTest {
         meanwhile.add(() -> write(whole));
         look();
         assertEquals(List.of("vote", "other"), List.copyOf(limiter.policies().keySet()));
-        assertEquals(1, log.of(Level.INFO, "RL-162 limiter.policies.vote.limits: ").size(), log::toString);
+        assertEquals(
+                1, log.of(Level.INFO, "RL-162 limiter.policies.vote.limits: ").size(), log::toString);
         look();
-        assertEquals(1, log.of(Level.INFO, "RL-162 limiter.policies.vote.limits: ").size(), log::toString);
+        assertEquals(
+                1, log.of(Level.INFO, "RL-162 limiter.policies.vote.limits: ").size(), log::toString);
     }
 
     @Test
@@ -278,8 +282,9 @@ class ReloadTest {
         Files.deleteIfExists(file);
         switch (kind) {
             case "device" -> Files.createSymbolicLink(file, Path.of("/dev/zero"));
-            case "FIFO" -> assertEquals(
-                    0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
+            case "FIFO" ->
+                assertEquals(
+                        0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
             default -> {
                 try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
                     large.setLength((16 << 20) + 1L);

@@ -109,8 +109,8 @@ class ReplaceTest {
                 .executor(Runnable::run)
                 .timer(timer)
                 .build();
-        try (Limiter limiter = Limiter.of(
-                config("policies.a.limits", "1/1h fixed", "policies.b.limits", "1/1h fixed"), rateLimiter)) {
+        try (Limiter limiter =
+                Limiter.of(config("policies.a.limits", "1/1h fixed", "policies.b.limits", "1/1h fixed"), rateLimiter)) {
             List<CompletableFuture<Decision>> waiting = new ArrayList<>();
             for (String policy : List.of("a", "b")) {
                 assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
@@ -133,7 +133,8 @@ class ReplaceTest {
                 LogLines log = new LogLines()) {
             Derived<String> first = limiter.<String>derive(
                             config -> config.policies().keySet().toString())
-                    .onReplaced(value -> heard.add(value + " of " + limiter.policies().keySet()))
+                    .onReplaced(value ->
+                            heard.add(value + " of " + limiter.policies().keySet()))
                     .onReplaced(value -> {
                         if (value.contains("b")) {
                             throw new IllegalStateException("on purpose");

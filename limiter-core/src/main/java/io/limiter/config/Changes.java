@@ -29,8 +29,8 @@ final class Changes {
         policies.forEach(name -> all.add("RL-161 policy '" + name
                 + "' was removed and counts nothing any more; calls that wait for it are denied"
                 + had(Group.POLICIES, name, before)));
-        rules.forEach(name -> all.add("RL-161 rule '" + name + "' was removed and counts nothing any more"
-                + had(Group.RULES, name, before)));
+        rules.forEach(name -> all.add(
+                "RL-161 rule '" + name + "' was removed and counts nothing any more" + had(Group.RULES, name, before)));
         Set<String> keys = new LinkedHashSet<>(before.keySet());
         keys.addAll(after.keySet());
         for (String key : keys) {

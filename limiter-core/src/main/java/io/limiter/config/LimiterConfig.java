@@ -181,7 +181,19 @@ public record LimiterConfig(
             PlanSettings ofPlans,
             DenialSettings noted) {
         return new LimiterConfig(
-                on, backend, redis, bounds, instances, addresses, ofHttp, apart, policies, rules, ofPlans, noted, jmx,
+                on,
+                backend,
+                redis,
+                bounds,
+                instances,
+                addresses,
+                ofHttp,
+                apart,
+                policies,
+                rules,
+                ofPlans,
+                noted,
+                jmx,
                 reload.changedInCode());
     }
 

@@ -23,7 +23,9 @@ record Problem(ConfigEntry at, String text) {
         String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
         return at.key().isEmpty()
                 ? coded
-                : coded.replaceFirst(" ", Matcher.quoteReplacement(" " + shown(at.key()) + " = " + shown(at.key(), at.value()) + ": "));
+                : coded.replaceFirst(
+                        " ",
+                        Matcher.quoteReplacement(" " + shown(at.key()) + " = " + shown(at.key(), at.value()) + ": "));
     }
 
     /** A value for a message. The conditions of a rule may contain credentials. */

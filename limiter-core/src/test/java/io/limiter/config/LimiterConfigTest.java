@@ -328,6 +328,7 @@ class LimiterConfigTest {
         for (String line : """
                 policies.p.limits=3/1h
                 policies.s.limits=100 allotment each 2
+                policies.s.closes=2030-03-01T00:00Z
                 plans.free.limits=2/1m
                 rules.r.path=/r/{id}
                 rules.r.key=ip
@@ -430,25 +431,38 @@ class LimiterConfigTest {
                 List.of(
                         "RL-162 limiter.rules.r.query: format=*** -> a=***",
                         "RL-162 limiter.rules.r.headers: X-Api-Key=***, X-Kind -> X-Api-Key=***, X-Kind"),
-                changes.stream().sorted(Comparator.comparing(one -> !one.contains("query"))).toList());
+                changes.stream()
+                        .sorted(Comparator.comparing(one -> !one.contains("query")))
+                        .toList());
         String gone = made(rule).changes(LimiterConfig.builder().build()).toString();
         assertTrue(gone.contains("RL-161 rule 'r' was removed") && !gone.contains("hunter"), gone);
-        LimiterConfig whole = made(rule, "limiter.redis.address", "redis://u:hunter4@h:1", "limiter.redis.key-secret", "hunter6-hunter6-hunter6-hunter6-hunter6");
+        LimiterConfig whole = made(
+                rule,
+                "limiter.redis.address",
+                "redis://u:hunter4@h:1",
+                "limiter.redis.key-secret",
+                "hunter6-hunter6-hunter6-hunter6-hunter6");
         assertFalse(whole.reload().toString().contains("hunter"), "the text that it keeps");
     }
 
     @Test
     void whatDiffersFromAConfigurationOfCodeIsNamedToo() {
         LimiterConfig text = made(Map.of("limiter.policies.p.limits", "3/1h"));
-        LimiterConfig code = LimiterConfig.of(List.of(Policy.of("p", Limit.fixedWindow(4, Duration.ofHours(1)))), List.of());
-        assertEquals(List.of("RL-162 limiter.policies.p: 3/1h sliding-list name p -> 4/1h fixed name p"), text.changes(code));
+        LimiterConfig code =
+                LimiterConfig.of(List.of(Policy.of("p", Limit.fixedWindow(4, Duration.ofHours(1)))), List.of());
+        assertEquals(
+                List.of("RL-162 limiter.policies.p: 3/1h sliding-list name p -> 4/1h fixed name p"),
+                text.changes(code));
         assertEquals(
                 List.of("RL-162 limiter.http: (made in code) -> (made in code)"),
-                text.changes(text.withHttp(made(Map.of("limiter.http.headers", "none")).http())));
-        LimiterConfig ruled = LimiterConfig.of(List.of(), List.of(RuleDefinition.of("r", code.policies().get("p"), "/r")));
+                text.changes(text.withHttp(
+                        made(Map.of("limiter.http.headers", "none")).http())));
+        LimiterConfig ruled = LimiterConfig.of(
+                List.of(), List.of(RuleDefinition.of("r", code.policies().get("p"), "/r")));
         assertEquals(
                 List.of("RL-162 limiter.rules.r: (made in code) -> (made in code)"),
                 ruled.changes(LimiterConfig.of(
-                        List.of(), List.of(RuleDefinition.of("r", code.policies().get("p"), "/s")))));
+                        List.of(),
+                        List.of(RuleDefinition.of("r", code.policies().get("p"), "/s")))));
     }
 }

@@ -23,12 +23,10 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -100,10 +98,8 @@ public final class RateLimitFilter implements Filter {
 
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
-    /** The rules whose fit to the application was reported. */
     private @Nullable List<RuleDefinition> checked;
 
-    private final Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(RulesInForce::log);
     private @Nullable Limiter owned;
     /** Gets messages if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
@@ -212,7 +208,7 @@ public final class RateLimitFilter implements Filter {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
             webApp = filterConfig.getServletContext();
-            report(rulesInForce());
+            check(rulesInForce());
             log = container;
         } finally {
             if (log == null) {
@@ -262,16 +258,16 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter) {
         if (!inService) {
-            inForce = limiter.<RulesInForce>derive(config -> make(limiter, config)).onReplaced(this::report);
+            inForce = limiter.<RulesInForce>derive(config -> make(limiter, config))
+                    .onReplaced(this::check)
+                    .reporting(RulesInForce::log, RulesInForce::findings);
             inService = true;
         }
     }
 
-    private void report(RulesInForce now) {
-        findings.accept(now.findings());
-        Limiter own = owned;
-        if (own != null) {
-            own.reportUnusedPolicies(List::of);
+    private void check(RulesInForce now) {
+        if (owned != null) {
+            owned.reportUnusedPolicies(List::of);
         }
         if (webApp != null && !now.configured.equals(checked)) {
             now.check(webApp, loader);

@@ -58,9 +58,11 @@ final class RuleCost {
             rule.policies().stream()
                     .flatMap(policy -> policy.limits().stream())
                     .filter(cost::exceeds)
-                    .forEach(limit -> all.add("RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
-                            + ", and its limit '" + limit + "' grants at most " + limit.capacity()
-                            + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
+                    .forEach(
+                            limit -> all.add(
+                                    "RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
+                                            + ", and its limit '" + limit + "' grants at most " + limit.capacity()
+                                            + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
         }
     }
 }

@@ -55,8 +55,9 @@ final class RulePolicy {
     static void addFindings(RuleDefinition rule, List<String> all) {
         RulePlans plans = rule.charging().plans();
         if (plans != null && plans.source() == RulePlans.Source.HEADER) {
-            all.add("RL-168 rule '" + rule.name() + "' takes the plan from the header " + plans.name()
-                    + ": a proxy must overwrite or remove the one that a client sends; otherwise clients choose their plans");
+            all.add(
+                    "RL-168 rule '" + rule.name() + "' takes the plan from the header " + plans.name()
+                            + ": a proxy must overwrite or remove the one that a client sends; otherwise clients choose their plans");
         }
     }
 

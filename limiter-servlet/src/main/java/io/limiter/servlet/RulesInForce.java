@@ -40,6 +40,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /** The rules of a filter under one configuration: they decide each request that begins while it is in force. Thread-safe. */
 final class RulesInForce {
@@ -164,20 +165,20 @@ final class RulesInForce {
             }
         }
         if (waits) {
-            all.add("RL-326 rules "
-                    + configured.stream().filter(RulesInForce::waits).map(RuleDefinition::name).toList()
-                    + " hold requests, which then reach the application by an ASYNC dispatch:"
-                    + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
+            all.add(
+                    "RL-326 rules "
+                            + configured.stream()
+                                    .filter(RulesInForce::waits)
+                                    .map(RuleDefinition::name)
+                                    .toList()
+                            + " hold requests, which then reach the application by an ASYNC dispatch:"
+                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
         }
         return all;
     }
 
     static void log(String finding) {
-        if (finding.startsWith("RL-314")) {
-            LOG.info(finding);
-        } else {
-            LOG.warn(finding);
-        }
+        LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
     }
 
     private static boolean waits(RuleDefinition rule) {

@@ -294,8 +294,8 @@ class ReplacedRulesTest {
                 directory.resolve("limiter.properties"), loadRules(1) + "limiter.policies.lost.limits = 1/1h\n");
         try (WebServer server = new WebServer(directory, directory.resolve("web"), "/shop").start()) {
             RateLimitFilter filter = new RateLimitFilter();
-            String log = FindingsTest.log(() -> filter.init(new InitParams(
-                    server.context().getServletContext(), "config", "file:" + file)));
+            String log = FindingsTest.log(
+                    () -> filter.init(new InitParams(server.context().getServletContext(), "config", "file:" + file)));
             assertTrue(log.contains("RL-140 ") && log.contains("[lost]"), log);
             assertEquals(List.of(), FindingsTest.codes(filter::destroy), "once");
         }

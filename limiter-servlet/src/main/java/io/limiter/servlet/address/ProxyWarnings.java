@@ -101,9 +101,11 @@ final class ProxyWarnings {
         List<String> all = new ArrayList<>();
         settings.trustedProxies().stream()
                 .filter(IpNetwork::hasHostBits)
-                .forEach(network -> all.add("RL-305 the trusted network " + network + " has bits behind its prefix, so it is "
-                        + network.withoutHostBits() + "; write that, or /" + network.address().bits()
-                        + " if one address was meant"));
+                .forEach(network ->
+                        all.add("RL-305 the trusted network " + network + " has bits behind its prefix, so it is "
+                                + network.withoutHostBits() + "; write that, or /"
+                                + network.address().bits()
+                                + " if one address was meant"));
         if (settings.trustsEveryPeer() && settings.header() != null) {
             all.add("RL-306 every peer is trusted to name the client in " + settings.header()
                     + ": a client that connects without your proxy"

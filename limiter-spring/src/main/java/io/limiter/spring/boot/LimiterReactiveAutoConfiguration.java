@@ -6,9 +6,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.spring.config.WebBeans;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -37,9 +35,8 @@ public class LimiterReactiveAutoConfiguration {
     /** Reports properties that apply only to servlets and have no effect here. */
     @Bean("io.limiter.spring.rulesWithoutFilter")
     SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
-        Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
         return () -> limiter.derive(LimiterReactiveAutoConfiguration::whatIsForServlets)
-                .onReplaced(findings);
+                .reporting(LOG::warn, found -> found);
     }
 
     private static List<String> whatIsForServlets(LimiterConfig config) {
@@ -56,9 +53,10 @@ public class LimiterReactiveAutoConfiguration {
         }
         String handler = config.http().rejectionHandler();
         if (handler != null) {
-            all.add("RL-144 limiter.http.rejection-handler = " + handler
-                    + " has no effect: it applies to servlet"
-                    + " applications, and this one is reactive; write an @ExceptionHandler for RateLimitExceededException");
+            all.add(
+                    "RL-144 limiter.http.rejection-handler = " + handler
+                            + " has no effect: it applies to servlet"
+                            + " applications, and this one is reactive; write an @ExceptionHandler for RateLimitExceededException");
         }
         return all;
     }

@@ -9,10 +9,8 @@ import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
-import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -70,8 +68,7 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
-            limiter.derive(Filters::usersThatAreNotKnownYet).onReplaced(findings);
+            limiter.derive(Filters::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
             return registration(FILTER, order, limiter, beans, Filters::isBefore);
         }
 
@@ -119,9 +116,10 @@ public class LimiterServletAutoConfiguration {
                     .toList();
             return !config.callers().exempt().needUser() || early.isEmpty()
                     ? List.of()
-                    : List.of("RL-157 rules " + early + " are decided before Spring Security, where no user is known, so"
-                            + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules."
-                            + early.get(0) + ".exempt.roles to decide a rule after it");
+                    : List.of(
+                            "RL-157 rules " + early + " are decided before Spring Security, where no user is known, so"
+                                    + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules."
+                                    + early.get(0) + ".exempt.roles to decide a rule after it");
         }
 
         /** Registered even without rules: a configuration that replaces this one may have some. */

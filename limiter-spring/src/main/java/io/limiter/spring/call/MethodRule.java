@@ -228,10 +228,6 @@ public final class MethodRule {
             return rule.shadow != null;
         }
 
-        boolean hasPlans() {
-            return rule.plan != null;
-        }
-
         boolean refunds() {
             return !rule.refundOn.isEmpty();
         }

@@ -22,7 +22,6 @@ import io.limiter.spring.expression.MethodScope;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +30,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -156,12 +154,11 @@ public final class LimitedMethods implements AutoCloseable {
                 ? null
                 : Fallback.find(scope, fallbacks.iterator().next(), target);
         Invoker invoker = Invoker.of(scope, waits);
-        Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
         Derived<MethodRules> derived = limiter.<MethodRules>derive(
                         config -> new MethodRules(
                                 rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()),
                         MethodRules::policies)
-                .onReplaced(now -> findings.accept(now.findings()));
+                .reporting(LOG::warn, MethodRules::findings);
         return new LimitedMethod(
                 new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, observer, derived), invoker);
     }

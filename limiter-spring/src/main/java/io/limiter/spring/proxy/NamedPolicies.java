@@ -18,8 +18,8 @@ final class NamedPolicies {
             Class<?> type = type(name, beans);
             if (type != null) {
                 AnnotatedMethod.of(type)
-                        .forEach(method -> method.annotations()
-                                .forEach(annotation -> names.add(annotation.getString("value"))));
+                        .forEach(method ->
+                                method.annotations().forEach(annotation -> names.add(annotation.getString("value"))));
             }
         }
         return names;

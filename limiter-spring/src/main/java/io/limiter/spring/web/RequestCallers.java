@@ -7,8 +7,6 @@ import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
-import java.util.Collection;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,10 +30,9 @@ public final class RequestCallers implements CallerSource {
 
     /** A source with addresses as configured now in a limiter. */
     public static RequestCallers of(Limiter limiter) {
-        Consumer<Collection<String>> findings = DiagnosticLog.eachOnce(LOG::warn);
-        return new RequestCallers(limiter.<ClientAddressResolver>derive(
-                        config -> ClientAddressResolver.of(config.clientIp()))
-                .onReplaced(resolver -> findings.accept(resolver.findings()))::get);
+        return new RequestCallers(
+                limiter.<ClientAddressResolver>derive(config -> ClientAddressResolver.of(config.clientIp()))
+                        .reporting(LOG::warn, ClientAddressResolver::findings)::get);
     }
 
     @Override
