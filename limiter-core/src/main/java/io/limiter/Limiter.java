@@ -329,8 +329,8 @@ public final class Limiter implements AutoCloseable {
     }
 
     /**
-     * Warns of configured policies that no rule has, no {@linkplain #derive derived} value has, and nothing has decided by, of each once:
-     * for code that knows that nothing else uses this limiter. What is unused until it is closed is logged then.
+     * Warns once of configured policies that no rule, no {@linkplain #derive derived} value and no decision has used, for
+     * code that knows all users of this limiter. When a limiter is closed, the rest is logged.
      *
      * @param others further names that are used; asked if a policy seems unused
      */

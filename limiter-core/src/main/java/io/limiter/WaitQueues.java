@@ -269,9 +269,7 @@ final class WaitQueues {
             WaitQueue queue = waiter.queue;
             if (queue != null && !(queue.isAsking && queue.head() == waiter)) {
                 remove(queue, waiter, timer.nowMicros());
-                if (queue.head() != null) {
-                    timer.execute(() -> work(queue));
-                }
+                timer.execute(() -> work(queue));
             }
         } finally {
             lock.unlock();

@@ -20,9 +20,8 @@ final class Changes {
     static List<String> of(LimiterConfig now, LimiterConfig next) {
         Map<String, String> text = now.reload().text();
         Map<String, String> nextText = next.reload().text();
-        boolean isInCode = text == null || nextText == null;
-        Map<String, ?> before = isInCode ? parts(now) : text;
-        Map<String, ?> after = isInCode ? parts(next) : nextText;
+        Map<String, ?> before = text == null || nextText == null ? parts(now) : text;
+        Map<String, ?> after = text == null || nextText == null ? parts(next) : nextText;
         Set<String> policies = without(now.policies().keySet(), next.policies().keySet());
         Set<String> rules = without(names(now), names(next));
         List<String> all = new ArrayList<>();

@@ -180,21 +180,10 @@ public record LimiterConfig(
             CallerSettings apart,
             PlanSettings ofPlans,
             DenialSettings noted) {
+        ReloadSettings inCode = reload.changedInCode();
         return new LimiterConfig(
-                on,
-                backend,
-                redis,
-                bounds,
-                instances,
-                addresses,
-                ofHttp,
-                apart,
-                policies,
-                rules,
-                ofPlans,
-                noted,
-                jmx,
-                reload.changedInCode());
+                on, backend, redis, bounds, instances, addresses, ofHttp, apart, policies, rules, ofPlans, noted, jmx,
+                inCode);
     }
 
     /** Where the state is. */

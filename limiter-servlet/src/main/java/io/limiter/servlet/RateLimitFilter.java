@@ -99,9 +99,7 @@ public final class RateLimitFilter implements Filter {
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
     private @Nullable List<RuleDefinition> checked;
-
     private @Nullable Limiter owned;
-    /** Gets messages if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
 
     private volatile @Nullable Derived<RulesInForce> inForce;
@@ -266,8 +264,9 @@ public final class RateLimitFilter implements Filter {
     }
 
     private void check(RulesInForce now) {
-        if (owned != null) {
-            owned.reportUnusedPolicies(List::of);
+        Limiter own = owned;
+        if (own != null) {
+            own.reportUnusedPolicies(List::of);
         }
         if (webApp != null && !now.configured.equals(checked)) {
             now.check(webApp, loader);
