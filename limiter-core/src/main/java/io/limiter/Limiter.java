@@ -40,7 +40,6 @@ public final class Limiter implements AutoCloseable {
     private final KeyHash keyHash;
     /** Closed with this limiter; a different one if nothing is limited. */
     private final RateLimiter given;
-
     private final @Nullable JmxView jmx;
     private final Runnable endNaming;
     private final Reload reload;

@@ -95,13 +95,11 @@ public final class RateLimitFilter implements Filter {
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
     private final Function<? super Class<?>, ? extends @Nullable Object> instances;
-
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
     private @Nullable List<RuleDefinition> checked;
     private @Nullable Limiter owned;
     private DiagnosticLog.@Nullable Redirection log;
-
     private volatile @Nullable Derived<RulesInForce> inForce;
     private boolean inService;
     private final Set<HeldRequest> held = ConcurrentHashMap.newKeySet();
