@@ -181,6 +181,7 @@ final class BackendRateLimiter implements RateLimiter {
     @Override
     public void retract(Policy policy) {
         both.forEach(one -> one.retract(policy));
+        waiting.remove(policy);
     }
 
     @Override

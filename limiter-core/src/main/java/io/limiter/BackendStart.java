@@ -4,13 +4,14 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RedisSettings;
 import io.limiter.config.RedisSettings.RedisMode;
+import io.limiter.config.ReloadSettings;
 import io.limiter.config.RuleDefinition;
 import io.limiter.redis.RedisBackend;
+import java.io.ByteArrayInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /** Starts the backend that the configuration describes. */
 final class BackendStart {
@@ -82,8 +84,30 @@ final class BackendStart {
         }
     }
 
+    static List<String> shown(LimiterConfig config) {
+        return config.policies().values().stream()
+                .map(policy -> policy.name() + " " + policy.limits())
+                .toList();
+    }
+
+    /** What was removed is seen where nothing but warnings is logged. */
+    static void logReplacement(Snapshot now, Snapshot next) {
+        if (next.config().backend() == BackendKind.REDIS
+                && !next.config().rules().equals(now.config().rules())) {
+            warnOfKeysThatCanBeGuessed(next.config());
+        }
+        now.policies()
+                .forEach((name, policy) ->
+                        warnOfFreshStarts(policy, next.policies().getOrDefault(name, policy)));
+        LOG.info("configuration replaced: policies {}", shown(next.config()));
+        now.config()
+                .changes(next.config())
+                .forEach(change -> LOG.atLevel(change.startsWith("RL-161") ? Level.WARN : Level.INFO)
+                        .log(change));
+    }
+
     /** Changing the period of a limit without a name gives each caller a new quota. */
-    static void warnOfFreshStarts(Policy before, Policy after) {
+    private static void warnOfFreshStarts(Policy before, Policy after) {
         List<Limit> gone = before.limits().stream()
                 .filter(limit -> after.limits().stream().noneMatch(limit::hasStateOf))
                 .toList();
@@ -155,7 +179,7 @@ final class BackendStart {
         ClassLoader loader = Objects.requireNonNullElse(
                 Thread.currentThread().getContextClassLoader(), BackendStart.class.getClassLoader());
         try (InputStream stream = location.startsWith("file:")
-                ? Files.newInputStream(Path.of(place))
+                ? new ByteArrayInputStream(ReloadSettings.content(Path.of(place)))
                 : resource(loader, place.replaceFirst("^/", ""))) {
             if (stream == null) {
                 throw new FileNotFoundException("there is no such resource on the class path");

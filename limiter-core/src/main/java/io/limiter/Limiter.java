@@ -15,9 +15,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /**
  * A running rate limiter made from a configuration: its backend, and its policies by name. Thread-safe. Closing it
@@ -39,7 +41,6 @@ public final class Limiter implements AutoCloseable {
     private final KeyHash keyHash;
     /** Closed with this limiter; a different one if nothing is limited. */
     private final RateLimiter given;
-
     private final @Nullable JmxView jmx;
     private final Runnable endNaming;
     private final Reload reload;
@@ -50,6 +51,11 @@ public final class Limiter implements AutoCloseable {
     /** Finds the policies in the derived values. Guarded by this. */
     private final Map<Object, Function<Object, ? extends Collection<Policy>>> finders = new LinkedHashMap<>();
 
+    /** With what they belong to. Guarded by this. */
+    private final Map<Runnable, Object> listeners = new LinkedHashMap<>();
+
+    private final UnusedPolicies unused = new UnusedPolicies();
+
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
         this.given = rateLimiter;
@@ -59,7 +65,7 @@ public final class Limiter implements AutoCloseable {
         this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
         // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
         note(DenialSettings.DEFAULT, config.denials());
-        config.uncounted().forEach(LOG::warn);
+        this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, LimiterConfig::uncounted);
         this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
         this.reload = new Reload(this, config.reload());
         reload.watch();
@@ -124,7 +130,10 @@ public final class Limiter implements AutoCloseable {
         if (shared != null) {
             BackendStart.warnOfKeysThatCanBeGuessed(config);
         }
-        LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(config));
+        LOG.info(
+                "limiter started: backend {}, policies {}",
+                shared != null ? "redis" : "in-process",
+                BackendStart.shown(config));
         return new Limiter(config, rateLimiter);
     }
 
@@ -207,7 +216,8 @@ public final class Limiter implements AutoCloseable {
      * filter, the policy of an annotation. The value is part of the snapshot: a configuration from which it can't be
      * made does not take effect.
      *
-     * @param make throws {@link IllegalArgumentException} or {@link IllegalStateException} for a configuration that
+     * @param make has no other effect: the configuration may be refused after it ({@link Derived#onReplaced} is for
+     *     effects). It throws {@link IllegalArgumentException} or {@link IllegalStateException} for a configuration that
      *     does not fit. Called by one thread at a time; must not call this limiter
      */
     public synchronized <T> Derived<T> derive(Function<? super LimiterConfig, ? extends T> make) {
@@ -231,7 +241,8 @@ public final class Limiter implements AutoCloseable {
         its.forEach(rateLimiter::announce);
         finders.put(slot, made -> policies.apply((T) made));
         makers.put(slot, make);
-        return new Derived<>(() -> derived(slot), () -> giveUp(slot));
+        unused.use(its);
+        return new Derived<>(() -> derived(slot), () -> giveUp(slot), listener -> listen(slot, listener));
     }
 
     @SuppressWarnings("unchecked") // made for that slot
@@ -239,7 +250,13 @@ public final class Limiter implements AutoCloseable {
         return (T) snapshot.derived().get(slot);
     }
 
+    private synchronized void listen(Object slot, Runnable listener) {
+        listener.run();
+        listeners.put(listener, slot);
+    }
+
     private synchronized void giveUp(Object slot) {
+        listeners.values().removeIf(slot::equals);
         makers.remove(slot);
         Snapshot now = snapshot;
         Object value = now.derived().remove(slot);
@@ -279,21 +296,11 @@ public final class Limiter implements AutoCloseable {
         fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
         note(now.config().denials(), next.denials());
-        if (next.backend() == BackendKind.REDIS) {
-            BackendStart.warnOfKeysThatCanBeGuessed(next);
-        }
-        now.policies().forEach((name, policy) -> {
-            Policy other = fresh.policies().get(name);
-            if (other == null) {
-                rateLimiter.retract(policy);
-            } else {
-                BackendStart.warnOfFreshStarts(policy, other);
-            }
-        });
-        LOG.info("configuration replaced: policies {}", shown(next));
-        // Warnings, so that they are seen where nothing else is logged.
-        now.config().changes(next).forEach(LOG::warn);
-        next.uncounted().forEach(LOG::warn);
+        BackendStart.logReplacement(now, fresh);
+        now.policies().values().stream()
+                .filter(policy -> !fresh.policies().containsKey(policy.name()))
+                .forEach(rateLimiter::retract);
+        List.copyOf(listeners.keySet()).forEach(Derived::tell);
     }
 
     /**
@@ -310,10 +317,14 @@ public final class Limiter implements AutoCloseable {
         return reload.now();
     }
 
-    private static List<String> shown(LimiterConfig config) {
-        return config.policies().values().stream()
-                .map(policy -> policy.name() + " " + policy.limits())
-                .toList();
+    /**
+     * Warns once of configured policies that no rule, no {@linkplain #derive derived} value and no decision has used, for
+     * code that knows all users of this limiter. When a limiter is closed, the rest is logged.
+     *
+     * @param others further names that are used; asked if a policy seems unused
+     */
+    public void reportUnusedPolicies(Supplier<? extends Collection<String>> others) {
+        unused.report(config(), rateLimiter.counters(), others, Level.WARN);
     }
 
     @Override
@@ -322,6 +333,7 @@ public final class Limiter implements AutoCloseable {
         if (jmx != null) {
             jmx.close();
         }
+        unused.report(config(), rateLimiter.counters(), List::of, Level.INFO);
         given.close();
         endNaming.run();
     }

@@ -161,7 +161,7 @@ public interface RateLimiter extends AutoCloseable {
      */
     default void announce(Policy policy) {}
 
-    /** Withdraws an announcement, as {@link Backend#retract} does. */
+    /** Withdraws an announcement, as {@link Backend#retract} does. Calls that wait under a policy of that name are denied. */
     default void retract(Policy policy) {}
 
     /**

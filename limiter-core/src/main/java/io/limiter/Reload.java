@@ -4,11 +4,9 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.ReloadSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -91,7 +89,9 @@ final class Reload implements AutoCloseable {
         if (!contents().equals(seen)) {
             try {
                 apply(settling);
-            } catch (IllegalStateException refused) {
+            } catch (InterruptedException ended) {
+                throw ended;
+            } catch (Throwable refused) {
                 // Already logged; read again when the file changes.
             }
         }
@@ -125,26 +125,27 @@ final class Reload implements AutoCloseable {
             return now.changes(next);
         } catch (InterruptedException interrupted) {
             throw interrupted;
-        } catch (Exception | LinkageError wrong) {
+        } catch (Throwable wrong) {
+            // Also an Error, for example of a class that the configuration names: the watch must go on.
             String message = "RL-159 the new configuration is refused; the previous one stays in force: "
-                    + Objects.requireNonNullElseGet(wrong.getMessage(), wrong::toString);
+                    + (wrong instanceof Error || wrong.getMessage() == null ? wrong : wrong.getMessage());
             LOG.error(message);
             throw new IllegalStateException(message, wrong);
         }
     }
 
     /** The configuration of files that were the same before and after; null when this is closed. */
-    private @Nullable LimiterConfig settled(Callable<LimiterConfig> again, Duration settling) throws Exception {
+    private @Nullable LimiterConfig settled(Callable<LimiterConfig> again, Duration settling) throws Throwable {
         for (int i = 0; i < MOST_READS; i++) {
             List<Object> before = contents();
             if (pause.isClosedAfter(settling)) {
                 return null;
             }
             LimiterConfig next = null;
-            Exception wrong = null;
+            Throwable wrong = null;
             try {
                 next = read(before, again);
-            } catch (Exception e) {
+            } catch (Throwable e) {
                 wrong = e;
             }
             seen = contents();
@@ -181,8 +182,9 @@ final class Reload implements AutoCloseable {
 
     private static Object content(Path file) {
         try {
-            return ByteBuffer.wrap(Files.readAllBytes(file));
-        } catch (IOException unreadable) {
+            return ByteBuffer.wrap(ReloadSettings.content(file));
+        } catch (Throwable unreadable) {
+            // An OutOfMemoryError too.
             return unreadable.toString();
         }
     }

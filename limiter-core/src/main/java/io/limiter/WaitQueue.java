@@ -87,6 +87,15 @@ final class WaitQueue {
         }
     }
 
+    /** Gives its calls the new policy of that name; returns whether one had another. */
+    boolean renew(Policy policy) {
+        boolean differs = false;
+        for (Waiter waiter : waiters) {
+            differs |= waiter.renew(policy);
+        }
+        return differs;
+    }
+
     /** Records that the head has its answer; null if there is no head. */
     void answered(@Nullable Decision decision, Waiter head, long nowMicros) {
         isAsking = false;

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -32,7 +31,9 @@ final class WaitQueues {
     private final Map<Place, WaitQueue> queues = new ConcurrentHashMap<>();
 
     private final AtomicInteger waiting = new AtomicInteger();
-    private boolean closed;
+    private volatile boolean closed;
+    /** When policies were removed, by name. */
+    private final Map<String, Long> removedMicros = new ConcurrentHashMap<>();
 
     /**
      * Queues of at most {@code max} calls, for one key a tenth of it, at least one; the executor runs stages that
@@ -112,6 +113,7 @@ final class WaitQueues {
             WaitQueue queue, Waiter waiter, long untilMicros, @Nullable Decision answer, long nowMicros) {
         long earliestMicros = queue.earliestMicros(waiter, nowMicros);
         if (closed
+                || waiter.isUnder(removedMicros)
                 || earliestMicros > untilMicros
                 || nowMicros >= untilMicros
                 || waiting.get() >= maxWaiting
@@ -208,14 +210,17 @@ final class WaitQueues {
         } else if (!waits && own == null) {
             waiter.complete(decision, asker);
         } else if (!waits) {
-            tellLater(waiter, decision);
+            waiter.completeOn(executor, decision, asker);
         }
     }
 
     /** Keeps a call, or queues it behind those that wait for the limit that denies it now; false if it may not wait. */
     private boolean waitsAfter(Decision decision, Waiter waiter, @Nullable WaitQueue own, long nowMicros) {
         LimitOutcome binding = decision.allowed() ? null : decision.binding().orElse(null);
-        if (binding == null || binding.retryAfterMicros() == LimitOutcome.NEVER || closed) {
+        if (binding == null
+                || binding.retryAfterMicros() == LimitOutcome.NEVER
+                || closed
+                || waiter.isUnder(removedMicros)) {
             return false;
         }
         long untilMicros = waiter.untilMicros(decision);
@@ -253,7 +258,7 @@ final class WaitQueues {
         } finally {
             lock.unlock();
         }
-        tellLater(waiter, denial);
+        waiter.completeOn(executor, denial, asker);
         work(queue);
     }
 
@@ -271,14 +276,6 @@ final class WaitQueues {
         }
     }
 
-    private void tellLater(Waiter waiter, Decision decision) {
-        try {
-            executor.execute(() -> waiter.complete(decision, asker));
-        } catch (RejectedExecutionException closedExecutor) {
-            waiter.complete(decision, asker);
-        }
-    }
-
     private void hurry(WaitQueue queue) {
         lock.lock();
         try {
@@ -291,13 +288,7 @@ final class WaitQueues {
 
     /** Calls that wait for an earlier policy of that name ask under this one, at once. */
     void renew(Policy policy) {
-        hurryIf(queue -> {
-            boolean differs = false;
-            for (Waiter waiter : queue.waiters) {
-                differs |= waiter.renew(policy);
-            }
-            return differs;
-        });
+        hurryIf(queue -> queue.renew(policy));
     }
 
     /** Calls that wait for this key ask at once, because quota was returned. */
@@ -323,20 +314,33 @@ final class WaitQueues {
         }
     }
 
+    /** Denies the calls that wait under this policy. One that is asking gets its answer, and does not wait after it. */
+    void remove(Policy policy) {
+        long now = timer.nowMicros();
+        removedMicros.values().removeIf(then -> then < now - Waiter.LONGEST.toNanos() / 1_000);
+        removedMicros.put(policy.name(), now);
+        denyAll(waiter -> waiter.isUnder(removedMicros));
+    }
+
     /** Denies all calls that wait. A head that is asking gets its answer. No call waits from now on. */
     void close() {
+        closed = true;
+        denyAll(waiter -> true);
+    }
+
+    private void denyAll(Predicate<Waiter> which) {
         List<Runnable> denials = new ArrayList<>();
         lock.lock();
         try {
-            closed = true;
             long now = timer.nowMicros();
             for (WaitQueue queue : queues.values()) {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
-                    if (!queue.isAsking || queue.head() != waiter) {
+                    if (which.test(waiter) && (!queue.isAsking || queue.head() != waiter)) {
                         Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> tellLater(waiter, denial));
+                        denials.add(() -> waiter.completeOn(executor, denial, asker));
                     }
                 }
+                timer.execute(() -> work(queue));
             }
         } finally {
             lock.unlock();

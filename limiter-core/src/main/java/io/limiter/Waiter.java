@@ -5,13 +5,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A call that may wait. What changes is guarded by the lock of {@link WaitQueues}. */
 final class Waiter {
-    private static final Duration LONGEST = Duration.ofDays(1);
+    static final Duration LONGEST = Duration.ofDays(1);
 
     /** Completed by the queues, or cancelled by the caller. */
     final CompletableFuture<Decision> promise = new CompletableFuture<>();
@@ -84,6 +86,21 @@ final class Waiter {
         if (!promise.complete(decision) && decision.allowed()) {
             asker.giveBack(decision);
         }
+    }
+
+    /** The same on this executor, unless that is closed. */
+    void completeOn(Executor executor, Decision decision, Asker asker) {
+        try {
+            executor.execute(() -> complete(decision, asker));
+        } catch (RejectedExecutionException closed) {
+            complete(decision, asker);
+        }
+    }
+
+    /** Whether one of its policies was removed since it began. */
+    boolean isUnder(Map<String, Long> removedMicros) {
+        return charges.stream()
+                .anyMatch(charge -> removedMicros.getOrDefault(charge.policy().name(), -1L) >= sinceMicros);
     }
 
     /** Takes the new policy of that name; returns whether it had another one. */

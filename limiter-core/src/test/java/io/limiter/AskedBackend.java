@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** A backend that counts what it is asked, and whose answers a test can hold back or replace by failures. */
-final class AskedBackend implements Backend {
+class AskedBackend implements Backend {
     private final Backend backend;
     final List<List<Charge>> asked = new ArrayList<>();
     final List<Decision> refunded = new ArrayList<>();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -13,6 +14,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -104,23 +106,49 @@ class ReloadTest {
         assertEquals(2, limiter.tryAcquire("vote", KEY, 1).remaining());
         assertEquals(
                 List.of(
-                        "RL-162 policy 'vote' had {limits=[3/1h fixed name vote]} and has {limits=[5/1h fixed name"
-                                + " vote]}",
-                        "RL-162 policy 'new' is new: {limits=[1/1m sliding-list name new], on-failure=LOCAL,"
-                                + " deadline=none}"),
-                log.of(Level.WARN, "RL-162").subList(0, 2));
+                        "RL-162 limiter.policies.vote.limits: 3/1h fixed -> 5/1h fixed",
+                        "RL-162 limiter.policies.new.limits: (not set) -> 1/1m",
+                        "RL-162 limiter.rules.r.path: (not set) -> /r",
+                        "RL-162 limiter.rules.r.policy: (not set) -> new"),
+                log.of(Level.INFO, "RL-162"));
         write(VOTE.formatted(5) + "limiter.policies.new.limits = 1/1m\nlimiter.rules.r.path = /s\n"
                 + "limiter.rules.r.policy = new\nlimiter.rules.r.enabled = false\nlimiter.http.headers = none\n");
         look();
         assertEquals(
-                "RL-162 rule 'r' had {path=[/r], mode=ENFORCED} and has {path=[/s], mode=OFF}",
-                log.of(Level.WARN, "RL-162 rule 'r' had").get(0));
-        assertEquals(1, log.of(Level.WARN, "RL-162 limiter had {http=").size(), log::toString);
+                List.of(
+                        "RL-162 limiter.rules.r.path: /r -> /s",
+                        "RL-162 limiter.rules.r.enabled: (not set) -> false",
+                        "RL-162 limiter.http.headers: (not set) -> none"),
+                log.of(Level.INFO, "RL-162").subList(4, 7));
         assertEquals(1, log.of(Level.WARN, "RL-156 rule 'r' is off").size(), "as at startup");
         write(VOTE.formatted(5));
         look();
-        assertEquals(1, log.of(Level.WARN, "RL-161 rule 'r' was removed").size(), log::toString);
-        assertEquals(1, log.of(Level.WARN, "RL-161 policy 'new' was removed").size(), log::toString);
+        assertEquals(
+                List.of(
+                        "RL-161 policy 'new' was removed and counts nothing any more; calls that wait for it are denied. It had"
+                                + " limits = 1/1m",
+                        "RL-161 rule 'r' was removed and counts nothing any more. It had path = /s, policy = new, enabled ="
+                                + " false"),
+                log.of(Level.WARN, "RL-161"));
+        assertEquals(
+                "RL-162 limiter.http.headers: none -> (not set)",
+                log.of(Level.INFO, "RL-162").get(7));
+        assertEquals(8, log.of(Level.INFO, "RL-162").size(), log::toString);
+    }
+
+    @Test
+    void whatIsNotCountedIsLoggedWhenItChangesNotAtEveryReload() {
+        String rule = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = %d/1m\nlimiter.rules.r.except = %s\n";
+        write(rule.formatted(1, "/health"));
+        look();
+        for (int i = 2; i < 5; i++) {
+            write(rule.formatted(i, "/health"));
+            look();
+        }
+        assertEquals(1, log.of(Level.WARN, "RL-153").size(), log::toString);
+        write(rule.formatted(4, "/health, /info"));
+        look();
+        assertEquals(2, log.of(Level.WARN, "RL-153").size(), log::toString);
     }
 
     @Test
@@ -141,9 +169,11 @@ class ReloadTest {
         meanwhile.add(() -> write(whole));
         look();
         assertEquals(List.of("vote", "other"), List.copyOf(limiter.policies().keySet()));
-        assertEquals(1, log.of(Level.WARN, "RL-162 policy 'vote'").size(), log::toString);
+        assertEquals(
+                1, log.of(Level.INFO, "RL-162 limiter.policies.vote.limits: ").size(), log::toString);
         look();
-        assertEquals(1, log.of(Level.WARN, "RL-162 policy 'vote'").size(), log::toString);
+        assertEquals(
+                1, log.of(Level.INFO, "RL-162 limiter.policies.vote.limits: ").size(), log::toString);
     }
 
     @Test
@@ -175,7 +205,7 @@ class ReloadTest {
                 .build();
         new Reload(limiter, first.reload(), time -> false).look(PAUSE);
         assertEquals(7, permits());
-        assertEquals(1, log.of(Level.WARN, "RL-162").size(), log::toString);
+        assertEquals(1, log.of(Level.INFO, "RL-162").size(), log::toString);
     }
 
     private static long permitsOf(LimiterConfig config) {
@@ -247,6 +277,84 @@ class ReloadTest {
         assertRefused("RL-160");
     }
 
+    /** One never ends, one has no writer, and one is larger than any configuration. */
+    private void put(String kind) throws Exception {
+        Files.deleteIfExists(file);
+        switch (kind) {
+            case "device" -> Files.createSymbolicLink(file, Path.of("/dev/zero"));
+            case "FIFO" ->
+                assertEquals(
+                        0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
+            default -> {
+                try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
+                    large.setLength((16 << 20) + 1L);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"device", "FIFO", "large"})
+    void whatIsNoFileOfReasonableSizeIsRefusedAtOnce(String kind) throws Exception {
+        put(kind);
+        assertTimeoutPreemptively(Duration.ofSeconds(60), () -> {
+            assertRefused("RL-160", kind.equals("large") ? "16 MB" : "no regular file");
+            assertThrows(IllegalStateException.class, limiter::reload);
+            assertThrows(IOException.class, () -> LimiterConfig.load(file));
+        });
+        Files.delete(file);
+        write(VOTE.formatted(8));
+        look();
+        assertEquals(8, permits());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"device", "FIFO", "large"})
+    void theWatchGoesOnAfterSuchAFile(String kind) throws Exception {
+        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
+        try (Limiter watched = Limiter.start(LimiterConfig.load(file))) {
+            put(kind);
+            Await.until(Duration.ofSeconds(60), "refused", () -> log.toString().contains("RL-160"));
+            Files.delete(file);
+            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "the change",
+                    () -> watched.policy("vote").limits().get(0).permits() == 30);
+        }
+    }
+
+    @Test
+    void anErrorIsLoggedAndTheWatchGoesOn() throws Exception {
+        Deque<Error> errors = new ArrayDeque<>(List.of(new OutOfMemoryError("of a test"), new AssertionError("x")));
+        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
+        LimiterConfig config = LimiterConfig.builder()
+                .file(file)
+                .readAgain(List.of(file), () -> {
+                    if (!errors.isEmpty()) {
+                        throw errors.remove();
+                    }
+                    return LimiterConfig.load(file);
+                })
+                .build();
+        try (Limiter watched = Limiter.start(config)) {
+            for (int i = 1; i <= 2; i++) {
+                int refused = i;
+                write(VOTE.formatted(3) + "limiter.reload = 1s\n".repeat(i));
+                Await.until(
+                        Duration.ofSeconds(20),
+                        "refused",
+                        () -> log.of(Level.ERROR, "RL-159").size() == refused);
+            }
+            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
+            Await.until(
+                    Duration.ofSeconds(20),
+                    "the change",
+                    () -> watched.policy("vote").limits().get(0).permits() == 30);
+            assertTrue(log.of(Level.ERROR, "RL-159").get(0).contains("OutOfMemoryError"), log::toString);
+        }
+    }
+
     @Test
     void allMistakesOfABadFileAreLogged() throws IOException {
         write("limiter.policies.vote.limits = many\nlimiter.polices.x.limits = 1/1h\nlimiter.http.headers = some\n");
@@ -267,7 +375,7 @@ class ReloadTest {
         LimiterConfig before = limiter.config();
         look();
         assertSame(before, limiter.config());
-        assertEquals(List.of(), log.of(Level.WARN, "RL-162"));
+        assertEquals(List.of(), log.of(Level.INFO, "RL-162"));
     }
 
     @Test

@@ -92,6 +92,57 @@ class WaitingEdgesTest {
         assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy());
     }
 
+    /** Nothing decides under a policy that is gone, and nobody waits for it until the end of the wait. */
+    @Test
+    void callsThatWaitForAPolicyThatIsRemovedAreDeniedAtOnce() {
+        Policy other = Policy.of("q", Limit.tokenBucket(1, Duration.ofSeconds(10), 1));
+        ask(SLOW, SECOND);
+        ask(other, SECOND);
+        List<CompletableFuture<Decision>> under = List.of(
+                ask(SLOW, Duration.ofSeconds(30)),
+                ask(SLOW, Duration.ofSeconds(30)),
+                // In the queue of the other.
+                limiter.tryAcquireAsync(
+                        List.of(new Charge(other, KEY, 1), new Charge(SLOW, PartitionKey.of("b"), 1)),
+                        charge -> Duration.ofSeconds(30)));
+        CompletableFuture<Decision> untouched = ask(other, Duration.ofSeconds(30));
+        int asked = backend.asked.size();
+        limiter.retract(SLOW);
+        timer.run();
+        under.forEach(one -> assertFalse(one.getNow(null).allowed()));
+        assertTrue(under.get(0).join().retryAfter().isPresent());
+        assertEquals(asked, backend.asked.size());
+        assertEquals(1, limiter.waiting());
+        timer.advance(10_000_000);
+        assertTrue(untouched.join().allowed());
+    }
+
+    @Test
+    void whoAsksWhileThePolicyIsRemovedGetsThatAnswerAndWaitsNoMore() {
+        ask(SLOW, SECOND);
+        CompletableFuture<Decision> head = ask(SLOW, Duration.ofSeconds(30));
+        backend.holdsBack = true;
+        timer.advance(9_000_000);
+        limiter.reset(SLOW, PartitionKey.of("unknown"));
+        CompletableFuture<Decision> newcomer =
+                limiter.tryAcquireAsync(SLOW, PartitionKey.of("c"), 1, Duration.ofSeconds(30));
+        CompletableFuture<Decision> denied =
+                limiter.tryAcquireAsync(SLOW, PartitionKey.of("c"), 1, Duration.ofSeconds(30));
+        timer.advance(1_000_000);
+        limiter.retract(SLOW);
+        backend.holdsBack = false;
+        backend.answer();
+        timer.run();
+        assertTrue(head.getNow(null).allowed(), "its permits were taken");
+        assertTrue(newcomer.getNow(null).allowed(), "its permits were taken");
+        assertFalse(denied.getNow(null).allowed());
+        assertEquals(0, limiter.waiting());
+        timer.advance(1);
+        assertTrue(ask(SLOW, SECOND).isDone());
+        assertFalse(ask(SLOW, Duration.ofSeconds(30)).isDone());
+        assertEquals(1, limiter.waiting(), "code can use the policy on");
+    }
+
     @Test
     void theWaitOfEachChargeIsAskedForOnceAlsoWhereAShareDecides() {
         backend.isDown = true;

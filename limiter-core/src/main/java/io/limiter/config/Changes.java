@@ -1,5 +1,7 @@
 package io.limiter.config;
 
+import io.limiter.Limit;
+import io.limiter.Policy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -7,82 +9,76 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The differences between two configurations, for the log. */
+/** The differences between two configurations, for the log: in the words of their texts if both have one. */
 final class Changes {
     private Changes() {}
 
     /** Sentences that begin with their code; empty if nothing differs that can change while a limiter runs. */
     static List<String> of(LimiterConfig now, LimiterConfig next) {
-        Map<String, Map<String, Object>> before = sections(now);
-        Map<String, Map<String, Object>> after = sections(next);
-        Set<String> names = new LinkedHashSet<>(before.keySet());
-        names.addAll(after.keySet());
+        Map<String, String> text = now.reload().text();
+        Map<String, String> nextText = next.reload().text();
+        Map<String, ?> before = text == null || nextText == null ? parts(now) : text;
+        Map<String, ?> after = text == null || nextText == null ? parts(next) : nextText;
+        Set<String> policies = without(now.policies().keySet(), next.policies().keySet());
+        Set<String> rules = without(names(now), names(next));
         List<String> all = new ArrayList<>();
-        for (String name : names) {
-            Map<String, Object> old = before.get(name);
-            Map<String, Object> fresh = after.get(name);
-            if (fresh == null) {
-                all.add("RL-161 " + name + " was removed and counts nothing any more; it had " + old);
-            } else if (old == null) {
-                all.add("RL-162 " + name + " is new: " + fresh);
-            } else if (!old.equals(fresh)) {
-                all.add("RL-162 " + name + " had " + without(old, fresh) + " and has " + without(fresh, old));
+        policies.forEach(name -> all.add("RL-161 policy '" + name
+                + "' was removed and counts nothing any more; calls that wait for it are denied"
+                + had(Group.POLICIES, name, before)));
+        rules.forEach(name -> all.add(
+                "RL-161 rule '" + name + "' was removed and counts nothing any more" + had(Group.RULES, name, before)));
+        Set<String> keys = new LinkedHashSet<>(before.keySet());
+        keys.addAll(after.keySet());
+        for (String key : keys) {
+            Object old = before.get(key);
+            Object fresh = after.get(key);
+            if (!Objects.equals(old, fresh)
+                    && !policies.contains(Group.POLICIES.name(key))
+                    && !rules.contains(Group.RULES.name(key))) {
+                all.add("RL-162 " + key + ": " + shown(key, old) + " -> " + shown(key, fresh));
             }
         }
         return List.copyOf(all);
     }
 
-    private static Map<String, Object> without(Map<String, Object> some, Map<String, Object> others) {
-        Map<String, Object> rest = new LinkedHashMap<>(some);
-        rest.entrySet().removeAll(others.entrySet());
+    private static Set<String> without(Set<String> some, Set<String> others) {
+        Set<String> rest = new LinkedHashSet<>(some);
+        rest.removeAll(others);
         return rest;
     }
 
-    /** Everything that can change, by name and then by property. */
-    private static Map<String, Map<String, Object>> sections(LimiterConfig config) {
-        Map<String, Map<String, Object>> all = new LinkedHashMap<>();
-        config.policies().forEach((name, policy) -> {
-            Map<String, Object> section = section(all, "policy '" + name + "'");
-            section.put("limits", policy.limits());
-            section.put("on-failure", policy.onFailure());
-            section.put("deadline", shown(policy.deadline()));
-        });
-        for (RuleDefinition rule : config.rules()) {
-            Map<String, Object> section = section(all, "rule '" + rule.name() + "'");
-            section.put("path", rule.paths());
-            section.put("methods", rule.methods());
-            section.put("key", rule.key());
-            section.put("ipv6-prefix", rule.ipv6PrefixBits());
-            // The limits are those of the policies.
-            section.put(
-                    "policy", rule.policies().stream().map(one -> one.name()).toList());
-            section.put("position", rule.position());
-            section.put("scope", rule.scope());
-            section.put("mode", rule.mode());
-            section.put("cost", rule.charging().cost());
-            section.put("member", rule.charging().member());
-            section.put("wait", rule.charging().maxWait());
-            section.put("outcomes", shown(rule.charging().outcomes()));
-            RulePlans plans = rule.charging().plans();
-            section.put("plan", plans == null ? "none" : plans.source() + " " + plans.name());
-            section.put("default-plan", rule.policy().name());
+    private static Set<String> names(LimiterConfig config) {
+        return config.rules().stream().map(RuleDefinition::name).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    private static String had(Group group, String name, Map<String, ?> text) {
+        String settings = text.keySet().stream()
+                .filter(key -> name.equals(group.name(key)))
+                .map(key -> key.substring(group.start.length() + name.length() + 1) + " = " + shown(key, text.get(key)))
+                .collect(Collectors.joining(", "));
+        return settings.isEmpty() ? "" : ". It had " + settings;
+    }
+
+    private static String shown(String key, @Nullable Object value) {
+        if (value instanceof Policy policy) {
+            return policy.limits().stream().map(Limit::toString).collect(Collectors.joining(", "));
         }
-        Map<String, Object> section = section(all, "limiter");
-        section.put("client-ip", config.clientIp());
-        section.put("http", config.http());
-        section.put("exempt and deny", config.callers());
-        section.put("plans", config.plans());
-        section.put("denials", config.denials());
+        return value == null ? "(not set)" : value instanceof String text ? Problem.shown(key, text) : "(made in code)";
+    }
+
+    /** What can change. */
+    private static Map<String, Object> parts(LimiterConfig config) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        config.policies().forEach((name, policy) -> all.put(Group.POLICIES.start + name, policy));
+        config.rules().forEach(rule -> all.put(Group.RULES.start + rule.name(), rule));
+        all.put("limiter.client-ip", config.clientIp());
+        all.put("limiter.http", config.http());
+        all.put("limiter.exempt and limiter.deny", config.callers());
+        all.put("limiter.plans and limiter.plan-lookup", config.plans());
+        all.put("limiter.denials", config.denials());
         return all;
-    }
-
-    private static Map<String, Object> section(Map<String, Map<String, Object>> all, String name) {
-        return all.computeIfAbsent(name, n -> new LinkedHashMap<>());
-    }
-
-    private static Object shown(@Nullable Object value) {
-        return Objects.requireNonNullElse(value, "none");
     }
 }

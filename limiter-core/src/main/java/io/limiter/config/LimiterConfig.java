@@ -1,10 +1,12 @@
 package io.limiter.config;
 
 import io.limiter.Policy;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -132,7 +134,7 @@ public record LimiterConfig(
                 plans,
                 denials,
                 jmx,
-                reload);
+                reload.changedInCode());
     }
 
     /** The same configuration with these bounds of the state in this JVM. */
@@ -178,9 +180,10 @@ public record LimiterConfig(
             CallerSettings apart,
             PlanSettings ofPlans,
             DenialSettings noted) {
+        ReloadSettings inCode = reload.changedInCode();
         return new LimiterConfig(
                 on, backend, redis, bounds, instances, addresses, ofHttp, apart, policies, rules, ofPlans, noted, jmx,
-                reload);
+                inCode);
     }
 
     /** Where the state is. */
@@ -233,9 +236,20 @@ public record LimiterConfig(
          * @throws IOException if it can't be read
          */
         public Builder file(Path file) throws IOException {
-            try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-                return text(String.valueOf(file.getFileName()), reader);
-            }
+            return file(String.valueOf(file.getFileName()), file);
+        }
+
+        /**
+         * Adds a properties file (UTF-8) under another name.
+         *
+         * @param source its name in messages
+         * @throws IOException if it can't be read
+         */
+        public Builder file(String source, Path file) throws IOException {
+            InputStream bytes = new ByteArrayInputStream(ReloadSettings.content(file));
+            // An explicit decoder reports text that is not UTF-8; with only the charset's name, such bytes would be
+            // replaced.
+            return text(source, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
         }
 
         /**
@@ -322,7 +336,7 @@ public record LimiterConfig(
          * @param again reads everything again, or throws the mistakes. Called by one thread at a time
          */
         public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {
-            origin = new ReloadSettings(null, files, again, Set.of());
+            origin = new ReloadSettings(null, files, again, Set.of(), null);
             return this;
         }
 

@@ -21,10 +21,17 @@ record Problem(ConfigEntry at, String text) {
 
     String message() {
         String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
-        String value = SECRET.matcher(at.key()).find() ? "***" : shown(at.value());
         return at.key().isEmpty()
                 ? coded
-                : coded.replaceFirst(" ", Matcher.quoteReplacement(" " + shown(at.key()) + " = " + value + ": "));
+                : coded.replaceFirst(
+                        " ",
+                        Matcher.quoteReplacement(" " + shown(at.key()) + " = " + shown(at.key(), at.value()) + ": "));
+    }
+
+    /** A value for a message. The conditions of a rule may contain credentials. */
+    static String shown(String key, String value) {
+        boolean hasConditions = Group.RULES.name(key) != null && key.matches(".*\\.(headers|query)");
+        return SECRET.matcher(key).find() ? "***" : shown(hasConditions ? value.replaceAll("=[^,]*", "=***") : value);
     }
 
     /** Text for a message: one line, of limited length, without a password. */

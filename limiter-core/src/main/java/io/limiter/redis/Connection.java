@@ -213,7 +213,7 @@ final class Connection implements AutoCloseable {
             // One cause can have several texts with the same beginning.
             if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
                 LOG.warn(
-                        "{}; no connection to {} yet; the failure modes answer until a retry succeeds" + " one",
+                        "{}; no connection to {} yet; the failure modes answer until a retry succeeds",
                         reason,
                         clients.name());
             }

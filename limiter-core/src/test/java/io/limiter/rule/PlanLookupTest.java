@@ -179,6 +179,33 @@ class PlanLookupTest {
         assertEquals("gold", plans.plan("bob"));
     }
 
+    /** Otherwise a flood of unknown callers takes the plans of known ones when these expire. */
+    @Test
+    void lookupsOfKnownCallersHaveABudgetOfTheirOwn() {
+        PlanLookup plans = lookup(10_000, 50);
+        assertEquals("gold", plans.plan("ann"));
+        passes(EXPIRY);
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plans.plan("nobody " + i)));
+        assertEquals(51, lookups.get());
+        plan = "silver";
+        assertEquals("silver", plans.plan("ann"), "looked up again, though the unknown ones have used up theirs");
+        assertEquals(52, lookups.get());
+    }
+
+    @Test
+    void aFloodOfKnownCallersLeavesTheLookupsOfUnknownOnes() {
+        PlanLookup plans = lookup(10_000, 50);
+        for (int i = 0; i < 60; i++) {
+            plans.plan("customer " + i);
+            passes(Duration.ofSeconds(2));
+        }
+        int before = lookups.get();
+        passes(EXPIRY);
+        IntStream.range(0, 60).forEach(i -> plans.plan("customer " + i));
+        assertEquals(before + 50, lookups.get());
+        assertEquals("gold", plans.plan("bob"), "a new customer");
+    }
+
     @Test
     void aSprayOfCallersWithoutAPlanDisplacesNoneWithOne() {
         PlanLookup plans = lookup(10, 100_000);

@@ -10,7 +10,6 @@ import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -44,13 +43,10 @@ final class ConfigText {
         Map<String, String> properties = initProperties();
         String given = found != null ? found : filter.getInitParameter(PARAM);
         for (String name : given == null ? List.of(IN_WEB_APP, ON_CLASS_PATH) : List.of(given.strip())) {
-            try (InputStream bytes = open(name)) {
-                if (bytes != null) {
+            try {
+                LimiterConfig.Builder builder = read(name);
+                if (builder != null) {
                     found = name;
-                    // An explicit decoder reports text that is not UTF-8; with only the charset's name, such bytes
-                    // would be replaced.
-                    LimiterConfig.Builder builder = LimiterConfig.builder()
-                            .text(name, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
                     if (!properties.isEmpty()) {
                         builder.properties("web.xml init-param", properties);
                     }
@@ -75,13 +71,21 @@ final class ConfigText {
     }
 
     /** Null if there is no such file. */
-    private @Nullable InputStream open(String name) throws ServletException, IOException {
+    private LimiterConfig.@Nullable Builder read(String name) throws ServletException, IOException {
         file = found == null ? file(name) : file;
-        try {
-            // Not by the container, which may cache the old content of the file.
-            return file != null ? Files.newInputStream(file) : openPacked(name);
-        } catch (NoSuchFileException missing) {
-            return null;
+        if (file != null) {
+            try {
+                // Not by the container, which may cache the old content of the file.
+                return LimiterConfig.builder().file(name, file);
+            } catch (NoSuchFileException missing) {
+                return null;
+            }
+        }
+        try (InputStream bytes = openPacked(name)) {
+            return bytes == null
+                    ? null
+                    : LimiterConfig.builder()
+                            .text(name, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
         }
     }
 

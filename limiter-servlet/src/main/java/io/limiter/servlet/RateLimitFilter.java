@@ -94,13 +94,11 @@ public final class RateLimitFilter implements Filter {
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
     private final Function<? super Class<?>, ? extends @Nullable Object> instances;
-
     private ClassLoader loader;
     private @Nullable ServletContext webApp;
+    private @Nullable List<RuleDefinition> checked;
     private @Nullable Limiter owned;
-    /** Gets messages if SLF4J has no provider. */
     private DiagnosticLog.@Nullable Redirection log;
-
     private volatile @Nullable Derived<RulesInForce> inForce;
     private boolean inService;
     private final Set<HeldRequest> held = ConcurrentHashMap.newKeySet();
@@ -197,7 +195,8 @@ public final class RateLimitFilter implements Filter {
         try {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
-            check(filterConfig.getServletContext());
+            webApp = filterConfig.getServletContext();
+            check(rulesInForce());
             log = container;
         } finally {
             if (log == null) {
@@ -247,17 +246,21 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter) {
         if (!inService) {
-            inForce = limiter.derive(config -> make(limiter, config));
+            inForce = limiter.<RulesInForce>derive(config -> make(limiter, config))
+                    .onReplaced(this::check)
+                    .reporting(RulesInForce::log, RulesInForce::findings);
             inService = true;
         }
     }
 
-    /** Checks the rules; {@link #make} does it for a later configuration. */
-    private void check(@Nullable ServletContext context) {
-        Derived<RulesInForce> now = inForce;
-        if (webApp == null && context != null && now != null) {
-            now.get().check(context, loader);
-            webApp = context;
+    private void check(RulesInForce now) {
+        Limiter own = owned;
+        if (own != null) {
+            own.reportUnusedPolicies(List::of);
+        }
+        if (webApp != null && !now.configured.equals(checked)) {
+            now.check(webApp, loader);
+            checked = now.configured;
         }
     }
 
@@ -279,9 +282,6 @@ public final class RateLimitFilter implements Filter {
                 rule -> new RequestKey(rule, limiter.keyHash(), classes));
         if (inForce != null) {
             made.uses.continueFrom(rulesInForce().uses);
-        }
-        if (webApp != null) {
-            made.check(webApp, loader);
         }
         return made;
     }
@@ -334,6 +334,7 @@ public final class RateLimitFilter implements Filter {
             log = null;
         }
         webApp = null;
+        checked = null;
         held.forEach(HeldRequest::refuse);
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {

@@ -11,6 +11,7 @@ import io.limiter.rule.Cost;
 import io.limiter.rule.NamedClasses;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Enumeration;
+import java.util.List;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 
@@ -37,11 +38,7 @@ final class RuleCost {
                     classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class));
         }
         if (header != null) {
-            warnOfACapThatNeverPasses(rule);
             return request -> ofHeader(request.getHeaders(header), cost.permits());
-        }
-        if (cost.permits() == 0) {
-            LOG.warn("RL-167 rule '{}' has cost = 0: it only shows the quota, and denies nothing", rule.name());
         }
         return request -> cost.permits();
     }
@@ -91,19 +88,20 @@ final class RuleCost {
         return permits < 1 ? most : Math.min(permits, most);
     }
 
-    private static void warnOfACapThatNeverPasses(RuleDefinition rule) {
-        for (Limit limit : rule.policies().stream()
-                .flatMap(policy -> policy.limits().stream())
-                .toList()) {
-            if (rule.charging().cost().exceeds(limit)) {
-                LOG.warn(
-                        "RL-166 rule '{}' has max-cost = {}, and its limit '{}' grants at most {} at once: a request"
-                                + " that costs more is never allowed; write a smaller max-cost or a greater limit",
-                        rule.name(),
-                        rule.charging().cost().permits(),
-                        limit,
-                        limit.capacity());
-            }
+    static void addFindings(RuleDefinition rule, List<String> all) {
+        RequestCost cost = rule.charging().cost();
+        if (cost.isFree()) {
+            all.add("RL-167 rule '" + rule.name() + "' has cost = 0: it only shows the quota, and denies nothing");
+        }
+        if (cost.header() != null) {
+            rule.policies().stream()
+                    .flatMap(policy -> policy.limits().stream())
+                    .filter(cost::exceeds)
+                    .forEach(
+                            limit -> all.add(
+                                    "RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
+                                            + ", and its limit '" + limit + "' grants at most " + limit.capacity()
+                                            + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
         }
     }
 }

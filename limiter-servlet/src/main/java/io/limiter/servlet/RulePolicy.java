@@ -13,6 +13,7 @@ import io.limiter.rule.PlanResolver;
 import io.limiter.servlet.key.RequestKey;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Enumeration;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,7 @@ final class RulePolicy {
         }
         Map<String, Policy> policies = plans.policies();
         Function<Dispatch, @Nullable String> plan = switch (plans.source()) {
-            case HEADER -> ofHeader(rule.name(), plans.name());
+            case HEADER -> dispatch -> only(dispatch.request(), plans.name());
             case USER -> dispatch -> UserAttribute.of(dispatch.request().getUserPrincipal(), plans.name());
             case RESOLVER -> ofResolver(rule.name(), plans, key, settings, make(rule.name(), plans, classes));
         };
@@ -51,13 +52,13 @@ final class RulePolicy {
         };
     }
 
-    private static Function<Dispatch, @Nullable String> ofHeader(String rule, String name) {
-        LOG.warn(
-                "RL-168 rule '{}' takes the plan from the header {}: a proxy must overwrite or remove the one"
-                        + " that a client sends; otherwise clients choose their plans",
-                rule,
-                name);
-        return dispatch -> only(dispatch.request(), name);
+    static void addFindings(RuleDefinition rule, List<String> all) {
+        RulePlans plans = rule.charging().plans();
+        if (plans != null && plans.source() == RulePlans.Source.HEADER) {
+            all.add(
+                    "RL-168 rule '" + rule.name() + "' takes the plan from the header " + plans.name()
+                            + ": a proxy must overwrite or remove the one that a client sends; otherwise clients choose their plans");
+        }
     }
 
     /** Null if there are several: a proxy that adds its own would keep that of the client. */

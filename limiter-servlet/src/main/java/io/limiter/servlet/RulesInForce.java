@@ -40,6 +40,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /** The rules of a filter under one configuration: they decide each request that begins while it is in force. Thread-safe. */
 final class RulesInForce {
@@ -87,8 +88,6 @@ final class RulesInForce {
         // request.
         this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
         this.waits = configured.stream().anyMatch(RulesInForce::waits);
-        configured.forEach(RulesInForce::logWhatIsGivenBack);
-        logWhatWaits();
         Predicate<Dispatch> isCovered = ConfiguredRule.covering(config, configured);
         this.enforced = set(source, Mode.ENFORCED, classes, keys, isCovered, own);
         this.shadows = set(source, Mode.SHADOW, classes, keys, isCovered, List.of());
@@ -154,30 +153,39 @@ final class RulesInForce {
         };
     }
 
-    private static void logWhatIsGivenBack(RuleDefinition rule) {
-        Outcomes outcomes = rule.charging().outcomes();
-        if (outcomes != null) {
-            LOG.info(
-                    "RL-314 rule '{}' has {}: the charge of a request is refunded if its response does not count",
-                    rule.name(),
-                    outcomes);
+    /** What operators should know of the rules, as sentences for the log. */
+    List<String> findings() {
+        List<String> all = new ArrayList<>(clients.findings());
+        for (RuleDefinition rule : configured) {
+            Outcomes outcomes = rule.charging().outcomes();
+            if (outcomes != null) {
+                all.add("RL-314 rule '" + rule.name() + "' has " + outcomes
+                        + ": the charge of a request is refunded if its response does not count");
+            }
+            if (rule.mode() != Mode.OFF) {
+                RulePolicy.addFindings(rule, all);
+                RuleCost.addFindings(rule, all);
+            }
         }
+        if (waits) {
+            all.add(
+                    "RL-326 rules "
+                            + configured.stream()
+                                    .filter(RulesInForce::waits)
+                                    .map(RuleDefinition::name)
+                                    .toList()
+                            + " hold requests, which then reach the application by an ASYNC dispatch:"
+                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
+        }
+        return all;
+    }
+
+    static void log(String finding) {
+        LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
     }
 
     private static boolean waits(RuleDefinition rule) {
         return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
-    }
-
-    private void logWhatWaits() {
-        if (waits) {
-            LOG.warn(
-                    "RL-326 rules {} hold requests, which then reach the application by an ASYNC dispatch:"
-                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate",
-                    configured.stream()
-                            .filter(RulesInForce::waits)
-                            .map(RuleDefinition::name)
-                            .toList());
-        }
     }
 
     /** Checks for rules that do not fit the web application. */

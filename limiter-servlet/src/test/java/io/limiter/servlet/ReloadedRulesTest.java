@@ -179,7 +179,7 @@ class ReloadedRulesTest {
                 assertTrue(took < 5_000_000, took + " us");
                 assertEquals(429, server.get("/page").statusCode(), "what was used counts on");
             }
-            log.has("RL-162 policy 'all' had {limits=[1/1h fixed name all]} and has {limits=[2/1h fixed name all]}");
+            log.has("RL-162 limiter.rules.all.limits: 1/1h fixed -> 2/1h fixed");
         }
         assertEquals(0, watching(), "no thread stays");
     }

@@ -18,11 +18,14 @@ import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -232,6 +235,72 @@ class ReplacedRulesTest {
         assertFalse(exchange.committed);
     }
 
+    /** Each finding about rules when it appears; nothing of a configuration that is refused. */
+    @Test
+    void findingsAreThoseOfWhatIsInForceAndEachIsLoggedOnce() throws Exception {
+        String findings = loadRules(10) + """
+                limiter.client-ip.trusted-proxies = all
+                limiter.plans.free.limits = 5/1h
+                limiter.rules.a.path = /a
+                limiter.rules.a.limits = 5/1h
+                limiter.rules.a.count-on = 401
+                limiter.rules.b.path = /b
+                limiter.rules.b.limits = 5/1h
+                limiter.rules.b.wait = 1s
+                limiter.rules.c.path = /c
+                limiter.rules.c.plan = header:X-Plan
+                limiter.rules.c.default-plan = free
+                limiter.rules.d.path = /d
+                limiter.rules.d.limits = 5/1h
+                limiter.rules.d.cost = 0
+                limiter.rules.e.path = /e
+                limiter.rules.e.limits = 5/1h
+                limiter.rules.e.cost = header:X-Cost
+                limiter.rules.e.max-cost = 9
+                limiter.rules.e.except = /e/free
+                """;
+        RateLimitFilter filter = new RateLimitFilter(limiter);
+        limiter.derive(config -> {
+            if (config.policies().containsKey("refused")) {
+                throw new IllegalStateException("refused");
+            }
+            return config;
+        });
+        assertEquals(
+                List.of(),
+                FindingsTest.codes(() -> assertThrows(
+                        IllegalStateException.class,
+                        () -> limiter.replace(
+                                WebServer.config(findings + "limiter.policies.refused.limits = 1/1h\n")))));
+        List<String> expected = List.of("RL-153", "RL-306", "RL-314", "RL-326", "RL-168", "RL-167", "RL-166");
+        List<String> first = FindingsTest.codes(() -> limiter.replace(WebServer.config(findings)));
+        assertEquals(Set.copyOf(expected), withoutChanges(first), first::toString);
+        List<String> second =
+                FindingsTest.codes(() -> limiter.replace(WebServer.config(findings.replace("= 5/1h", "= 6/1h"))));
+        assertEquals(Set.of("RL-166"), withoutChanges(second), "the limit in its text is another");
+        filter.destroy();
+    }
+
+    private static Set<String> withoutChanges(List<String> codes) {
+        Set<String> all = new HashSet<>(codes);
+        all.removeAll(List.of("RL-161", "RL-162"));
+        return all;
+    }
+
+    /** Nothing else can use the limiter of such a filter. */
+    @Test
+    void aFilterOfWebXmlReportsPoliciesThatNoRuleHas() throws Exception {
+        Path file = Files.writeString(
+                directory.resolve("limiter.properties"), loadRules(1) + "limiter.policies.lost.limits = 1/1h\n");
+        try (WebServer server = new WebServer(directory, directory.resolve("web"), "/shop").start()) {
+            RateLimitFilter filter = new RateLimitFilter();
+            String log = FindingsTest.log(
+                    () -> filter.init(new InitParams(server.context().getServletContext(), "config", "file:" + file)));
+            assertTrue(log.contains("RL-140 ") && log.contains("[lost]"), log);
+            assertEquals(List.of(), FindingsTest.codes(filter::destroy), "once");
+        }
+    }
+
     @Test
     void rulesAreCheckedAgainstTheApplicationAgain() throws Exception {
         try (WebServer server = new WebServer(directory, directory.resolve("web"), "/shop")
@@ -239,7 +308,7 @@ class ReplacedRulesTest {
                 .start()) {
             assertTrue(server.port() > 0);
             assertEquals(
-                    List.of("RL-325", "RL-162", "RL-162", "RL-162"),
+                    List.of("RL-162", "RL-162", "RL-162", "RL-325"),
                     FindingsTest.codes(() -> limiter.replace(WebServer.config(
                             loadRules(1) + "limiter.rules.shop.path = /shop/a\nlimiter.rules.shop.limits = 1/1h\n"))));
         }

@@ -74,6 +74,15 @@ class UnusedPoliciesTest {
                 1, lines(() -> App.of(used, Eager.class, OfLater.class).close()).size());
     }
 
+    @Test
+    void whatIsReportedAtStartupIsNotReportedAgainWhenItIsClosed() {
+        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+            App.of(POLICIES, Eager.class, OfLater.class, OfAScope.class).close();
+            assertEquals(1, log.of(Level.WARN, "RL-140").size(), log::toString);
+            assertEquals(List.of(), log.of(Level.INFO, "RL-140"));
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableRateLimiting
     static class Child {
@@ -93,6 +102,13 @@ class UnusedPoliciesTest {
             child.setParent(parent);
             child.register(Child.class);
             assertEquals(List.of(), lines(child::refresh));
+            try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+                child.close();
+                parent.close();
+                List<String> lines = log.of(Level.INFO, "RL-140");
+                assertEquals(1, lines.size(), log::toString);
+                assertTrue(lines.get(0).contains("[lazy, misspelled, scoped, unused]"), "eager has its annotation");
+            }
         }
     }
 }

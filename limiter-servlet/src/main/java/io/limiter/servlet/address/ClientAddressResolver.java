@@ -71,10 +71,6 @@ public final class ClientAddressResolver {
         this.header = settings.header();
         this.form = form(settings.header());
         this.warnings = new ProxyWarnings(log, time);
-        settings.trustedProxies().stream().filter(IpNetwork::hasHostBits).forEach(warnings::networkWithHostBits);
-        if (settings.trustsEveryPeer() && header != null) {
-            warnings.everyPeerIsTrusted(header);
-        }
     }
 
     private static Form form(@Nullable String header) {
@@ -87,6 +83,11 @@ public final class ClientAddressResolver {
     /** A resolver as configured. */
     public static ClientAddressResolver of(ClientIpSettings settings) {
         return new ClientAddressResolver(settings, LOG, TimeSource.system());
+    }
+
+    /** What is questionable about the settings, as sentences for the log. */
+    public List<String> findings() {
+        return ProxyWarnings.of(settings);
     }
 
     /**

@@ -5,6 +5,7 @@ import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -60,12 +61,6 @@ final class ProxyWarnings {
     private static final String NO_ADDRESS =
             "RL-309 the container returns the peer '{}', which is not an address; a component before this"
                     + " filter has set it from a header";
-    private static final String HOST_BITS =
-            "RL-305 the trusted network {} has bits behind its prefix, so it is {}; write that, or /{} if one address"
-                    + " was meant";
-    private static final String EVERY_PEER =
-            "RL-306 every peer is trusted to name the client in {}: a client that connects without your proxy"
-                    + " gets a new quota with every request; write the networks of your proxies instead of all";
 
     /** The headers that are reported if they are not read. */
     private static final List<String> KNOWN =
@@ -101,13 +96,22 @@ final class ProxyWarnings {
     /** How often an event occurred, and when it may be logged again. */
     private record Repeated(AtomicLong count, Throttle throttle) {}
 
-    void networkWithHostBits(IpNetwork network) {
-        log.warn(
-                HOST_BITS, network, network.withoutHostBits(), network.address().bits());
-    }
-
-    void everyPeerIsTrusted(String header) {
-        log.warn(EVERY_PEER, header);
+    /** What is known without a request. */
+    static List<String> of(ClientIpSettings settings) {
+        List<String> all = new ArrayList<>();
+        settings.trustedProxies().stream()
+                .filter(IpNetwork::hasHostBits)
+                .forEach(network ->
+                        all.add("RL-305 the trusted network " + network + " has bits behind its prefix, so it is "
+                                + network.withoutHostBits() + "; write that, or /"
+                                + network.address().bits()
+                                + " if one address was meant"));
+        if (settings.trustsEveryPeer() && settings.header() != null) {
+            all.add("RL-306 every peer is trusted to name the client in " + settings.header()
+                    + ": a client that connects without your proxy"
+                    + " gets a new quota with every request; write the networks of your proxies instead of all");
+        }
+        return all;
     }
 
     /** For an untrusted peer if no proxy is trusted: looks for headers that name a client. */

@@ -176,13 +176,19 @@ class ProxyWarningsTest {
     }
 
     @Test
-    void aNetworkWithHostBitsAndTrustInEverybodyAreToldAtTheStart() {
-        resolver("X-Forwarded-For", "10.0.0.1/8", "2001:db8::/32", "192.0.2.1");
-        assertTold(
-                "RL-305 the trusted network 10.0.0.1/8 has bits behind its prefix, so it is 10.0.0.0/8; write that, or"
-                        + " /32 if one address was meant");
-        resolver(new ClientIpSettings(List.of(), false, true, 0, "X-Forwarded-For", 64));
-        assertTold("RL-306 every peer is trusted to name the client in X-Forwarded-For: ");
+    void aNetworkWithHostBitsAndTrustInEverybodyAreFoundWithoutARequest() {
+        assertEquals(
+                List.of(
+                        "RL-305 the trusted network 10.0.0.1/8 has bits behind its prefix, so it is 10.0.0.0/8; write that,"
+                                + " or /32 if one address was meant"),
+                resolver("X-Forwarded-For", "10.0.0.1/8", "2001:db8::/32", "192.0.2.1")
+                        .findings());
+        List<String> everyPeer = resolver(new ClientIpSettings(List.of(), false, true, 0, "X-Forwarded-For", 64))
+                .findings();
+        assertTrue(everyPeer.get(0).startsWith("RL-306 every peer is trusted to name the client in X-Forwarded-For: "));
+        assertEquals(1, everyPeer.size());
+        assertEquals(List.of(), resolver(ClientIpSettings.DEFAULT).findings());
+        assertTold();
     }
 
     @Test

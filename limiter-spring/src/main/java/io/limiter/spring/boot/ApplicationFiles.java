@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
+import io.limiter.config.ReloadSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -159,6 +160,8 @@ final class ApplicationFiles {
     /** The active ones, by name. */
     private Map<String, PropertySource<?>> documents(String name, Resource file) throws IOException {
         Map<String, PropertySource<?>> all = new LinkedHashMap<>();
+        // Throws where the loader could read for ever.
+        ReloadSettings.content(file.getFile().toPath());
         for (PropertySource<?> document : Objects.requireNonNull(loader(file)).load(name, file)) {
             if (isActive(document)) {
                 all.put(document.getName(), document);

@@ -5,6 +5,7 @@ import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.spring.config.WebBeans;
+import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -34,30 +35,29 @@ public class LimiterReactiveAutoConfiguration {
     /** Reports properties that apply only to servlets and have no effect here. */
     @Bean("io.limiter.spring.rulesWithoutFilter")
     SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
-        return () -> limiter.derive(LimiterReactiveAutoConfiguration::warnOfWhatIsForServlets);
+        return () -> limiter.derive(LimiterReactiveAutoConfiguration::whatIsForServlets)
+                .reporting(LOG::warn, found -> found);
     }
 
-    private static LimiterConfig warnOfWhatIsForServlets(LimiterConfig config) {
+    private static List<String> whatIsForServlets(LimiterConfig config) {
+        List<String> all = new ArrayList<>();
         List<String> rules = config.rules().stream().map(RuleDefinition::name).toList();
         if (!rules.isEmpty()) {
-            LOG.warn(
-                    "RL-119 the rules {} limit nothing: they apply to servlet applications, and this one is"
-                            + " reactive; limit its methods with @RateLimited",
-                    rules);
+            all.add("RL-119 the rules " + rules + " limit nothing: they apply to servlet applications, and this one is"
+                    + " reactive; limit its methods with @RateLimited");
         }
         if (!config.callers().denied().isEmpty()) {
-            LOG.warn(
-                    "RL-119 limiter.deny.addresses = {} has no effect: it applies to servlet applications, and"
-                            + " this one is reactive; deny these callers before they reach the application",
-                    config.callers().denied());
+            all.add("RL-119 limiter.deny.addresses = " + config.callers().denied()
+                    + " has no effect: it applies to servlet applications, and"
+                    + " this one is reactive; deny these callers before they reach the application");
         }
         String handler = config.http().rejectionHandler();
         if (handler != null) {
-            LOG.warn(
-                    "RL-144 limiter.http.rejection-handler = {} has no effect: it applies to servlet"
-                            + " applications, and this one is reactive; write an @ExceptionHandler for RateLimitExceededException",
-                    handler);
+            all.add(
+                    "RL-144 limiter.http.rejection-handler = " + handler
+                            + " has no effect: it applies to servlet"
+                            + " applications, and this one is reactive; write an @ExceptionHandler for RateLimitExceededException");
         }
-        return config;
+        return all;
     }
 }

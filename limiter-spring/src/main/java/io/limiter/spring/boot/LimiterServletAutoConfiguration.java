@@ -68,7 +68,7 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
-            limiter.derive(Filters::warnOfUsersThatAreNotKnownYet);
+            limiter.derive(Filters::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
             return StartupFailure.orReported(() -> registration(FILTER, order, limiter, beans, Filters::isBefore));
         }
 
@@ -111,19 +111,17 @@ public class LimiterServletAutoConfiguration {
             return rules;
         }
 
-        private static LimiterConfig warnOfUsersThatAreNotKnownYet(LimiterConfig config) {
+        private static List<String> usersThatAreNotKnownYet(LimiterConfig config) {
             List<String> early = config.rules().stream()
                     .filter(Filters::isBefore)
                     .map(RuleDefinition::name)
                     .toList();
-            if (config.callers().exempt().needUser() && !early.isEmpty()) {
-                LOG.warn(
-                        "RL-157 rules {} are decided before Spring Security, where no user is known, so"
-                                + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules.{}.exempt.roles to decide a rule after it",
-                        early,
-                        early.get(0));
-            }
-            return config;
+            return !config.callers().exempt().needUser() || early.isEmpty()
+                    ? List.of()
+                    : List.of(
+                            "RL-157 rules " + early + " are decided before Spring Security, where no user is known, so"
+                                    + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules."
+                                    + early.get(0) + ".exempt.roles to decide a rule after it");
         }
 
         /** Registered even without rules: a configuration that replaces this one may have some. */

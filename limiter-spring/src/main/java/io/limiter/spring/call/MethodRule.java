@@ -118,9 +118,6 @@ public final class MethodRule {
         plans.policies().values().stream()
                 .filter(policy -> policy.block() != null && shadow == null)
                 .forEach(this::checkBlock);
-        if (shadow == null && !key.canBeAnothers()) {
-            StockOfCallers.warn(scope, plans);
-        }
         return new UnderPolicy(this, plans, plans.defaultPlan());
     }
 
@@ -157,15 +154,16 @@ public final class MethodRule {
                             + "' block, so a legitimate caller that waits would be blocked; leave maxWait out,"
                             + " or the block");
         }
-        if (key.canBeAnothers()) {
-            LOG.warn(
-                    "RL-175 {}: policy '{}' blocks keys that were denied too often, and anyone could block another caller, because"
-                            + " the key \"{}\" has neither the client's address nor the authenticated user; add ip to it:"
-                            + " key = \"{ip, #account}\", or remove the block",
-                    scope,
-                    policy.name(),
-                    annotation.key());
+    }
+
+    private Stream<String> findings(Policy policy) {
+        if (shadow == null && key.canBeAnothers() && policy.block() != null) {
+            return Stream.of("RL-175 " + scope + ": policy '" + policy.name()
+                    + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
+                    + annotation.key() + "\" has neither the client's address nor the authenticated user; add ip to it:"
+                    + " key = \"{ip, #account}\", or remove the block");
         }
+        return shadow == null && !key.canBeAnothers() ? StockOfCallers.findings(scope, policy) : Stream.empty();
     }
 
     private void checkCost(Policy policy) {
@@ -221,12 +219,13 @@ public final class MethodRule {
             }
         }
 
-        boolean isShadow() {
-            return rule.shadow != null;
+        /** What operators should know, as sentences for the log. */
+        Stream<String> findings() {
+            return plans.policies().values().stream().flatMap(rule::findings);
         }
 
-        boolean hasPlans() {
-            return rule.plan != null;
+        boolean isShadow() {
+            return rule.shadow != null;
         }
 
         boolean refunds() {

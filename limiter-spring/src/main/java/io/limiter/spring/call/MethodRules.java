@@ -32,10 +32,14 @@ public final class MethodRules {
         return rules.stream().flatMap(UnderPolicy::described).toList();
     }
 
-    /** The policies of their plans. */
-    public List<Policy> policiesOfPlans() {
+    /** What operators should know, as sentences for the log. */
+    public List<String> findings() {
+        return rules.stream().flatMap(UnderPolicy::findings).toList();
+    }
+
+    /** Their policies. */
+    public List<Policy> policies() {
         return rules.stream()
-                .filter(UnderPolicy::hasPlans)
                 .flatMap(rule -> rule.plans().policies().values().stream())
                 .toList();
     }

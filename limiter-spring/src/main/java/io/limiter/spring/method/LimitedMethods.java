@@ -1,6 +1,7 @@
 package io.limiter.spring.method;
 
 import io.limiter.Derived;
+import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.Policy;
 import io.limiter.config.LimitText;
@@ -32,10 +33,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.core.annotation.MergedAnnotation;
 
 /** The limited methods of one limiter: each prepared from its annotations once, and kept until it is closed. Thread-safe. */
 public final class LimitedMethods implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(LimitedMethods.class);
+
     private final Limiter limiter;
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
@@ -150,10 +154,11 @@ public final class LimitedMethods implements AutoCloseable {
                 ? null
                 : Fallback.find(scope, fallbacks.iterator().next(), target);
         Invoker invoker = Invoker.of(scope, waits);
-        Derived<MethodRules> derived = limiter.derive(
-                config -> new MethodRules(
-                        rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()),
-                MethodRules::policiesOfPlans);
+        Derived<MethodRules> derived = limiter.<MethodRules>derive(
+                        config -> new MethodRules(
+                                rules.stream().map(rule -> rule.apply(config)).toList(), config.enabled()),
+                        MethodRules::policies)
+                .reporting(LOG::warn, MethodRules::findings);
         return new LimitedMethod(
                 new LimitedCall.Terms(scope, limiter.rateLimiter(), shadow, fallback, observer, derived), invoker);
     }

@@ -246,7 +246,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // A context with the limiter of its parent knows only some users of the policies.
         if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
             factory.getBeanProvider(Limiter.class)
-                    .ifUnique(limiter -> UnusedPolicies.report(limiter.config(), policies(), factory));
+                    .ifUnique(limiter -> limiter.reportUnusedPolicies(() -> NamedPolicies.of(factory)));
         }
     }
 

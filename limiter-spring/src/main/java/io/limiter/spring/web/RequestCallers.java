@@ -1,5 +1,6 @@
 package io.limiter.spring.web;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.Caller;
@@ -8,6 +9,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
@@ -17,6 +19,8 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  * The address is that of the filter ({@link ClientAddressResolver}). Thread-safe.
  */
 public final class RequestCallers implements CallerSource {
+    private static final Logger LOG = DiagnosticLog.of(RequestCallers.class);
+
     private final Supplier<ClientAddressResolver> addresses;
 
     /** A source with the addresses that this supplier's resolver finds. */
@@ -26,7 +30,9 @@ public final class RequestCallers implements CallerSource {
 
     /** A source with addresses as configured now in a limiter. */
     public static RequestCallers of(Limiter limiter) {
-        return new RequestCallers(limiter.derive(config -> ClientAddressResolver.of(config.clientIp()))::get);
+        return new RequestCallers(
+                limiter.<ClientAddressResolver>derive(config -> ClientAddressResolver.of(config.clientIp()))
+                        .reporting(LOG::warn, ClientAddressResolver::findings)::get);
     }
 
     @Override

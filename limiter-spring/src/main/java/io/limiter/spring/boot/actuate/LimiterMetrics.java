@@ -6,6 +6,7 @@ import io.limiter.Counters;
 import io.limiter.Decision;
 import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -61,11 +62,8 @@ public final class LimiterMetrics implements MeterBinder {
                 bind(policy, counters, registry);
             }
         };
-        // Again for each configuration that replaces this one.
-        limiter.derive(config -> {
-            config.policies().keySet().forEach(once);
-            return bound;
-        });
+        limiter.<LimiterConfig>derive(config -> config)
+                .onReplaced(config -> config.policies().keySet().forEach(once));
         limiter.policies().keySet().forEach(once);
         counters.onPolicy(once);
     }

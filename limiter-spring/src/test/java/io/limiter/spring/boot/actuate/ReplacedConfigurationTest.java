@@ -4,6 +4,7 @@ import static io.limiter.spring.boot.actuate.ManagedSite.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limiter;
@@ -71,6 +72,17 @@ class ReplacedConfigurationTest {
                     site.call("GET", "/actuator/ratelimits/gone?key=192.0.2.1").statusCode());
             assertNotNull(
                     meters.find("limiter.decisions").tag("policy", "fresh").meter());
+        }
+    }
+
+    @Test
+    void aConfigurationThatIsRefusedHasNoMeters() {
+        try (BootSite site = BootSite.start(folder, YAML, ManagedSite.Site.class)) {
+            MeterRegistry meters = site.context().getBean(MeterRegistry.class);
+            // The annotated method needs its policy.
+            assertThrows(RuntimeException.class, () -> replace(site, Map.of("limiter.policies.fresh.limits", "2/1d")));
+            assertNull(meters.find("limiter.decisions").tag("policy", "fresh").meter());
+            assertNotNull(meters.find("limiter.decisions").tag("policy", "vote").meter());
         }
     }
 

@@ -1,0 +1,53 @@
+package io.limiter;
+
+import io.limiter.config.LimiterConfig;
+import java.util.Collection;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.event.Level;
+
+/** Reports configured policies that nothing uses: usually a rule is missing, because it was written in the wrong place. */
+final class UnusedPolicies {
+    private static final Logger LOG = DiagnosticLog.of(UnusedPolicies.class);
+
+    /** Those that are used, or were reported. */
+    private final Set<String> known = ConcurrentHashMap.newKeySet();
+
+    void use(Collection<Policy> policies) {
+        policies.forEach(policy -> known.add(policy.name()));
+    }
+
+    /** One line for all of them. Not an error, because code may use a policy by its name later. */
+    void report(LimiterConfig config, Counters counters, Supplier<? extends Collection<String>> others, Level level) {
+        Set<String> unused = unused(config, counters);
+        if (!unused.isEmpty()) {
+            known.addAll(others.get());
+            unused.removeAll(known);
+        }
+        if (!unused.isEmpty()) {
+            known.addAll(unused);
+            LOG.atLevel(level)
+                    .log(
+                            "RL-140 no rule and no annotation has the policies {}, and nothing was decided by them until now; if code,"
+                                    + " a woven class or another context uses them by name, ignore this; else add"
+                                    + " limiter.rules.<name>.policy = {}, or check that the lines of a rule are indented below limiter",
+                            unused,
+                            unused.iterator().next());
+        }
+    }
+
+    private Set<String> unused(LimiterConfig config, Counters counters) {
+        Set<String> unused = new TreeSet<>(config.policies().keySet());
+        Set<String> decided = counters.policies();
+        if (!config.enabled() || decided.contains(Counters.OTHERS)) {
+            return Set.of();
+        }
+        config.rules().forEach(rule -> use(rule.policies()));
+        unused.removeAll(decided);
+        unused.removeAll(known);
+        return unused;
+    }
+}
