@@ -52,7 +52,6 @@ final class PolicyStates implements Backend.Decider {
 
     @Override
     public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
-        long now = time.nowMicros();
         boolean take = mode == Backend.Mode.TAKE;
         LimitStates known = first;
         if (known != null) {
@@ -62,17 +61,17 @@ final class PolicyStates implements Backend.Decider {
             Decision decision = state == null
                     ? null
                     : single != null
-                            ? state.decide(new Charge(policy, key, permits), single, now, take)
-                            : decideAll(key, permits, state, ofKey, now, take);
+                            ? state.decide(new Charge(policy, key, permits), single, time, take)
+                            : decideAll(key, permits, state, ofKey, take);
             if (decision != null) {
                 return decision;
             }
         }
-        return decideUnknown(new Charge(policy, key, permits), now, take);
+        return decideUnknown(new Charge(policy, key, permits), take);
     }
 
-    private Decision decideUnknown(Charge charge, long now, boolean take) {
-        Decision decision = Transaction.decide(table, List.of(charge), now, take);
+    private Decision decideUnknown(Charge charge, boolean take) {
+        Decision decision = Transaction.decide(table, List.of(charge), time, take);
         if (!areFound()) {
             findStates(charge);
         }
@@ -111,8 +110,7 @@ final class PolicyStates implements Backend.Decider {
      * Decides several limits whose states have one lock, as they do when they were made together. Null if they have
      * several locks, or if a state is missing, was dropped or has no memory left.
      */
-    private @Nullable Decision decideAll(
-            PartitionKey key, long permits, State state, int ofKey, long now, boolean take) {
+    private @Nullable Decision decideAll(PartitionKey key, long permits, State state, int ofKey, boolean take) {
         State[] mine = allOf(state, key, ofKey);
         if (mine == null) {
             return null;
@@ -121,6 +119,7 @@ final class PolicyStates implements Backend.Decider {
         LimitOutcome[] outcomes = new LimitOutcome[mine.length];
         state.lock();
         try {
+            long now = time.nowMicros();
             long denied = 0;
             boolean undecided = false;
             for (int i = 0; i < mine.length; i++) {

@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything is guarded by the lock of its {@link #guard}, which is held for a few hundred instructions at most. Several
  * guards are locked in the order of their {@link #order}, so no two decisions wait for each other.
+ *
+ * <p>A decision reads the time while it has its locks. Read before, it could be earlier than that of the decision before it,
+ * and the state would take that for a clock that stepped back.
  */
 abstract class State {
     private static final AtomicLong ORDER = new AtomicLong();
@@ -150,9 +154,10 @@ abstract class State {
     }
 
     /** One decision by this state alone; null if it was dropped or has too little memory. */
-    final @Nullable Decision decide(Charge charge, Limit limit, long now, boolean take) {
+    final @Nullable Decision decide(Charge charge, Limit limit, TimeSource time, boolean take) {
         lock();
         try {
+            long now = time.nowMicros();
             boolean allowed = !isDropped() && allows(charge, limit, charge.permits(), now, take);
             return isDropped() || lacksMemory()
                     ? null
@@ -165,9 +170,10 @@ abstract class State {
     }
 
     /** Gives back or confirms what a decision with that timestamp took. */
-    final boolean end(Charge charge, Limit limit, long stamp, long now, boolean keep) {
+    final boolean end(Charge charge, Limit limit, long stamp, TimeSource time, boolean keep) {
         lock();
         try {
+            long now = time.nowMicros();
             return !isDropped() && (keep ? confirm(charge, limit, stamp, now) : giveBack(charge, limit, stamp, now));
         } finally {
             unlock();

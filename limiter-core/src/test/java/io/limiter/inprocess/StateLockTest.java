@@ -59,7 +59,7 @@ class StateLockTest {
         Limit slow = Limit.tokenBucket(5, Duration.ofHours(1));
         Limit third = Limit.slidingList(5, Duration.ofHours(2));
         Charge two = new Charge(Policy.of("p", quick, slow), PartitionKey.of("a"), 1);
-        Transaction.decide(table, List.of(two), 10, true);
+        Transaction.decide(table, List.of(two), () -> 10, true);
         State first = find(table, two, quick);
         State second = find(table, two, slow);
         assertSame(first, first.guard);
@@ -68,13 +68,13 @@ class StateLockTest {
         Charge three = new Charge(Policy.of("p", quick, third, slow), PartitionKey.of("a"), 1);
         table.reclaim(2_000_000);
         assertNull(find(table, two, quick));
-        Transaction.decide(table, List.of(three), 2_000_000, true);
+        Transaction.decide(table, List.of(three), () -> 2_000_000, true);
         assertNotSame(first, find(table, three, quick));
         for (Limit limit : List.of(quick, slow, third)) {
             assertSame(first, find(table, three, limit).guard);
         }
         Charge other = new Charge(two.policy(), PartitionKey.of("b"), 1);
-        Transaction.decide(table, List.of(other), 2_000_000, true);
+        Transaction.decide(table, List.of(other), () -> 2_000_000, true);
         assertNotSame(first, find(table, other, quick).guard);
     }
 
@@ -90,7 +90,7 @@ class StateLockTest {
         state.limit = new LimitStates(LimitStates.Name.of(charge, limit), new MemoryShare("p", share, share, share));
         int hash = state.limit.hash(charge.key());
         partition.add(state);
-        assertNotNull(state.decide(charge, limit, 5, true));
+        assertNotNull(state.decide(charge, limit, () -> 5, true));
         assertSame(state, index.find(state.limit, charge.key(), hash));
         List<State> dropped = new ArrayList<>();
         partition.drop(1_000_004, 8, dropped::add);
@@ -98,8 +98,8 @@ class StateLockTest {
         partition.drop(1_000_005, 8, dropped::add);
         assertEquals(List.of(state), dropped);
         assertNull(index.find(state.limit, charge.key(), hash));
-        assertNull(state.decide(charge, limit, 1_000_005, true), "a caller that had found it before");
-        assertFalse(state.end(charge, limit, 1_000_005, 1_000_005, false));
+        assertNull(state.decide(charge, limit, () -> 1_000_005, true), "a caller that had found it before");
+        assertFalse(state.end(charge, limit, 1_000_005, () -> 1_000_005, false));
     }
 
     private static State find(StateTable table, Charge charge, Limit limit) {
