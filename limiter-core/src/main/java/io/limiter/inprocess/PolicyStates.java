@@ -53,6 +53,8 @@ final class PolicyStates implements Backend.Decider {
     @Override
     public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
         boolean take = mode == Backend.Mode.TAKE;
+        // Before the states are searched: after it, the reading would wait for the memory.
+        long read = single == null ? time.nowMicros() : 0;
         LimitStates known = first;
         if (known != null) {
             int ofKey = LimitStates.hash(hash, key);
@@ -62,7 +64,7 @@ final class PolicyStates implements Backend.Decider {
                     ? null
                     : single != null
                             ? state.decide(new Charge(policy, key, permits), single, time, take)
-                            : decideAll(key, permits, state, ofKey, take);
+                            : decideAll(key, permits, state, ofKey, read, take);
             if (decision != null) {
                 return decision;
             }
@@ -110,16 +112,17 @@ final class PolicyStates implements Backend.Decider {
      * Decides several limits whose states have one lock, as they do when they were made together. Null if they have
      * several locks, or if a state is missing, was dropped or has no memory left.
      */
-    private @Nullable Decision decideAll(PartitionKey key, long permits, State state, int ofKey, boolean take) {
+    private @Nullable Decision decideAll(PartitionKey key, long permits, State state, int ofKey, long read, boolean take) {
         State[] mine = allOf(state, key, ofKey);
         if (mine == null) {
             return null;
         }
         Charge charge = new Charge(policy, key, permits);
         LimitOutcome[] outcomes = new LimitOutcome[mine.length];
-        state.lock();
+        int last = state.lock();
+        long now = read;
         try {
-            long now = time.nowMicros();
+            now = State.timeOfHolder(read, last, time);
             long denied = 0;
             boolean undecided = false;
             for (int i = 0; i < mine.length; i++) {
@@ -134,7 +137,7 @@ final class PolicyStates implements Backend.Decider {
                 outcomes[i] = mine[i].answer(charge, limits[i], permits, now, own, denied == 0, take);
             }
         } finally {
-            state.unlock();
+            state.unlock(now);
         }
         return Decision.ofOneCharge(Decision.Source.IN_PROCESS, outcomes);
     }

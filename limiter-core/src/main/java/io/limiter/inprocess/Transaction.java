@@ -225,16 +225,16 @@ final class Transaction {
             guard.lock();
         }
         try {
+            now = time.nowMicros();
             for (Check check : checks) {
                 if (check.state.isDropped()) {
                     return Result.DROPPED;
                 }
             }
-            now = time.nowMicros();
             return decideLocked(create);
         } finally {
             for (State guard : guards) {
-                guard.unlock();
+                guard.unlock(now);
             }
         }
     }

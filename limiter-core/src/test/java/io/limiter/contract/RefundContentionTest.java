@@ -201,7 +201,7 @@ class RefundContentionTest {
         Policy policy = policy("p", Algorithm.TOKEN_BUCKET);
         ManualTime time = new ManualTime();
         int rounds = Repeats.of(20, 400);
-        int each = running.isRedis() ? Repeats.of(20, 250) : 250;
+        int each = Repeats.of(20, 250);
         List<Event> events = new ArrayList<>();
         List<Decision> kept = new ArrayList<>();
         Backend backend = running.isRedis()

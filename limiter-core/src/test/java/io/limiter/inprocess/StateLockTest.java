@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.kit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +79,37 @@ class StateLockTest {
         Charge other = new Charge(two.policy(), PartitionKey.of("b"), 1);
         Transaction.decide(table, List.of(other), () -> 2_000_000, true);
         assertNotSame(first, find(table, other, quick).guard);
+    }
+
+    /** As they are after configurations that had one of the limits each. */
+    @Test
+    void limitsThatWereMadeApartAreDecidedUnderBothLocks() throws Exception {
+        TimeSource time = TimeSource.system();
+        StateTable table = new StateTable(100, 100, time);
+        PartitionKey key = PartitionKey.of("a");
+        List<Limit> limits =
+                List.of(Limit.fixedWindow(5, Duration.ofMinutes(1)), Limit.fixedWindow(5, Duration.ofHours(1)));
+        for (Limit limit : limits) {
+            Transaction.decide(table, List.of(new Charge(Policy.of("p", limit), key, 1)), time, true);
+        }
+        Policy both = Policy.of("p", limits.get(0), limits.get(1));
+        PolicyStates decider = new PolicyStates(time, table, both);
+        for (Limit limit : limits) {
+            State state = find(table, new Charge(both, key, 1), limit);
+            assertSame(state, state.guard);
+            state.lock();
+            Thread caller = new Thread(() -> decider.decideNow(key, 1, Backend.Mode.TAKE));
+            caller.start();
+            // A thread that finds the lock taken sleeps after some tries.
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "the call waits or ends",
+                    () -> caller.getState() == Thread.State.TIMED_WAITING || !caller.isAlive());
+            assertTrue(caller.isAlive(), "decided without the lock of " + limit);
+            state.unlock();
+            caller.join();
+        }
+        assertEquals(2, decider.decideNow(key, 0, Backend.Mode.LOOK).remaining());
     }
 
     @Test
