@@ -133,14 +133,22 @@ public final class RedisBackend implements Backend.PerPolicy {
             return Backend.PerPolicy.super.decideNow(charges, mode);
         }
         Decision known = mode == Mode.TAKE ? denials.find(charges) : null;
-        return known != null ? known : askNow(charges, mode);
+        if (known != null) {
+            return known;
+        }
+        connection.refuse(Call.deadline(charges, deadline));
+        return askNow(charges, mode);
     }
 
     @Override
     public Decider decider(Policy policy) {
         return (key, permits, mode) -> {
             Decision known = mode == Mode.TAKE ? denials.find(policy, key, permits) : null;
-            return known != null ? known : askNow(List.of(new Charge(policy, key, permits)), mode);
+            if (known != null) {
+                return known;
+            }
+            connection.refuse(Objects.requireNonNullElse(policy.deadline(), deadline));
+            return askNow(List.of(new Charge(policy, key, permits)), mode);
         };
     }
 
