@@ -102,6 +102,9 @@ public final class Decision {
 
     /** The same answer, given by the local share of this policy to one plain charge. */
     Decision asLocalFallback(Policy asked) {
+        if (said instanceof LimitOutcome one && one.policy() == asked) {
+            return new Decision(Source.LOCAL_FALLBACK, allowed, said);
+        }
         LimitOutcome[] outcomes = said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
         return new Decision(Source.LOCAL_FALLBACK, allowed, new Share(asked, outcomes));
     }

@@ -332,7 +332,8 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * Where the time is read, for tests and replays. By default it is the clock of the Redis server. Denials are then
+         * Where the time is read, for tests and replays. By default it is the clock of the Redis server, whose times are in the
+         * order of the decisions; times that are read here can reach Redis in another order if threads call at once. Denials are then
          * answered from memory only if {@link #denialMaxAge} is set, by this time.
          */
         public Builder timeSource(TimeSource source) {

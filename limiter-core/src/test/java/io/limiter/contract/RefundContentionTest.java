@@ -194,7 +194,7 @@ class RefundContentionTest {
         }
     }
 
-    /** The time stands still while the threads call, so the model sees what they did, in any order. */
+    /** The time does not change while the threads call, so the model sees what they did, in any order. */
     @ParameterizedTest
     @EnumSource(value = Running.class, names = "IN_PROCESS_HELD_UP", mode = EnumSource.Mode.EXCLUDE)
     void aRefundToABucketGivesWhatTheModelGives(Running running) throws Exception {
