@@ -123,11 +123,7 @@ final class FailureAnswers {
         List<Charge> shares = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
             shares.add(new Charge(
-                    share(charge.policy()).part,
-                    charge.key(),
-                    charge.permits(),
-                    charge.requestId(),
-                    charge.member()));
+                    share(charge.policy()).part, charge.key(), charge.permits(), charge.requestId(), charge.member()));
         }
         return shares;
     }

@@ -112,7 +112,8 @@ final class PolicyStates implements Backend.Decider {
      * Decides several limits whose states have one lock, as they do when they were made together. Null if they have
      * several locks, or if a state is missing, was dropped or has no memory left.
      */
-    private @Nullable Decision decideAll(PartitionKey key, long permits, State state, int ofKey, long read, boolean take) {
+    private @Nullable Decision decideAll(
+            PartitionKey key, long permits, State state, int ofKey, long read, boolean take) {
         State[] mine = allOf(state, key, ofKey);
         if (mine == null) {
             return null;

@@ -140,8 +140,8 @@ class RefundContentionTest {
             together(2, thread -> {
                 for (int i = 0; i < keys; i++) {
                     both.await();
-                    limiter.refund(limiter.tryAcquire(
-                            List.of(AnyAlgorithm.charge(policy, PartitionKey.of("new " + i), 1))));
+                    limiter.refund(
+                            limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, PartitionKey.of("new " + i), 1))));
                 }
             });
             for (int i = 0; i < keys; i++) {
@@ -157,9 +157,7 @@ class RefundContentionTest {
     @Test
     void aRefundToABucketThatRunsGivesWhatTheModelGives() throws Exception {
         Policy policy = new Policy(
-                "p",
-                List.of(new Limit(null, Algorithm.TOKEN_BUCKET, 1_000, 1_000_000, 100_000)),
-                FailureMode.DENY);
+                "p", List.of(new Limit(null, Algorithm.TOKEN_BUCKET, 1_000, 1_000_000, 100_000)), FailureMode.DENY);
         ThreadLocal<Long> read = new ThreadLocal<>();
         TimeSource time = () -> {
             long now = SYSTEM.nowMicros();

@@ -32,7 +32,8 @@ class AwayCostTest {
         }
         Policy policy = Policy.of("p", all);
         // Nobody listens there.
-        RedisBackend away = RedisBackend.builder().address("redis://127.0.0.1:1").build();
+        RedisBackend away =
+                RedisBackend.builder().address("redis://127.0.0.1:1").build();
         try (RateLimiter here = RateLimiter.on(InProcessBackend.create());
                 RateLimiter fallback = RateLimiter.builder(away)
                         .fallback(InProcessBackend.create())
@@ -41,13 +42,15 @@ class AwayCostTest {
             assertEquals(
                     Decision.Source.LOCAL_FALLBACK,
                     fallback.tryAcquire(policy, KEY, 1).source());
-            assertEquals(policy, fallback.tryAcquire(policy, KEY, 1).charges().get(0).policy());
+            assertEquals(
+                    policy, fallback.tryAcquire(policy, KEY, 1).charges().get(0).policy());
             bytes(here, policy);
             bytes(fallback, policy);
             double usual = bytes(here, policy);
             double whileAway = bytes(fallback, policy);
             assertTrue(
-                    whileAway <= 2 * usual + CHARGE, whileAway + " bytes while Redis is unreachable, " + usual + " in this JVM");
+                    whileAway <= 2 * usual + CHARGE,
+                    whileAway + " bytes while Redis is unreachable, " + usual + " in this JVM");
         }
     }
 
