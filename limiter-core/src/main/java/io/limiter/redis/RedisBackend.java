@@ -72,8 +72,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     /**
      * Waits for the first connection, for applications that should start connected; decisions never wait. The first
      * time in a JVM, up to a second of the remaining time is used for calls that take nothing: a JVM that has not
-     * loaded and
-     * compiled the classes yet is slower than the default deadline.
+     * loaded and compiled the classes yet is slower than the default deadline.
      *
      * @return whether there is a connection
      */
@@ -91,9 +90,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
     }
 
-    /**
-     * The masters as recent calls found them, the findings of the self-test, and those of the connection.
-     */
+    /** The masters as recent calls found them, the findings of the self-test, and those of the connection. */
     @Override
     public BackendHealth health() {
         return connection.health();
@@ -133,11 +130,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return Backend.PerPolicy.super.decideNow(charges, mode);
         }
         Decision known = mode == Mode.TAKE ? denials.find(charges) : null;
-        if (known != null) {
-            return known;
-        }
-        connection.refuse(Call.deadline(charges, deadline));
-        return askNow(charges, mode);
+        return known != null ? known : askNow(charges, mode);
     }
 
     @Override
@@ -153,6 +146,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     private Decision askNow(List<Charge> charges, Mode mode) {
+        connection.refuse(Call.deadline(charges, deadline));
         DenialCache.Sent sent = denials.sending(charges, mode);
         List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, true));
         return sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes));
@@ -281,9 +275,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return this;
         }
 
-        /**
-         * Checks in Redis for instances that hash secrets in keys differently, and reports them (RL-235).
-         */
+        /** Checks in Redis for instances that hash secrets in keys differently, and reports them (RL-235). */
         public Builder keyHash(KeyHash hash) {
             this.keyHash = Objects.requireNonNull(hash, "hash");
             return this;
@@ -332,8 +324,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * Where the time is read, for tests and replays. By default it is the clock of the Redis server, whose times are in the
-         * order of the decisions; times that are read here can reach Redis in another order if threads call at once. Denials are then
+         * Where the time is read, for tests and replays. By default it is the clock of the Redis server. Denials are then
          * answered from memory only if {@link #denialMaxAge} is set, by this time.
          */
         public Builder timeSource(TimeSource source) {
