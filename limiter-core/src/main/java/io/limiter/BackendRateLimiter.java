@@ -85,14 +85,14 @@ final class BackendRateLimiter implements RateLimiter {
         int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
         Asked known = lastAsked[slot];
         boolean isKnown = known != null && known.policy == policy;
-        Backend.Decider decider = isKnown ? known.decider : decider(policy);
+        Backend.Decider decider = isKnown ? known.decider : decider(backend, policy);
         Decision decision;
         try {
             decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
-            // If the charges are wrong, this throws too: then no failure mode answers.
-            List<Charge> charges = List.of(new Charge(policy, key, permits));
-            decision = BackendException.result(failures.whenBackendFails(charges, Backend.Mode.TAKE, failure));
+            // If the charge is wrong, this throws too: then no failure mode answers.
+            new Charge(policy, key, permits);
+            decision = failures.whenBackendFails(policy, key, permits, failure);
         }
         Counters.Row row = isKnown ? known.row : counters.row(policy.name(), Runnable::run);
         if (!isKnown) {
@@ -108,7 +108,8 @@ final class BackendRateLimiter implements RateLimiter {
         return decision;
     }
 
-    private Backend.Decider decider(Policy policy) {
+    /** What decides calls to a policy. */
+    static Backend.Decider decider(Backend backend, Policy policy) {
         Objects.requireNonNull(policy, "policy");
         return backend instanceof Backend.PerPolicy finding
                 ? finding.decider(policy)

@@ -8,9 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /**
@@ -30,7 +28,7 @@ public final class Counters {
     private static final Logger LOG = DiagnosticLog.of(Counters.class);
 
     private final Map<String, Row> rows = new ConcurrentHashMap<>();
-    private final LongAdder[] failures = adders(BackendException.Kind.values().length);
+    private final CallCounts failures = new CallCounts(BackendException.Kind.values().length);
     private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
 
     Counters() {}
@@ -80,11 +78,11 @@ public final class Counters {
 
     /** How often the backend gave no decision, for this reason. */
     public long failures(BackendException.Kind kind) {
-        return failures[kind.ordinal()].sum();
+        return failures.sum(kind.ordinal());
     }
 
     void failed(BackendException.Kind kind) {
-        failures[kind.ordinal()].increment();
+        failures.increment(kind.ordinal());
     }
 
     /**
@@ -157,9 +155,5 @@ public final class Counters {
         private static int number(Decision.Source source, boolean isAllowed) {
             return source.ordinal() * 2 + (isAllowed ? 1 : 0);
         }
-    }
-
-    private static LongAdder[] adders(int count) {
-        return Stream.generate(LongAdder::new).limit(count).toArray(LongAdder[]::new);
     }
 }

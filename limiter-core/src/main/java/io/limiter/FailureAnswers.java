@@ -2,9 +2,8 @@ package io.limiter;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
@@ -13,12 +12,42 @@ import org.slf4j.event.Level;
 final class FailureAnswers {
     private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
     private static final long WARN_EVERY_MICROS = 10_000_000;
+    private static final int LAST_SHARED = 256;
+    private static final int FAILURE_MODES = FailureMode.values().length;
 
     private final @Nullable Backend fallback;
     private final long instances;
     private final Counters counters;
     /** By what failed and what answered. */
-    private final Map<List<Enum<?>>, Throttle> warnings = new ConcurrentHashMap<>();
+    private final Throttle[] warnings = Stream.generate(() -> new Throttle(TimeSource.system(), WARN_EVERY_MICROS))
+            .limit((long) BackendException.Kind.values().length * FAILURE_MODES)
+            .toArray(Throttle[]::new);
+    /**
+     * The shares of the policies that were asked for last, by identity. Bounded, as an application may make a policy for each call.
+     * Read without synchronization: a thread that sees an old entry, or none, makes its own.
+     */
+    private final @Nullable Share[] lastShared = new Share[LAST_SHARED];
+
+    /** An instance's part of a policy, and what decides by it. */
+    private static final class Share {
+        final Policy of;
+        final Policy part;
+        private Backend.@Nullable Decider decider;
+
+        Share(Policy of, Policy part) {
+            this.of = of;
+            this.part = part;
+        }
+
+        Backend.Decider decider(Backend fallback) {
+            Backend.Decider known = decider;
+            if (known == null) {
+                known = BackendRateLimiter.decider(fallback, part);
+                decider = known;
+            }
+            return known;
+        }
+    }
 
     FailureAnswers(@Nullable Backend fallback, long instances, Counters counters) {
         this.fallback = fallback;
@@ -28,23 +57,16 @@ final class FailureAnswers {
 
     /** The answer of the failure mode of the policies. Never fails. */
     CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
-        BackendException failure = BackendException.of(thrown);
-        counters.failed(failure.kind());
-        FailureMode failureMode = FailureMode.ALLOW;
+        FailureMode strictest = FailureMode.ALLOW;
         boolean asksNothing = true;
         for (Charge charge : charges) {
-            failureMode = failureMode.strictest(charge.policy().onFailure());
+            strictest = strictest.strictest(charge.policy().onFailure());
             asksNothing &= charge.permits() == 0;
         }
-        boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
-        if (late || failure.kind() == BackendException.Kind.OVERLOADED) {
-            // A client that overloads this JVM must not escape the limits that way.
-            failureMode = failureMode.strictest(FailureMode.LOCAL);
-        }
-        warn(failureMode, failure);
+        FailureMode answering = answering(strictest, thrown);
         // A call that asks for nothing is always allowed.
-        Decision unknown = Decision.failed(failureMode == FailureMode.ALLOW || asksNothing, charges);
-        if (failureMode != FailureMode.LOCAL || fallback == null) {
+        Decision unknown = Decision.failed(answering == FailureMode.ALLOW || asksNothing, charges);
+        if (answering != FailureMode.LOCAL || fallback == null) {
             return CompletableFuture.completedFuture(unknown);
         }
         try {
@@ -58,15 +80,50 @@ final class FailureAnswers {
         }
     }
 
+    /** The same for a thread that waits for a valid charge, on a shorter path: an outage is when no processor is to spare. */
+    Decision whenBackendFails(Policy policy, PartitionKey key, long permits, Throwable thrown) {
+        FailureMode answering = answering(policy.onFailure(), thrown);
+        if (answering == FailureMode.LOCAL && fallback != null) {
+            try {
+                return share(policy)
+                        .decider(fallback)
+                        .decideNow(key, permits, Backend.Mode.TAKE)
+                        .asLocalFallback(policy);
+            } catch (RuntimeException alsoFailed) {
+                LOG.debug("the local fallback failed too", alsoFailed);
+            }
+        }
+        return Decision.failed(
+                answering == FailureMode.ALLOW || permits == 0, List.of(new Charge(policy, key, permits)));
+    }
+
+    /** The mode that answers, which is counted and logged. */
+    private FailureMode answering(FailureMode strictest, Throwable thrown) {
+        BackendException failure = BackendException.of(thrown);
+        counters.failed(failure.kind());
+        boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
+        // A client that overloads this JVM must not escape the limits that way.
+        boolean atLeastLocal = late || failure.kind() == BackendException.Kind.OVERLOADED;
+        FailureMode answering = atLeastLocal ? strictest.strictest(FailureMode.LOCAL) : strictest;
+        warn(answering, failure);
+        return answering;
+    }
+
+    private Share share(Policy policy) {
+        int slot = System.identityHashCode(policy) & LAST_SHARED - 1;
+        Share known = lastShared[slot];
+        if (known == null || known.of != policy) {
+            known = new Share(policy, policy.share(instances));
+            lastShared[slot] = known;
+        }
+        return known;
+    }
+
     private List<Charge> shares(List<Charge> charges) {
         List<Charge> shares = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
             shares.add(new Charge(
-                    charge.policy().share(instances),
-                    charge.key(),
-                    charge.permits(),
-                    charge.requestId(),
-                    charge.member()));
+                    share(charge.policy()).part, charge.key(), charge.permits(), charge.requestId(), charge.member()));
         }
         return shares;
     }
@@ -76,8 +133,7 @@ final class FailureAnswers {
      * logs, and must show each mode that answers.
      */
     private void warn(FailureMode answer, BackendException failure) {
-        Throttle throttle = warnings.computeIfAbsent(
-                List.of(failure.kind(), answer), either -> new Throttle(TimeSource.system(), WARN_EVERY_MICROS));
+        Throttle throttle = warnings[failure.kind().ordinal() * FAILURE_MODES + answer.ordinal()];
         if (throttle.tryPass()) {
             long times = counters.failures(failure.kind());
             boolean fault = failure.kind() == BackendException.Kind.FAULT;

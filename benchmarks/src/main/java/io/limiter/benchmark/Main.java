@@ -4,6 +4,7 @@ import io.limiter.benchmark.http.HttpBenchmarks;
 import io.limiter.benchmark.http.HttpServer;
 import io.limiter.benchmark.jvm.JvmBenchmarks;
 import io.limiter.benchmark.jvm.JvmRounds;
+import io.limiter.benchmark.jvm.Outage;
 import io.limiter.benchmark.memory.JvmMemory;
 import io.limiter.benchmark.memory.RedisMemory;
 import io.limiter.benchmark.plot.Plot;
@@ -23,6 +24,7 @@ public final class Main {
         switch (args.length == 0 ? "" : args[0]) {
             case "jvm" -> JvmBenchmarks.run(rest, System.out);
             case "jvm-rounds" -> JvmRounds.run(rest, System.out);
+            case "outage" -> Outage.run(rest, System.out);
             case "memory" -> JvmMemory.run(rest, System.out);
             case "redis-memory" -> RedisMemory.run(rest, System.out);
             case "redis" -> Load.run(rest, System.out);
@@ -38,7 +40,7 @@ public final class Main {
             case "http-server" -> HttpServer.child(rest);
             default -> {
                 System.err.println(
-                        "usage: jvm | jvm-rounds | memory | redis | redis-memory | scripts | cold | http | http-start | plot, and arguments: see benchmarks/README.md");
+                        "usage: jvm | jvm-rounds | outage | memory | redis | redis-memory | scripts | cold | http | http-start | plot, and arguments: see benchmarks/README.md");
                 System.exit(2);
             }
         }

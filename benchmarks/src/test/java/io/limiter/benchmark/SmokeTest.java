@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.benchmark.http.HttpBenchmarks;
 import io.limiter.benchmark.jvm.JvmBenchmarks;
 import io.limiter.benchmark.jvm.JvmRounds;
+import io.limiter.benchmark.jvm.Outage;
 import io.limiter.benchmark.memory.JvmMemory;
 import io.limiter.benchmark.memory.RedisMemory;
 import io.limiter.benchmark.plot.Plot;
@@ -51,6 +52,13 @@ class SmokeTest {
                 out);
         assertEquals(2, rows().size());
         assertEquals(1, Double.parseDouble(rows().get(0)[10]), "the ratio of the base to itself");
+    }
+
+    @Test
+    void anOutageIsMeasured() {
+        Outage.run("--calls 2000 --rounds 1".split(" ", -1), out);
+        // One and two limits, one and four instances, in this JVM and while Redis is unreachable.
+        assertEquals(2 * 2 * 2, rows().size());
     }
 
     @Test

@@ -21,7 +21,10 @@ final class FixedWindowState extends State {
         this.clock = clock;
     }
 
-    /** A state without a key that has granted all of any limit until that time, at most for one period of the limit. */
+    /**
+     * A state without a key that has granted all of any limit until that time, at most for one period of the limit. It is kept
+     * nowhere, so it denies later too.
+     */
     static FixedWindowState usedUpUntil(long end, WallClock clock) {
         FixedWindowState state = new FixedWindowState(null, clock);
         state.count = Limit.MAX_PERMITS + 1;
@@ -35,7 +38,7 @@ final class FixedWindowState extends State {
     }
 
     private long counted(long now) {
-        return end > now ? count : 0;
+        return end > now || count > Limit.MAX_PERMITS ? count : 0;
     }
 
     private long latestEnd(Limit limit, long now) {
@@ -50,7 +53,7 @@ final class FixedWindowState extends State {
     LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
         long counted = counted(now);
-        long until = counted > 0 ? end : 0;
+        long until = counted > 0 ? Math.max(end, now + 1) : 0;
         long latest = latestEnd(limit, now);
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
             // A clock that stepped back, or a shorter period, cuts the window.

@@ -31,6 +31,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
     public static final long DEFAULT_MAX_STAMPS = 10_000_000;
 
     private final TimeSource time;
+    private final TimeSource openTime = this::openNow;
     private final StateTable table;
     private volatile boolean closed;
 
@@ -56,12 +57,12 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        return Transaction.decide(table, charges, openNow(), mode == Mode.TAKE);
+        return Transaction.decide(table, charges, openTime, mode == Mode.TAKE);
     }
 
     @Override
     public Decider decider(Policy policy) {
-        return new PolicyStates(this::openNow, table, policy);
+        return new PolicyStates(openTime, table, policy);
     }
 
     /** The time of a call, while this is open. */
@@ -75,10 +76,9 @@ public final class InProcessBackend implements Backend.PerPolicy {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         return answer(() -> {
-            long now = time.nowMicros();
             boolean given = false;
             for (LimitOutcome outcome : decision.outcomes()) {
-                given |= end(outcome, now, false);
+                given |= end(outcome, false);
             }
             return given;
         });
@@ -87,25 +87,24 @@ public final class InProcessBackend implements Backend.PerPolicy {
     @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
         return answer(() -> {
-            long now = time.nowMicros();
             boolean confirmed = true;
             for (LimitOutcome outcome : decision.outcomes()) {
-                confirmed &= end(outcome, now, true);
+                confirmed &= end(outcome, true);
             }
             return confirmed;
         });
     }
 
-    private boolean end(LimitOutcome outcome, long now, boolean keep) {
+    private boolean end(LimitOutcome outcome, boolean keep) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
         LimitStates.Name name = LimitStates.Name.of(charge, limit);
         State own = table.find(name, charge.key());
-        State state = own != null ? own : table.findShared(name, charge.key(), now);
+        State state = own != null ? own : table.findShared(name, charge.key(), time);
         return state != null
                 && charge.permits() > 0
                 && limit.permits() > 0
-                && state.end(charge, limit, outcome.stampMicros(), now, keep);
+                && state.end(charge, limit, outcome.stampMicros(), time, keep);
     }
 
     @Override

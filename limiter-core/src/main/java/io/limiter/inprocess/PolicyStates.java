@@ -52,8 +52,9 @@ final class PolicyStates implements Backend.Decider {
 
     @Override
     public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
-        long now = time.nowMicros();
         boolean take = mode == Backend.Mode.TAKE;
+        // Before the states are searched: after it, the reading would wait for the memory.
+        long read = single == null ? time.nowMicros() : 0;
         LimitStates known = first;
         if (known != null) {
             int ofKey = LimitStates.hash(hash, key);
@@ -62,17 +63,17 @@ final class PolicyStates implements Backend.Decider {
             Decision decision = state == null
                     ? null
                     : single != null
-                            ? state.decide(new Charge(policy, key, permits), single, now, take)
-                            : decideAll(key, permits, state, ofKey, now, take);
+                            ? state.decide(new Charge(policy, key, permits), single, time, take)
+                            : decideAll(key, permits, state, ofKey, read, take);
             if (decision != null) {
                 return decision;
             }
         }
-        return decideUnknown(new Charge(policy, key, permits), now, take);
+        return decideUnknown(new Charge(policy, key, permits), take);
     }
 
-    private Decision decideUnknown(Charge charge, long now, boolean take) {
-        Decision decision = Transaction.decide(table, List.of(charge), now, take);
+    private Decision decideUnknown(Charge charge, boolean take) {
+        Decision decision = Transaction.decide(table, List.of(charge), time, take);
         if (!areFound()) {
             findStates(charge);
         }
@@ -112,15 +113,17 @@ final class PolicyStates implements Backend.Decider {
      * several locks, or if a state is missing, was dropped or has no memory left.
      */
     private @Nullable Decision decideAll(
-            PartitionKey key, long permits, State state, int ofKey, long now, boolean take) {
+            PartitionKey key, long permits, State state, int ofKey, long read, boolean take) {
         State[] mine = allOf(state, key, ofKey);
         if (mine == null) {
             return null;
         }
         Charge charge = new Charge(policy, key, permits);
         LimitOutcome[] outcomes = new LimitOutcome[mine.length];
-        state.lock();
+        int last = state.lock();
+        long now = read;
         try {
+            now = State.timeOfHolder(read, last, time);
             long denied = 0;
             boolean undecided = false;
             for (int i = 0; i < mine.length; i++) {
@@ -135,7 +138,7 @@ final class PolicyStates implements Backend.Decider {
                 outcomes[i] = mine[i].answer(charge, limits[i], permits, now, own, denied == 0, take);
             }
         } finally {
-            state.unlock();
+            state.unlock(now);
         }
         return Decision.ofOneCharge(Decision.Source.IN_PROCESS, outcomes);
     }

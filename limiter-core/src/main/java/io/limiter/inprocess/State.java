@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything is guarded by the lock of its {@link #guard}, which is held for a few hundred instructions at most. Several
  * guards are locked in the order of their {@link #order}, so no two decisions wait for each other.
+ *
+ * <p>The time of a decision is never earlier than a time that was read under the same lock before: the state would take that for
+ * a clock that stepped back.
  */
 abstract class State {
     private static final AtomicLong ORDER = new AtomicLong();
@@ -46,8 +50,10 @@ abstract class State {
     /** The next one in the same slot of the table. */
     volatile @Nullable State next;
 
-    /** Whether a thread has it. A field of its own costs a third of a monitor, see docs/decisions/in-process.md. */
-    @SuppressWarnings("unused") // by LOCK
+    /**
+     * The last bit: whether a thread has it. A field of its own costs a third of a monitor, see docs/decisions/in-process.md.
+     * The other bits: the low bits of the time of the last holder, which need no memory there.
+     */
     private int lock;
 
     /** When to check next whether it can be dropped, or {@link #DROPPED}. Guarded by the lock of the partition. */
@@ -114,22 +120,36 @@ abstract class State {
         return false;
     }
 
-    /** Waits until no other thread has its guard. Must not be called by a thread that has it. */
-    final void lock() {
-        if (!LOCK.compareAndSet(guard, 0, 1)) {
-            guard.lockLater();
-        }
+    /** Waits until no other thread has its guard. Must not be called by a thread that has it. Returns the low bits of the last time. */
+    final int lock() {
+        State mine = guard;
+        int word = (int) LOCK.getOpaque(mine);
+        return (word & 1) == 0 && LOCK.compareAndSet(mine, word, word | 1) ? word : mine.lockLater();
     }
 
     final void unlock() {
-        LOCK.setRelease(guard, 0);
+        LOCK.setRelease(guard, guard.lock & ~1);
+    }
+
+    /** Ends the lock of a holder that used this time. */
+    final void unlock(long now) {
+        LOCK.setRelease(guard, (int) now << 1);
+    }
+
+    /**
+     * The time for the holder of the lock, which read this one before it had the lock. Read again if it is earlier than that of the
+     * last holder, or may be: 18 minutes later looks earlier.
+     */
+    static long timeOfHolder(long read, int last, TimeSource time) {
+        return ((int) read << 1) - last < 0 ? time.nowMicros() : read;
     }
 
     /** It is held for less than a microsecond, unless the holder is preempted. */
-    private void lockLater() {
+    private int lockLater() {
         for (int tries = 0; ; tries++) {
-            if ((int) LOCK.getOpaque(this) == 0 && LOCK.compareAndSet(this, 0, 1)) {
-                return;
+            int word = (int) LOCK.getOpaque(this);
+            if ((word & 1) == 0 && LOCK.compareAndSet(this, word, word | 1)) {
+                return word;
             }
             if (tries < SPINS) {
                 Thread.onSpinWait();
@@ -150,9 +170,11 @@ abstract class State {
     }
 
     /** One decision by this state alone; null if it was dropped or has too little memory. */
-    final @Nullable Decision decide(Charge charge, Limit limit, long now, boolean take) {
-        lock();
+    final @Nullable Decision decide(Charge charge, Limit limit, TimeSource time, boolean take) {
+        long now = time.nowMicros();
+        int last = lock();
         try {
+            now = timeOfHolder(now, last, time);
             boolean allowed = !isDropped() && allows(charge, limit, charge.permits(), now, take);
             return isDropped() || lacksMemory()
                     ? null
@@ -160,17 +182,19 @@ abstract class State {
                             Decision.Source.IN_PROCESS,
                             answer(charge, limit, charge.permits(), now, allowed, allowed, take));
         } finally {
-            unlock();
+            unlock(now);
         }
     }
 
     /** Gives back or confirms what a decision with that timestamp took. */
-    final boolean end(Charge charge, Limit limit, long stamp, long now, boolean keep) {
-        lock();
+    final boolean end(Charge charge, Limit limit, long stamp, TimeSource time, boolean keep) {
+        long now = time.nowMicros();
+        int last = lock();
         try {
+            now = timeOfHolder(now, last, time);
             return !isDropped() && (keep ? confirm(charge, limit, stamp, now) : giveBack(charge, limit, stamp, now));
         } finally {
-            unlock();
+            unlock(now);
         }
     }
 

@@ -169,10 +169,11 @@ final class StateTable {
 
     /** The shared state that counts permits of the key, or null. */
     @Nullable
-    State findShared(LimitStates.Name name, PartitionKey key, long now) {
+    State findShared(LimitStates.Name name, PartitionKey key, TimeSource time) {
         if (!sharing) {
             return null;
         }
+        long now = time.nowMicros();
         long creation = partition(name, key).creation;
         Overflow own = overflows.get(name);
         State state = own == null ? null : own.inUse(name, key, now, creation);
@@ -209,8 +210,8 @@ final class StateTable {
      * The state that decides for a key without one: a new one, with memory for that number of timestamps, which is not
      * in the table until {@link #keep}, or one that keys share. Called while {@link #creating}.
      */
-    State create(LimitStates.Name name, PartitionKey key, long stamps, long now) {
-        State shared = findShared(name, key, now);
+    State create(LimitStates.Name name, PartitionKey key, long stamps, TimeSource time) {
+        State shared = findShared(name, key, time);
         if (shared != null) {
             return shared;
         }
@@ -220,7 +221,7 @@ final class StateTable {
         }
         sharing = true;
         Capacity.Share sharedStamps = states(name).share().sharedStamps();
-        return overflow(name).enter(name, key, sharedStamps, now, partition(name, key).creation);
+        return overflow(name).enter(name, key, sharedStamps, time.nowMicros(), partition(name, key).creation);
     }
 
     /** A new state as {@link #create} makes it, or null if the memory is used up. */

@@ -6,6 +6,7 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.TimeSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -83,15 +84,17 @@ final class Transaction {
 
     private final StateTable table;
     private final List<Charge> charges;
-    private final long now;
+    private final TimeSource time;
     private final boolean take;
     private final List<Check> checks = new ArrayList<>();
     private final List<LimitOutcome> outcomes = new ArrayList<>();
+    /** The time of the last attempt. */
+    private long now;
 
-    private Transaction(StateTable table, List<Charge> charges, long now, boolean take) {
+    private Transaction(StateTable table, List<Charge> charges, TimeSource time, boolean take) {
         this.table = table;
         this.charges = charges;
-        this.now = now;
+        this.time = time;
         this.take = take;
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
@@ -100,8 +103,8 @@ final class Transaction {
         }
     }
 
-    static Decision decide(StateTable table, List<Charge> charges, long now, boolean take) {
-        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, now, take).decide());
+    static Decision decide(StateTable table, List<Charge> charges, TimeSource time, boolean take) {
+        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, time, take).decide());
     }
 
     /** Decides; one outcome for each limit of each charge. */
@@ -180,11 +183,11 @@ final class Transaction {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
                     ? table.createOwn(check.name, key, 0)
-                    : table.create(check.name, key, check.firstStamps(), now);
+                    : table.create(check.name, key, check.firstStamps(), time);
             check.state = made == null ? check.ofNobody(table.clock) : made;
             return;
         }
-        State shared = check.isBlock() ? null : table.findShared(check.name, key, now);
+        State shared = check.isBlock() ? null : table.findShared(check.name, key, time);
         check.state = shared != null ? shared : check.ofNobody(table.clock);
     }
 
@@ -222,6 +225,7 @@ final class Transaction {
             guard.lock();
         }
         try {
+            now = time.nowMicros();
             for (Check check : checks) {
                 if (check.state.isDropped()) {
                     return Result.DROPPED;
@@ -230,7 +234,7 @@ final class Transaction {
             return decideLocked(create);
         } finally {
             for (State guard : guards) {
-                guard.unlock();
+                guard.unlock(now);
             }
         }
     }

@@ -20,11 +20,24 @@ final class WallClock {
     }
 
     long unixMicros(long now) {
-        long measured = measured();
-        if (Math.abs(measured - aheadMicros) > TOLERANCE_MICROS) {
-            aheadMicros = measured;
+        if (isApart(measured())) {
+            follow();
         }
         return now + aheadMicros;
+    }
+
+    /** A pause between the two readings looks like a corrected clock, so only what was measured without one is followed. */
+    private void follow() {
+        long before = time.nowMicros();
+        long unix = time.unixMicros();
+        long after = time.nowMicros();
+        if (after - before <= TOLERANCE_MICROS && isApart(unix - after)) {
+            aheadMicros = unix - after;
+        }
+    }
+
+    private boolean isApart(long measured) {
+        return Math.abs(measured - aheadMicros) > TOLERANCE_MICROS;
     }
 
     private long measured() {

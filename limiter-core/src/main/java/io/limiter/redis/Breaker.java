@@ -32,7 +32,10 @@ final class Breaker {
         REFUSAL
     }
 
-    private final String name;
+    /** The reasons of an outage, made once: every call gets one. */
+    private final BackendException suspect;
+
+    private final BackendException away;
     private final TimeSource time;
     private final Consumer<Event> listener;
     /** Whether the master is being probed. */
@@ -50,7 +53,13 @@ final class Breaker {
 
     /** @param name the name of the master in messages */
     Breaker(String name, TimeSource time, Consumer<Event> listener) {
-        this.name = name;
+        this.suspect = new BackendException(
+                Kind.LATE,
+                "RL-230 " + name
+                        + " did not answer in time several times, so no calls are sent to it until a probe finds out why",
+                null);
+        this.away = new BackendException(
+                "RL-225 " + name + " does not answer, so no calls are sent to it until a probe succeeds");
         this.time = time;
         this.listener = listener;
     }
@@ -69,16 +78,8 @@ final class Breaker {
     BackendException whyNotDeciding() {
         return switch (state) {
             case ANSWERS, REFUSES -> refusal;
-            case SUSPECT ->
-                new BackendException(
-                        Kind.LATE,
-                        "RL-230 " + name
-                                + " did not answer in time several times, so no calls are sent to it until a probe finds"
-                                + " out why",
-                        null);
-            case AWAY ->
-                new BackendException(
-                        "RL-225 " + name + " does not answer, so no calls are sent to it until a probe succeeds");
+            case SUSPECT -> suspect;
+            case AWAY -> away;
         };
     }
 

@@ -53,6 +53,8 @@ final class Connection implements AutoCloseable {
     private volatile @Nullable Senders senders;
 
     private volatile boolean closed;
+    /** Made once: every call gets it until there is a connection. */
+    private final BackendException notYet;
 
     /**
      * Starts to connect.
@@ -65,6 +67,7 @@ final class Connection implements AutoCloseable {
         this.keys = keys;
         this.decisionTime = decisionTime;
         this.deadline = deadline;
+        this.notYet = new BackendException("RL-201 there is no connection to " + clients.name() + " yet");
         watch.execute(() -> connect(1, FIRST_PAUSE_MILLIS));
     }
 
@@ -124,6 +127,26 @@ final class Connection implements AutoCloseable {
         return sender.await(call);
     }
 
+    /**
+     * Throws what a call with this deadline would get without being sent, before the call is made; a cluster's master is known
+     * only then.
+     */
+    void refuse(Duration longest) {
+        Senders now = senders;
+        if (now == null) {
+            throw notConnected();
+        }
+        BackendException refusal;
+        try {
+            refusal = now.whyNotAsked(longest.toNanos() / 1_000);
+        } catch (RuntimeException e) {
+            throw RedisFailure.of(e);
+        }
+        if (refusal != null) {
+            throw refusal;
+        }
+    }
+
     private Sender sender(Call call) {
         Senders now = senders;
         if (now == null) {
@@ -167,9 +190,7 @@ final class Connection implements AutoCloseable {
     }
 
     private BackendException notConnected() {
-        return closed
-                ? RedisFailure.closed()
-                : new BackendException("RL-201 there is no connection to " + clients.name() + " yet");
+        return closed ? RedisFailure.closed() : notYet;
     }
 
     private void connect(int attempt, long pauseMillis) {

@@ -72,8 +72,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     /**
      * Waits for the first connection, for applications that should start connected; decisions never wait. The first
      * time in a JVM, up to a second of the remaining time is used for calls that take nothing: a JVM that has not
-     * loaded and
-     * compiled the classes yet is slower than the default deadline.
+     * loaded and compiled the classes yet is slower than the default deadline.
      *
      * @return whether there is a connection
      */
@@ -91,9 +90,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
     }
 
-    /**
-     * The masters as recent calls found them, the findings of the self-test, and those of the connection.
-     */
+    /** The masters as recent calls found them, the findings of the self-test, and those of the connection. */
     @Override
     public BackendHealth health() {
         return connection.health();
@@ -140,11 +137,16 @@ public final class RedisBackend implements Backend.PerPolicy {
     public Decider decider(Policy policy) {
         return (key, permits, mode) -> {
             Decision known = mode == Mode.TAKE ? denials.find(policy, key, permits) : null;
-            return known != null ? known : askNow(List.of(new Charge(policy, key, permits)), mode);
+            if (known != null) {
+                return known;
+            }
+            connection.refuse(Objects.requireNonNullElse(policy.deadline(), deadline));
+            return askNow(List.of(new Charge(policy, key, permits)), mode);
         };
     }
 
     private Decision askNow(List<Charge> charges, Mode mode) {
+        connection.refuse(Call.deadline(charges, deadline));
         DenialCache.Sent sent = denials.sending(charges, mode);
         List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, true));
         return sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes));
@@ -273,9 +275,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return this;
         }
 
-        /**
-         * Checks in Redis for instances that hash secrets in keys differently, and reports them (RL-235).
-         */
+        /** Checks in Redis for instances that hash secrets in keys differently, and reports them (RL-235). */
         public Builder keyHash(KeyHash hash) {
             this.keyHash = Objects.requireNonNull(hash, "hash");
             return this;

@@ -87,6 +87,13 @@ final class Senders {
         return watched.sender;
     }
 
+    /** The reason why a call that waits this long is not sent, if there is one master; else null. */
+    @Nullable
+    BackendException whyNotAsked(long longestMicros) {
+        Watched only = masters.areCluster() ? null : byMaster.get(masters.of(""));
+        return only == null ? null : only.sender.breaker.whyNotAsked(longestMicros);
+    }
+
     /** The current state of each master, with the findings of its tests. */
     BackendHealth health() {
         Map<String, BackendHealth.State> states = new TreeMap<>();

@@ -4,14 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Algorithm;
 import io.limiter.Decision;
+import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Denials take memory only of keys that were denied, and a full memory blocks nobody for what others did. */
 class BlockMemoryTest {
@@ -49,6 +55,33 @@ class BlockMemoryTest {
                 assertFalse(call(limiter, i).blocked());
                 assertTrue(call(limiter, i).blocked());
             }
+        }
+    }
+
+    /** Of any limit of the policy: the others allow the call. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"SLIDING_LIST", "SLIDING_ZSET", "DISTINCT"})
+    void whatIsDeniedForWantOfMemoryBlocksNobody(Algorithm algorithm) {
+        InProcessBackend backend =
+                InProcessBackend.builder().maxEntries(100).maxStamps(60).build();
+        Policy policy = new Policy(
+                "p",
+                List.of(
+                        new Limit("log", algorithm, 100, 86_400_000_000L, 100),
+                        Limit.fixedWindow(1_000, DAY).named("wide"),
+                        Limit.block(2, HOUR, HOUR, HOUR)),
+                FailureMode.DENY);
+        PartitionKey key = PartitionKey.of("honest");
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            int denied = 0;
+            for (int i = 0; i < 100; i++) {
+                Decision decision = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, key, 1)));
+                assertFalse(decision.blocked(), "call " + i);
+                denied += decision.allowed() ? 0 : 1;
+            }
+            assertTrue(denied >= 40, denied + " denied");
         }
     }
 }

@@ -73,11 +73,14 @@ class OverflowTest {
         State denying = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW, DECIDED - 1);
         assertEquals(
                 new LimitOutcome(other, hourly, false, 0, MINUTE, MINUTE, MINUTE, NOW + MINUTE),
-                outcome(denying.decide(other, hourly, NOW, true)));
+                outcome(denying.decide(other, hourly, () -> NOW, true)));
+        LimitOutcome late = outcome(denying.decide(other, hourly, () -> NOW + 2 * MINUTE, true));
+        assertFalse(late.allowed(), "it is kept nowhere, so what it granted would not count");
+        assertEquals(1, late.retryAfterMicros());
         State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED);
         assertEquals(
                 new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
-                outcome(served.decide(other, hourly, NOW + MINUTE, true)));
+                outcome(served.decide(other, hourly, () -> NOW + MINUTE, true)));
     }
 
     @Test
@@ -96,7 +99,7 @@ class OverflowTest {
     }
 
     private void take(State state) {
-        assertTrue(outcome(state.decide(charge, limit, NOW, true)).allowed());
+        assertTrue(outcome(state.decide(charge, limit, () -> NOW, true)).allowed());
     }
 
     private static LimitOutcome outcome(@Nullable Decision decision) {

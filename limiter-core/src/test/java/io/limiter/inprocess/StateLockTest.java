@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.kit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +62,7 @@ class StateLockTest {
         Limit slow = Limit.tokenBucket(5, Duration.ofHours(1));
         Limit third = Limit.slidingList(5, Duration.ofHours(2));
         Charge two = new Charge(Policy.of("p", quick, slow), PartitionKey.of("a"), 1);
-        Transaction.decide(table, List.of(two), 10, true);
+        Transaction.decide(table, List.of(two), () -> 10, true);
         State first = find(table, two, quick);
         State second = find(table, two, slow);
         assertSame(first, first.guard);
@@ -68,14 +71,45 @@ class StateLockTest {
         Charge three = new Charge(Policy.of("p", quick, third, slow), PartitionKey.of("a"), 1);
         table.reclaim(2_000_000);
         assertNull(find(table, two, quick));
-        Transaction.decide(table, List.of(three), 2_000_000, true);
+        Transaction.decide(table, List.of(three), () -> 2_000_000, true);
         assertNotSame(first, find(table, three, quick));
         for (Limit limit : List.of(quick, slow, third)) {
             assertSame(first, find(table, three, limit).guard);
         }
         Charge other = new Charge(two.policy(), PartitionKey.of("b"), 1);
-        Transaction.decide(table, List.of(other), 2_000_000, true);
+        Transaction.decide(table, List.of(other), () -> 2_000_000, true);
         assertNotSame(first, find(table, other, quick).guard);
+    }
+
+    /** As they are after configurations that had one of the limits each. */
+    @Test
+    void limitsThatWereMadeApartAreDecidedUnderBothLocks() throws Exception {
+        TimeSource time = TimeSource.system();
+        StateTable table = new StateTable(100, 100, time);
+        PartitionKey key = PartitionKey.of("a");
+        List<Limit> limits =
+                List.of(Limit.fixedWindow(5, Duration.ofMinutes(1)), Limit.fixedWindow(5, Duration.ofHours(1)));
+        for (Limit limit : limits) {
+            Transaction.decide(table, List.of(new Charge(Policy.of("p", limit), key, 1)), time, true);
+        }
+        Policy both = Policy.of("p", limits.get(0), limits.get(1));
+        PolicyStates decider = new PolicyStates(time, table, both);
+        for (Limit limit : limits) {
+            State state = find(table, new Charge(both, key, 1), limit);
+            assertSame(state, state.guard);
+            state.lock();
+            Thread caller = new Thread(() -> decider.decideNow(key, 1, Backend.Mode.TAKE));
+            caller.start();
+            // A thread that finds the lock taken sleeps after some tries.
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "the call waits or ends",
+                    () -> caller.getState() == Thread.State.TIMED_WAITING || !caller.isAlive());
+            assertTrue(caller.isAlive(), "decided without the lock of " + limit);
+            state.unlock();
+            caller.join();
+        }
+        assertEquals(2, decider.decideNow(key, 0, Backend.Mode.LOOK).remaining());
     }
 
     @Test
@@ -90,7 +124,7 @@ class StateLockTest {
         state.limit = new LimitStates(LimitStates.Name.of(charge, limit), new MemoryShare("p", share, share, share));
         int hash = state.limit.hash(charge.key());
         partition.add(state);
-        assertNotNull(state.decide(charge, limit, 5, true));
+        assertNotNull(state.decide(charge, limit, () -> 5, true));
         assertSame(state, index.find(state.limit, charge.key(), hash));
         List<State> dropped = new ArrayList<>();
         partition.drop(1_000_004, 8, dropped::add);
@@ -98,8 +132,8 @@ class StateLockTest {
         partition.drop(1_000_005, 8, dropped::add);
         assertEquals(List.of(state), dropped);
         assertNull(index.find(state.limit, charge.key(), hash));
-        assertNull(state.decide(charge, limit, 1_000_005, true), "a caller that had found it before");
-        assertFalse(state.end(charge, limit, 1_000_005, 1_000_005, false));
+        assertNull(state.decide(charge, limit, () -> 1_000_005, true), "a caller that had found it before");
+        assertFalse(state.end(charge, limit, 1_000_005, () -> 1_000_005, false));
     }
 
     private static State find(StateTable table, Charge charge, Limit limit) {

@@ -14,6 +14,8 @@ import io.limiter.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +24,9 @@ class WallClockTest {
     private static final long SECOND = 1_000_000;
     private static final Policy HOURLY =
             Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1)).aligned(ZoneId.of("UTC")));
+
+    /** Seconds for which a thread is held up after it has read the wall clock, each time. */
+    private final Queue<Long> pauses = new ArrayDeque<>();
 
     private long now = 50 * SECOND;
     private long wall = 1_790_000_000 * SECOND / (3_600 * SECOND) * (3_600 * SECOND);
@@ -35,7 +40,9 @@ class WallClockTest {
 
                 @Override
                 public long unixMicros() {
-                    return wall;
+                    long read = wall;
+                    pass(pauses.isEmpty() ? 0 : pauses.remove());
+                    return read;
                 }
             })
             .build());
@@ -95,6 +102,21 @@ class WallClockTest {
         for (int i = 0; i < 100; i++) {
             wall += i % 2 == 0 ? 90_000 : -90_000;
             assertEquals(3_000 * SECOND, take().outcomes().get(0).resetMicros());
+        }
+    }
+
+    /** All threads share what is measured: a pause of one of them must not move the windows of the others. */
+    @Test
+    void aPauseBetweenTheTwoReadingsMovesNoWindow() {
+        pass(600);
+        assertEquals(3_000, resetSeconds(take()));
+        for (int i = 0; i < 3; i++) {
+            // In its first reading, and also in the second.
+            pauses.add(10L);
+            pauses.add(i * 10L);
+            take();
+            PartitionKey other = PartitionKey.of("other " + i);
+            assertEquals(3_600 - wall / SECOND % 3_600, resetSeconds(limiter.tryAcquire(HOURLY, other, 1)));
         }
     }
 

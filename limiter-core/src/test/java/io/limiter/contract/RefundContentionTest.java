@@ -1,0 +1,285 @@
+package io.limiter.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.Algorithm;
+import io.limiter.Backend;
+import io.limiter.Backend.Mode;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.TimeSource;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.Backends;
+import io.limiter.kit.NaiveLimiter;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Threads that call and refund at once, while the clock runs: every refund gives back what its call took. */
+class RefundContentionTest {
+    private static final int THREADS = 4;
+    private static final long LIMIT = 5_000;
+    private static final long DAY = 86_400_000_000L;
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final TimeSource SYSTEM = TimeSource.system();
+
+    /** Backends whose clock runs. */
+    private enum Running implements Supplier<Backend> {
+        IN_PROCESS {
+            @Override
+            public Backend get() {
+                return InProcessBackend.create();
+            }
+        },
+        /** A thread may lose its processor just after it has read the time. */
+        IN_PROCESS_HELD_UP {
+            @Override
+            public Backend get() {
+                return InProcessBackend.builder()
+                        .timeSource(() -> {
+                            long now = SYSTEM.nowMicros();
+                            if (ThreadLocalRandom.current().nextInt(8) == 0) {
+                                Thread.yield();
+                            }
+                            return now;
+                        })
+                        .build();
+            }
+        },
+        REDIS {
+            @Override
+            public Backend get() {
+                return Backends.connected(Backends.redis().address(RedisServers.single()));
+            }
+        };
+
+        boolean isRedis() {
+            return this == REDIS;
+        }
+    }
+
+    static Stream<Arguments> algorithmsAndBackends() {
+        return AnyAlgorithm.limits().stream()
+                .filter(algorithm -> algorithm != Algorithm.TOKEN_BUCKET)
+                .flatMap(algorithm -> Stream.of(Running.values()).map(backend -> Arguments.of(algorithm, backend)));
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("algorithmsAndBackends")
+    void nothingIsLost(Algorithm algorithm, Running running) throws Exception {
+        Policy policy = policy("p", algorithm);
+        try (RateLimiter limiter = RateLimiter.on(running.get())) {
+            callAndRefund(limiter, running, () -> List.of(AnyAlgorithm.charge(policy, KEY, 1)));
+            assertEquals(LIMIT, limiter.peek(policy, KEY).remaining());
+        }
+    }
+
+    /** Limits that have one lock, and limits that have several. */
+    @ParameterizedTest
+    @EnumSource(Running.class)
+    void nothingIsLostOfSeveralLimits(Running running) throws Exception {
+        Policy two = new Policy(
+                "two",
+                List.of(
+                        new Limit("list", Algorithm.SLIDING_LIST, LIMIT, DAY, LIMIT),
+                        new Limit("fixed", Algorithm.FIXED_WINDOW, LIMIT, DAY, LIMIT)),
+                FailureMode.DENY);
+        Policy other = policy("other", Algorithm.SLIDING_ZSET);
+        try (RateLimiter limiter = RateLimiter.on(running.get())) {
+            callAndRefund(
+                    limiter,
+                    running,
+                    () -> ThreadLocalRandom.current().nextBoolean()
+                            ? List.of(new Charge(two, KEY, 1))
+                            : List.of(new Charge(two, KEY, 1), new Charge(other, KEY, 2)));
+            limiter.peek(two, KEY)
+                    .outcomes()
+                    .forEach(outcome -> assertEquals(LIMIT, outcome.remaining(), outcome.toString()));
+            assertEquals(LIMIT, limiter.peek(other, KEY).remaining());
+        }
+    }
+
+    private static void callAndRefund(RateLimiter limiter, Running running, Supplier<List<Charge>> charges)
+            throws Exception {
+        int each = (running.isRedis() ? Repeats.of(2_000, 400_000) : Repeats.of(20_000, 400_000)) / THREADS;
+        together(THREADS, thread -> {
+            for (int i = 0; i < each; i++) {
+                limiter.refund(limiter.tryAcquire(charges.get()));
+            }
+        });
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("algorithmsAndBackends")
+    void nothingIsLostOfKeysThatAreNewToTwoThreads(Algorithm algorithm, Running running) throws Exception {
+        Policy policy = policy("p", algorithm);
+        int keys = running.isRedis() ? Repeats.of(200, 10_000) : Repeats.of(2_000, 40_000);
+        CyclicBarrier both = new CyclicBarrier(2);
+        try (RateLimiter limiter = RateLimiter.on(running.get())) {
+            together(2, thread -> {
+                for (int i = 0; i < keys; i++) {
+                    both.await();
+                    limiter.refund(
+                            limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, PartitionKey.of("new " + i), 1))));
+                }
+            });
+            for (int i = 0; i < keys; i++) {
+                assertEquals(
+                        LIMIT, limiter.peek(policy, PartitionKey.of("new " + i)).remaining(), "key " + i);
+            }
+        }
+    }
+
+    /** When an operation on the bucket happened, and the call, or the call that was refunded. */
+    private record Event(long micros, boolean isRefund, Decision decision) {}
+
+    @Test
+    void aRefundToABucketThatRunsGivesWhatTheModelGives() throws Exception {
+        Policy policy = new Policy(
+                "p", List.of(new Limit(null, Algorithm.TOKEN_BUCKET, 1_000, 1_000_000, 100_000)), FailureMode.DENY);
+        ThreadLocal<Long> read = new ThreadLocal<>();
+        TimeSource time = () -> {
+            long now = SYSTEM.nowMicros();
+            read.set(now);
+            return now;
+        };
+        int each = Repeats.of(20_000, 400_000) / THREADS;
+        List<Event> events = new ArrayList<>();
+        try (RateLimiter limiter =
+                RateLimiter.on(InProcessBackend.builder().timeSource(time).build())) {
+            Decision first = limiter.tryAcquire(policy, KEY, 90_000);
+            events.add(new Event(read.get(), false, first));
+            together(THREADS, thread -> {
+                List<Event> mine = new ArrayList<>();
+                for (int i = 0; i < each; i++) {
+                    Decision decision = limiter.tryAcquire(policy, KEY, 1);
+                    mine.add(new Event(read.get(), false, decision));
+                    limiter.refund(decision);
+                    mine.add(new Event(read.get(), true, decision));
+                }
+                synchronized (events) {
+                    events.addAll(mine);
+                }
+            });
+            events.sort(Comparator.comparingLong(Event::micros).thenComparing(Event::isRefund));
+            NaiveLimiter model = new NaiveLimiter();
+            for (Event event : events) {
+                replay(model, event);
+            }
+            Decision last = limiter.peek(policy, KEY);
+            assertEquals(model.decide(last.charges(), Mode.LOOK, read.get()), last.outcomes());
+        }
+    }
+
+    /** The time does not change while the threads call, so the model sees what they did, in any order. */
+    @ParameterizedTest
+    @EnumSource(value = Running.class, names = "IN_PROCESS_HELD_UP", mode = EnumSource.Mode.EXCLUDE)
+    void aRefundToABucketGivesWhatTheModelGives(Running running) throws Exception {
+        Policy policy = policy("p", Algorithm.TOKEN_BUCKET);
+        ManualTime time = new ManualTime();
+        int rounds = Repeats.of(20, 400);
+        int each = Repeats.of(20, 250);
+        List<Event> events = new ArrayList<>();
+        List<Decision> kept = new ArrayList<>();
+        Backend backend = running.isRedis()
+                ? Backends.connected(
+                        Backends.redis().address(RedisServers.single()).timeSource(time))
+                : InProcessBackend.builder().timeSource(time).build();
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            Decision first = limiter.tryAcquire(policy, KEY, LIMIT / 2);
+            events.add(new Event(time.nowMicros(), false, first));
+            for (int round = 0; round < rounds; round++) {
+                long now = time.nowMicros();
+                List<Decision> earlier = List.copyOf(kept);
+                kept.clear();
+                together(THREADS, thread -> {
+                    List<Event> mine = new ArrayList<>();
+                    List<Decision> later = new ArrayList<>();
+                    for (int i = thread; i < earlier.size(); i += THREADS) {
+                        limiter.refund(earlier.get(i));
+                        mine.add(new Event(now, true, earlier.get(i)));
+                    }
+                    for (int i = 0; i < each; i++) {
+                        Decision decision = limiter.tryAcquire(policy, KEY, 1 + i % 2);
+                        mine.add(new Event(now, false, decision));
+                        if (i % 3 == 0) {
+                            later.add(decision);
+                        } else {
+                            limiter.refund(decision);
+                            mine.add(new Event(now, true, decision));
+                        }
+                    }
+                    synchronized (events) {
+                        events.addAll(mine);
+                        kept.addAll(later);
+                    }
+                });
+                time.advanceMicros(ThreadLocalRandom.current().nextLong(20_000_000));
+            }
+            NaiveLimiter model = new NaiveLimiter();
+            events.forEach(event -> replay(model, event));
+            Decision last = limiter.peek(policy, KEY);
+            assertEquals(model.decide(last.charges(), Mode.LOOK, time.nowMicros()), last.outcomes());
+            time.advanceMicros(DAY);
+            assertEquals(LIMIT, limiter.peek(policy, KEY).remaining());
+        }
+    }
+
+    private static void replay(NaiveLimiter model, Event event) {
+        if (event.isRefund) {
+            model.refund(event.decision.outcomes().get(0), event.micros);
+        } else {
+            model.decide(event.decision.charges(), Mode.TAKE, event.micros);
+        }
+    }
+
+    private interface Work {
+        void run(int thread) throws Exception;
+    }
+
+    private static void together(int count, Work work) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(count);
+        try {
+            CyclicBarrier start = new CyclicBarrier(count);
+            List<Future<?>> all = new ArrayList<>();
+            for (int t = 0; t < count; t++) {
+                int thread = t;
+                all.add(threads.submit(() -> {
+                    start.await();
+                    work.run(thread);
+                    return null;
+                }));
+            }
+            for (Future<?> each : all) {
+                each.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static Policy policy(String name, Algorithm algorithm) {
+        return new Policy(name, List.of(new Limit(null, algorithm, LIMIT, DAY, LIMIT)), FailureMode.DENY);
+    }
+}

@@ -1,0 +1,94 @@
+package io.limiter.inprocess;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** What a key has used is found again, wherever it is kept: there is never a second quota, nor a refund without effect. */
+class SecondQuotaTest extends BoundedBackend {
+    private static final Policy DAILY = Policy.of("daily", Limit.fixedWindow(1, Duration.ofDays(1)));
+    private static final PartitionKey KEY = PartitionKey.of("k");
+
+    /** Uses up the table, and the overflows that limits have of their own, for a second. */
+    private static void fill(RateLimiter limiter) {
+        for (int i = 0; i <= Overflow.LIMITS; i++) {
+            Policy made = Policy.of("made-" + i, Limit.fixedWindow(1, Duration.ofSeconds(1)));
+            assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed());
+        }
+    }
+
+    @Test
+    void aKeyStaysInTheOverflowOfOtherLimitsWhenThereIsRoomAgain() {
+        InProcessBackend backend = backend(1, 10);
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            fill(limiter);
+            Decision only = limiter.tryAcquire(DAILY, KEY, 1);
+            assertTrue(only.allowed());
+            assertEquals(Overflow.LIMITS, backend.overflows());
+            time.advance(Duration.ofSeconds(2));
+            assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
+            assertTrue(limiter.refund(only));
+            assertTrue(limiter.tryAcquire(DAILY, KEY, 1).allowed());
+        }
+    }
+
+    @Test
+    void aKeyStaysInTheOverflowOfOtherLimitsWhenItsLimitGetsOneOfItsOwn() {
+        InProcessBackend backend = backend(1, 10);
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            fill(limiter);
+            assertTrue(limiter.tryAcquire(DAILY, KEY, 1).allowed());
+            time.advance(Duration.ofSeconds(2));
+            for (int i = 0; i < 3; i++) {
+                limiter.tryAcquire(DAILY, PartitionKey.of("later " + i), 1);
+            }
+            assertEquals(1, backend.overflows(), "only that of this limit");
+            assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
+        }
+    }
+
+    @Test
+    void aKnownKeyIsFoundWhileTheTableGrows() throws Exception {
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        LimitStates.Name name =
+                LimitStates.Name.of(new Charge(DAILY, KEY, 1), DAILY.limits().get(0));
+        int known = 192;
+        try {
+            for (int round = 0; round < 3; round++) {
+                StateTable table = new StateTable(1_000_000, 1, TimeSource.system());
+                AtomicInteger made = new AtomicInteger();
+                Future<?> grows = thread.submit(() -> {
+                    for (int i = 0; i < 100_000; i++) {
+                        Charge charge = new Charge(DAILY, PartitionKey.of("k" + i), 1);
+                        Transaction.decide(table, List.of(charge), TimeSource.system(), true);
+                        made.set(i);
+                    }
+                });
+                for (int i = 0; !grows.isDone(); i++) {
+                    if (made.get() >= known) {
+                        assertNotNull(table.find(name, PartitionKey.of("k" + i % known)), "after " + made);
+                    }
+                }
+                grows.get();
+            }
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+}
