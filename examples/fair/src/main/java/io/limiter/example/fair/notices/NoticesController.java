@@ -1,7 +1,7 @@
 package io.limiter.example.fair.notices;
 
 import io.limiter.example.fair.shell.Names;
-import java.time.Clock;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -34,6 +34,7 @@ public class NoticesController {
     /** A fan-out to this number of inboxes, in milliseconds. */
     record FanOut(int pipelined, long pipelinedMillis, int oneByOne, long oneByOneMillis) {}
 
+    private static final String DRILL = "fair:notices:drill:";
     private static final int INBOX = 6;
     private static final int CROWD = 40;
     private static final int BURST = 20;
@@ -45,7 +46,7 @@ public class NoticesController {
 
     NoticesController(RedissonClient redisson) {
         this.redisson = redisson;
-        this.notices = new Notices(redisson, Clock.systemUTC());
+        this.notices = new Notices(redisson);
     }
 
     /** The queue, the active voters and an inbox. */
@@ -109,8 +110,8 @@ public class NoticesController {
     /** Writes into many inboxes with pipelining, and into fewer without, and removes them. */
     @PostMapping("/fan-out")
     FanOut fanOut() {
-        String prefix = "fair:notices:drill:";
-        Inboxes drill = new Inboxes(redisson, prefix);
+        // Short-lived, in case that this instance dies before it removes them.
+        Inboxes drill = new Inboxes(redisson, DRILL + "inbox:", DRILL + "notice:", Duration.ofMinutes(1));
         List<String> voters =
                 IntStream.range(0, PIPELINED).mapToObj(i -> "v" + i).toList();
         long begin = System.nanoTime();
