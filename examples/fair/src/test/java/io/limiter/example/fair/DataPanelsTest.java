@@ -1,10 +1,14 @@
 package io.limiter.example.fair;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.example.fair.FairSite.Answer;
+import io.limiter.kit.Await;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -45,6 +49,37 @@ class DataPanelsTest {
                 rush.at("/segments").valueStream().mapToInt(JsonNode::asInt).sum());
         assertEquals(5, rush.at("/around").size());
         assertTrue(rush.at("/sameOrder").asBoolean());
+        assertFalse(rush.at("/cleared").asBoolean());
+        assertEquals(
+                rush.at("/around").valueStream().filter(row -> row.at("/member").asString().equals("me")).findFirst()
+                        .orElseThrow().at("/points"),
+                rush.at("/points"));
+        JsonNode ranks = get("/api/leaderboard/ranks?first=2&last=4");
+        assertEquals(3, ranks.size());
+        assertEquals(rush.at("/top/1"), ranks.get(0));
+        assertEquals(400, site.get("/api/leaderboard/ranks?first=0&last=4").status());
+        assertEquals(400, site.get("/api/leaderboard/ranks?first=1&last=400").status());
+    }
+
+    /** "All votes are gone" is so then: what is on its way counts nothing. */
+    @Test
+    void votesOfARushThatIsOnItsWayAreGoneToo() {
+        post("/api/leaderboard/clear", "{}");
+        CompletableFuture<JsonNode> rush =
+                CompletableFuture.supplyAsync(() -> post("/api/leaderboard/rush", "{'voter':'me'}"));
+        Await.until(
+                Duration.ofSeconds(30),
+                "it has begun",
+                () -> get("/api/leaderboard?voter=me").at("/voters").asInt() > 0);
+        post("/api/leaderboard/clear", "{}");
+        assertEquals(0, get("/api/leaderboard?voter=me").at("/voters").asInt());
+
+        rush.join();
+        JsonNode after = get("/api/leaderboard?voter=me");
+        assertEquals(0, after.at("/voters").asInt());
+        assertEquals(0, after.at("/segments").size());
+        assertTrue(after.at("/sameOrder").asBoolean());
+        after.at("/candidates").forEach(row -> assertEquals(0, row.at("/points").asInt(), after.toString()));
     }
 
     @Test

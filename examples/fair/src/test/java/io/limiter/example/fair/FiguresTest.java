@@ -43,7 +43,7 @@ class FiguresTest {
         int members = Repeats.of(2_000, 1_000_000);
         int calls = Repeats.of(20, 2_000);
         TestRedis.cleared("leaderboard");
-        RScoredSortedSet<String> filled = redisson.getScoredSortedSet("fair:leaderboard:figures");
+        RScoredSortedSet<String> filled = redisson.getScoredSortedSet("fair:{leaderboard}:figures");
         Random random = new Random(1);
         Map<String, Double> chunk = new HashMap<>();
         for (int i = 0; i < members; i++) {
