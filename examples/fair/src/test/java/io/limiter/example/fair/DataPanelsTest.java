@@ -141,6 +141,11 @@ class DataPanelsTest {
             JsonNode compared = post("/api/places/compare", "{'region':'" + region + "','east':0,'north':0}");
             assertEquals(compared.at("/points"), compared.at("/same"), region);
         }
+        JsonNode far = get("/api/places/distance?region=dateline&from=Harbour&to=Theatre");
+        assertEquals(8_017, far.at("/metres").asDouble(), 40);
+        assertEquals(
+                400,
+                site.get("/api/places/distance?region=home&from=Harbour&to=Moon").status());
         Answer pole = site.get("/api/places?region=north&east=0&north=6");
         assertEquals(400, pole.status());
         assertTrue(pole.body().contains("none at the poles"), pole.body());
@@ -162,6 +167,12 @@ class DataPanelsTest {
         assertEquals(2, get("/api/notices?voter=me").at("/inbox").size());
 
         assertEquals(0, post("/api/notices/rush", "{}").at("/wrong").asInt());
+        assertEquals(300, post("/api/notices/logins/rush", "{}").at("/waiting").asInt());
+        assertEquals(300, post("/api/notices/logins/die", "{}").at("/waiting").asInt());
+        assertEquals(200, post("/api/notices/logins/next", "{}").at("/waiting").asInt());
+        JsonNode worked = post("/api/notices/logins/next", "{}");
+        assertEquals(100, worked.at("/waiting").asInt());
+        assertTrue(worked.at("/pulled").asInt() >= 2_000, worked.toString());
         JsonNode fanOut = post("/api/notices/fan-out", "{}");
         assertEquals(10_000, fanOut.at("/pipelined").asInt());
         assertEquals(
