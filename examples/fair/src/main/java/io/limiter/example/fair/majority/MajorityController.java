@@ -102,7 +102,7 @@ class MajorityController implements DisposableBean {
         String started = each(LockServer::start);
         return started.isEmpty()
                 ? new Said("All three run already.", true)
-                : new Said(started + " runs again, without data: it gives its lock to anybody.", true);
+                : new Said("Started without data: " + started + ". They give their locks to anybody.", true);
     }
 
     /** Stops the last server that runs. */
