@@ -50,8 +50,6 @@ export function kitFor(panel, said, draw) {
     // Set again even if it is the same text, so that a screen reader announces it again.
     said.textContent = '';
     said.textContent = text;
-    const { top, bottom } = said.getBoundingClientRect();
-    if (text && (top < 0 || bottom > innerHeight)) { said.scrollIntoView({ block: 'nearest' }); }
   };
   /** Draws a picture that was asked for after this call: of many calls at once, the first one and one after it. */
   let drawing = null;

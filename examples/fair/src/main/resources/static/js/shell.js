@@ -86,8 +86,6 @@ async function showPanel(panel) {
   part('.behind pre').textContent = panel.config;
   const kit = kitFor(panel, part('.said'), drawPicture(part));
   shown = kit;
-  // On a phone the picture stays at the lower edge, and can be folded away.
-  part('.picture').open = true;
   kit.refresh();
   try {
     await panel.mount(part('.body'), kit);
