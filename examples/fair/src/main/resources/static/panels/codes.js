@@ -61,7 +61,7 @@ return redis.call('HSETNX', 'fair:{codes}:votes', code, candidate)`,
         }),
         kit.breaks('Guess 5,000 codes', async () => {
           const { guesses, passedFilter, counted } = await kit.post('/api/codes/guess');
-          kit.say(`${guesses} guesses: the filter let ${passedFilter} through (${(100 * passedFilter / guesses).toFixed(2)} %), and ${counted} of them voted.`);
+          kit.say(`${guesses} guesses: the filter admitted ${passedFilter} (${(100 * passedFilter / guesses).toFixed(2)} %), and ${counted} of them voted.`);
         }),
         kit.button('Fill the filter', async () => {
           show(await kit.post('/api/codes/fill'));

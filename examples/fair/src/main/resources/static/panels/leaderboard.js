@@ -5,7 +5,7 @@ export default {
   title: 'Leaderboard',
   article: '004 section 3',
   lead: 'Candidates by votes, voters by points, and where you are. The voters are kept twice: in one sorted set, and in one for each 100 points.',
-  config: `board = redisson.getScoredSortedSet("fair:leaderboard:voters");
+  config: `board = redisson.getScoredSortedSet("fair:{leaderboard}:voters");
 
 board.addScore(voter, -points);  // negated: ties are by name
 board.entryRange(0, n - 1);      // top N; any ranks: first - 1, last - 1

@@ -123,7 +123,9 @@ class FairInBrowserTest {
                         390,
                         844)) {
             page = opened;
-            page.await("the panel is there", () -> !page.findAll(".keys span, .keys .nothing").isEmpty());
+            page.await(
+                    "the panel is there",
+                    () -> !page.findAll(".keys span, .keys .nothing").isEmpty());
             String address = site.getBean(RedisAddress.class).address();
             long pid = RedisServers.pid(Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
             RedisServers.signal("STOP", pid);
@@ -181,7 +183,8 @@ class FairInBrowserTest {
                 () -> page.script(button + "?.disabled !== true", label).equals("true"));
         // The rival finds the lock taken: that is an answer, too.
         assertTrue(
-                panel.equals("majority") || page.findAll(".said[data-kind=bad]").isEmpty(), () -> panel + ": " + label + ": " + page.text(".said"));
+                panel.equals("majority") || page.findAll(".said[data-kind=bad]").isEmpty(),
+                () -> panel + ": " + label + ": " + page.text(".said"));
     }
 
     private void fits(int width, int height) {

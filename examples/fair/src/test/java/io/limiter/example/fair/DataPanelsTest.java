@@ -51,8 +51,12 @@ class DataPanelsTest {
         assertTrue(rush.at("/sameOrder").asBoolean());
         assertFalse(rush.at("/cleared").asBoolean());
         assertEquals(
-                rush.at("/around").valueStream().filter(row -> row.at("/member").asString().equals("me")).findFirst()
-                        .orElseThrow().at("/points"),
+                rush.at("/around")
+                        .valueStream()
+                        .filter(row -> row.at("/member").asString().equals("me"))
+                        .findFirst()
+                        .orElseThrow()
+                        .at("/points"),
                 rush.at("/points"));
         JsonNode ranks = get("/api/leaderboard/ranks?first=2&last=4");
         assertEquals(3, ranks.size());
@@ -145,7 +149,8 @@ class DataPanelsTest {
         assertEquals(8_017, far.at("/metres").asDouble(), 40);
         assertEquals(
                 400,
-                site.get("/api/places/distance?region=home&from=Harbour&to=Moon").status());
+                site.get("/api/places/distance?region=home&from=Harbour&to=Moon")
+                        .status());
         Answer pole = site.get("/api/places?region=north&east=0&north=6");
         assertEquals(400, pole.status());
         assertTrue(pole.body().contains("none at the poles"), pole.body());

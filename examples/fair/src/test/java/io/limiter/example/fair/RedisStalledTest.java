@@ -2,7 +2,6 @@ package io.limiter.example.fair;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -101,13 +100,20 @@ class RedisStalledTest {
                 // The limiter decides in this JVM meanwhile.
                 assertEquals(200, site.get("/api/limits?visitor=me").status());
                 assertEquals(200, site.post("/api/limits/rush", ME).status());
-                Await.until(LONG, "the site has logged it", () -> !lines("io.limiter.example").isEmpty());
+                Await.until(
+                        LONG,
+                        "the site has logged it",
+                        () -> !lines("io.limiter.example").isEmpty());
             } finally {
                 RedisServers.signal("CONT", pid);
             }
             Await.until(
-                    LONG, "it works again", () -> VIEWS.stream().allMatch(view -> site.get("/api/" + view).status() == 200));
-            Await.until(LONG, "that is logged", () -> lines("io.limiter.example").size() == 2);
+                    LONG,
+                    "it works again",
+                    () -> VIEWS.stream()
+                            .allMatch(view -> site.get("/api/" + view).status() == 200));
+            Await.until(
+                    LONG, "that is logged", () -> lines("io.limiter.example").size() == 2);
             assertEquals(Map.of(), wrong(site, 1, 200, ""));
             root().detachAppender(appender);
 
@@ -143,7 +149,8 @@ class RedisStalledTest {
             asked.forEach((path, answer) -> {
                 Answer got = answer.join();
                 boolean right = got.status() == status
-                        && (detail.isEmpty() || got.json().at("/detail").asString().equals(detail));
+                        && (detail.isEmpty()
+                                || got.json().at("/detail").asString().equals(detail));
                 if (!right) {
                     wrong.put(path, got.status() + " " + got.body());
                 }

@@ -102,9 +102,9 @@ public final class VotingCodes {
         List<Object> arguments = new ArrayList<>(codes.size() + 1);
         arguments.add(filter.getExpectedInsertions());
         arguments.addAll(codes);
-        // The set first, and asked for room in the same step: it alone knows how many codes the filter has, or is about to have.
-        List<Long> counts =
-                script.eval(Mode.READ_WRITE, ISSUE, ReturnType.LIST, List.of(ISSUED), arguments.toArray());
+        // The set first, and asked for room in the same step: it alone knows how many codes the filter has, or is about
+        // to have.
+        List<Long> counts = script.eval(Mode.READ_WRITE, ISSUE, ReturnType.LIST, List.of(ISSUED), arguments.toArray());
         if (counts.get(0) > counts.get(1)) {
             throw new IllegalArgumentException(
                     "there is room for " + counts.get(1) + " more codes, not for " + counts.get(0));
@@ -119,8 +119,8 @@ public final class VotingCodes {
         if (!filter.contains(code)) {
             return Outcome.NEVER_ISSUED;
         }
-        long counted = script.<Long>eval(
-                Mode.READ_WRITE, VOTE, ReturnType.LONG, List.of(ISSUED, VOTES), code, candidate);
+        long counted =
+                script.<Long>eval(Mode.READ_WRITE, VOTE, ReturnType.LONG, List.of(ISSUED, VOTES), code, candidate);
         return counted < 0 ? Outcome.FALSE_POSITIVE : counted == 1 ? Outcome.COUNTED : Outcome.ALREADY_USED;
     }
 

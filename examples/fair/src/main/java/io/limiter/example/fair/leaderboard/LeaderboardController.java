@@ -94,14 +94,12 @@ public class LeaderboardController {
     View rush(@RequestBody Vote vote) {
         String voter = Names.checked("voter", vote.voter());
         long round = votes.round();
-        boolean counted = IntStream.rangeClosed(0, 4 * CROWD)
-                .parallel()
-                .allMatch(i -> {
-                    ThreadLocalRandom random = ThreadLocalRandom.current();
-                    String candidate = CANDIDATES.get(random.nextInt(CANDIDATES.size()));
-                    String one = i == 4 * CROWD ? voter : "voter-%03d".formatted(i % CROWD);
-                    return votes.vote(round, candidate, one, 1 + random.nextInt(80));
-                });
+        boolean counted = IntStream.rangeClosed(0, 4 * CROWD).parallel().allMatch(i -> {
+            ThreadLocalRandom random = ThreadLocalRandom.current();
+            String candidate = CANDIDATES.get(random.nextInt(CANDIDATES.size()));
+            String one = i == 4 * CROWD ? voter : "voter-%03d".formatted(i % CROWD);
+            return votes.vote(round, candidate, one, 1 + random.nextInt(80));
+        });
         return view(voter, !counted);
     }
 

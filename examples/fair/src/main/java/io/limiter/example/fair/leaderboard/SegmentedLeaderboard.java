@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.RBatch;
 import org.redisson.api.RFuture;
@@ -96,7 +95,8 @@ public final class SegmentedLeaderboard {
             }
             String from = String.valueOf((old == null ? now : Long.parseLong(old)) / width);
             String to = String.valueOf(now / width);
-            List<Object> allKeys = new ArrayList<>(List.of(points.getName(), segments.getName(), prefix + from, prefix + to));
+            List<Object> allKeys =
+                    new ArrayList<>(List.of(points.getName(), segments.getName(), prefix + from, prefix + to));
             allKeys.addAll(keys);
             List<Object> all = new ArrayList<>(List.of(member, old == null ? "" : old, now, -now, from, to));
             all.addAll(arguments);

@@ -18,7 +18,8 @@ final class LockServer implements AutoCloseable {
     LockServer() {
         port = OwnRedis.freePort();
         running = OwnRedis.start(port);
-        Config config = new Config().setCodec(StringCodec.INSTANCE).setThreads(2).setNettyThreads(2);
+        Config config =
+                new Config().setCodec(StringCodec.INSTANCE).setThreads(2).setNettyThreads(2);
         // A server that is down is to cost little of the lease, hence no retries.
         config.useSingleServer()
                 .setAddress(running.address())

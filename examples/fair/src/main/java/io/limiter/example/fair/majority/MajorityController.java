@@ -123,8 +123,8 @@ class MajorityController implements DisposableBean {
         Optional<Held> held = holder(who).lock(LEASE);
         String name = String.valueOf(who.holder());
         return held.map(got -> new Said(
-                        subject(name, "hold") + got.tokens().size() + " of " + SERVERS + " servers, tokens " + got.tokens()
-                                + ".",
+                        subject(name, "hold") + got.tokens().size() + " of " + SERVERS + " servers, tokens "
+                                + got.tokens() + ".",
                         true))
                 .orElseGet(() -> new Said(subject(name, "get") + "no majority, and unlocked what it had got.", false));
     }
@@ -143,13 +143,16 @@ class MajorityController implements DisposableBean {
         if (held.isEmpty()) {
             return new Said(subject(name, "have") + "no tokens; lock first.", false);
         }
-        boolean written = sheet.write(name, results.incrementAndGet() + " votes", held.get().tokens());
+        boolean written = sheet.write(
+                name, results.incrementAndGet() + " votes", held.get().tokens());
         return new Said(
                 written ? "Written." : "Refused: one of the tokens is older than that of an accepted write.", written);
     }
 
     private static String subject(String name, String verb) {
-        return name.equals("you") ? "You " + verb + " " : "The rival " + (verb.equals("have") ? "has" : verb + "s") + " ";
+        return name.equals("you")
+                ? "You " + verb + " "
+                : "The rival " + (verb.equals("have") ? "has" : verb + "s") + " ";
     }
 
     private Holder holder(Who who) {

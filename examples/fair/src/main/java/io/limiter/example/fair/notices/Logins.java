@@ -73,8 +73,8 @@ public final class Logins {
 
     /** Takes the first voters, at most this many. */
     public List<Login> take(int most) {
-        List<Object> reply = script.eval(
-                Mode.READ_WRITE, TAKE, ReturnType.LIST, List.of(WAITING, TAKEN), most, leaseMillis);
+        List<Object> reply =
+                script.eval(Mode.READ_WRITE, TAKE, ReturnType.LIST, List.of(WAITING, TAKEN), most, leaseMillis);
         List<Login> taken = new ArrayList<>();
         for (Object voter : (List<?>) reply.get(1)) {
             taken.add(new Login(String.valueOf(voter), String.valueOf(reply.get(0))));
@@ -84,8 +84,7 @@ public final class Logins {
 
     /** What the login costs has been paid. Returns false if the lease had ended and another worker has the voter. */
     public boolean done(Login login) {
-        return script.<Long>eval(
-                        Mode.READ_WRITE, DONE, ReturnType.LONG, List.of(TAKEN), login.voter(), login.lease())
+        return script.<Long>eval(Mode.READ_WRITE, DONE, ReturnType.LONG, List.of(TAKEN), login.voter(), login.lease())
                 == 1;
     }
 

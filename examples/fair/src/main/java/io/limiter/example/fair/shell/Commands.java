@@ -36,8 +36,12 @@ final class Commands implements DisposableBean {
     /** {@code 1700000000.123456 [0 127.0.0.1:4711] "get" "fair:sale:x"}, or {@code [0 lua]}. */
     private static final Pattern LINE = Pattern.compile("[\\d.]+ \\[\\d+ (?<who>[^]]+)] (?<command>.*)");
 
-    private static final Pattern PICTURE =
-            Pattern.compile("\"ECHO\" \"(?<opening>" + RedisWire.OPENING + "[^\"]*)\"");
+    private static final Pattern PICTURE = Pattern.compile("\"ECHO\" \"(?<opening>" + RedisWire.OPENING + "[^\"]*)\"");
+
+    /** The page looks again and again; seen twice, a look would push what a button has sent out of the list. */
+    private static final Pattern READ = Pattern.compile(
+            "^(lua: )?(GET|HGET|HMGET|HVALS|HLEN|HEXISTS|HSCAN|LRANGE|LLEN|SCARD|SMEMBERS"
+                    + "|SISMEMBER|ZRANGE|ZRANGEBYSCORE|ZCARD|ZRANK|ZSCORE|ZCOUNT|XLEN|XPENDING|PTTL|TTL|EXISTS|PFCOUNT|STRLEN|TIME|MEMORY|EVAL)");
 
     private static final Pattern SYSTEM = Pattern.compile("\"fair:\\{?(?<system>[a-z]+)[:}-]");
 
@@ -132,6 +136,9 @@ final class Commands implements DisposableBean {
         if (key.find()) {
             String text = (lua ? "lua: " : "") + shown(command);
             Deque<String> commands = last.computeIfAbsent(key.group("system"), any -> new ArrayDeque<>());
+            if (READ.matcher(text).find() && commands.contains(text)) {
+                return;
+            }
             commands.addFirst(text);
             if (commands.size() > KEPT) {
                 commands.removeLast();

@@ -31,8 +31,7 @@ final class RedisWire implements Closeable {
     RedisWire(String address) throws IOException {
         URI uri = URI.create(address);
         socket = new Socket();
-        socket.connect(
-                new InetSocketAddress(uri.getHost(), uri.getPort() < 0 ? 6379 : uri.getPort()), TIMEOUT_MILLIS);
+        socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort() < 0 ? 6379 : uri.getPort()), TIMEOUT_MILLIS);
         socket.setSoTimeout(TIMEOUT_MILLIS);
         input = new BufferedInputStream(socket.getInputStream());
         try {

@@ -139,8 +139,7 @@ class TasksController implements DisposableBean {
         if (count < 1 || count > MOST_AT_ONCE) {
             throw new IllegalArgumentException("count is " + count + "; send from 1 to " + MOST_AT_ONCE);
         }
-        String batch =
-                Long.toString(redisson.getAtomicLong(BATCHES).incrementAndGet(), 36);
+        String batch = Long.toString(redisson.getAtomicLong(BATCHES).incrementAndGet(), 36);
         Map<String, String> payloads = new LinkedHashMap<>();
         for (int i = 0; i < count; i++) {
             payloads.put("letter-" + batch + "-" + i, "{}");

@@ -198,7 +198,8 @@ class LeaderboardTest {
                 },
                 dying -> assertTrue(votes(dying).vote(0, "Ada", "me", 100)),
                 commands -> {
-                    long counted = -1 + votes(redisson).candidates().points("Ada").orElseThrow();
+                    long counted =
+                            -1 + votes(redisson).candidates().points("Ada").orElseThrow();
                     OptionalLong points = OptionalLong.of(250 + 100 * counted);
                     assertEquals(points, votes(redisson).voters().points("me"), commands + " commands");
                     assertEquals(points, votes(redisson).segments().points("me"), commands + " commands");
@@ -214,7 +215,8 @@ class LeaderboardTest {
                     boolean cleared = votes.round() == 1;
                     assertEquals(cleared ? 0 : 1, votes.voters().size(), commands + " commands");
                     assertEquals(cleared ? 0 : 1, votes.segments().sizes().size(), commands + " commands");
-                    assertEquals(OptionalLong.of(cleared ? 0 : 1), votes.candidates().points("Ada"));
+                    assertEquals(
+                            OptionalLong.of(cleared ? 0 : 1), votes.candidates().points("Ada"));
                 });
         assertFalse(votes(redisson).vote(0, "Ada", "me", 1), "of a round that is over");
         assertTrue(votes(redisson).vote(1, "Ada", "me", 1));

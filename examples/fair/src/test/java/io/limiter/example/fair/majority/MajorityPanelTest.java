@@ -22,9 +22,11 @@ class MajorityPanelTest {
         TestRedis.cleared("majority");
         try (FairSite started = FairSite.start("limiter.rules.reads.limits=100000/1s token-bucket")) {
             site = started;
-            assertEquals(400, site.post("/api/majority/lock", "{\"holder\":\"you\"}").status());
+            assertEquals(
+                    400, site.post("/api/majority/lock", "{\"holder\":\"you\"}").status());
             does("start", "you", true, "Three servers run");
-            assertEquals(400, site.post("/api/majority/lock", "{\"holder\":\"x\"}").status());
+            assertEquals(
+                    400, site.post("/api/majority/lock", "{\"holder\":\"x\"}").status());
 
             does("lock", "you", true, "You hold 3 of 3");
             does("lock", "the rival", false, "no majority");
@@ -41,8 +43,11 @@ class MajorityPanelTest {
             does("lock", "you", false, "no majority");
 
             does("start", "you", true, "Started without data: server1 and server2");
-            Await.until(LONG, "both are found again", () -> view().at("/servers/1/up").asBoolean()
-                    && view().at("/servers/2/up").asBoolean());
+            Await.until(
+                    LONG,
+                    "both are found again",
+                    () -> view().at("/servers/1/up").asBoolean()
+                            && view().at("/servers/2/up").asBoolean());
             assertTrue(view().at("/trusts/1/millis").asLong() > 0, "the rival trusts its lock");
             does("lock", "you", true, "You hold 2 of 3");
             assertTrue(view().at("/trusts/0/millis").asLong() > 0, "and so do you");

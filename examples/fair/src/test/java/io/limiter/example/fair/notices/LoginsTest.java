@@ -52,10 +52,12 @@ class LoginsTest {
     void manyWorkersTakeEachVoterOnce() {
         logins.enter(IntStream.range(0, 400).mapToObj(i -> "v" + i).toList());
         Set<String> seen = ConcurrentHashMap.newKeySet();
-        IntStream.range(0, 80).parallel().forEach(i -> logins.take(10).forEach(login -> {
-            assertTrue(seen.add(login.voter()), login.voter() + " twice");
-            assertTrue(logins.done(login));
-        }));
+        IntStream.range(0, 80)
+                .parallel()
+                .forEach(i -> logins.take(10).forEach(login -> {
+                    assertTrue(seen.add(login.voter()), login.voter() + " twice");
+                    assertTrue(logins.done(login));
+                }));
 
         assertEquals(400, seen.size());
         assertEquals(0, logins.size());

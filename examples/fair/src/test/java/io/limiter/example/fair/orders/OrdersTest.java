@@ -158,17 +158,13 @@ class OrdersTest {
     void anInstanceThatDiesAtAnOrderOrAClearLeavesAllOfItOrNothing() {
         TicketOrders running = new TicketOrders(redisson, HOUR);
         Crash.afterEachCommand(
-                running::clear,
-                dying -> new TicketOrders(dying, HOUR).paid("order", "ada", 2),
-                commands -> {
+                running::clear, dying -> new TicketOrders(dying, HOUR).paid("order", "ada", 2), commands -> {
                     long orders = running.reliable().size();
                     assertEquals(orders, running.list().size(), commands + " commands");
                     assertEquals(2 * orders, running.placed(), commands + " commands");
                 });
         Crash.afterEachCommand(
-                () -> running.paid("order", "ada", 2),
-                dying -> new TicketOrders(dying, HOUR).clear(),
-                commands -> {
+                () -> running.paid("order", "ada", 2), dying -> new TicketOrders(dying, HOUR).clear(), commands -> {
                     // Without the stream's group nobody could take anything until the next start.
                     running.paid("next", "ada", 2);
                     assertTrue(running.reliable().take("ada", 9).size() > 0, commands + " commands");
