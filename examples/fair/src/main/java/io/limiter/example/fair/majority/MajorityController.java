@@ -73,10 +73,13 @@ class MajorityController implements DisposableBean {
         if (server.isUp()) {
             try {
                 RFencedLock lock = server.client().getFencedLock(LOCK);
-                String holder = NAMES.stream()
-                        .filter(one -> lock.isHeldByThread(holders.get(one).threadId()))
-                        .findFirst()
-                        .orElse("");
+                String holder = "";
+                for (String one : NAMES) {
+                    Holder its = holders.get(one);
+                    if (its != null && lock.isHeldByThread(its.threadId())) {
+                        holder = one;
+                    }
+                }
                 return new Server(name, true, holder, Math.max(0, lock.remainTimeToLive()));
             } catch (RedisException starting) {
                 // As one that is down.
