@@ -50,8 +50,27 @@ export function kitFor(panel, said, draw) {
     // Set again even if it is the same text, so that a screen reader announces it again.
     said.textContent = '';
     said.textContent = text;
-    const { top, bottom } = said.getBoundingClientRect();
-    if (text && (top < 0 || bottom > innerHeight)) { said.scrollIntoView({ block: 'nearest' }); }
+  };
+  /** Draws a picture that was asked for after this call: of many calls at once, the first one and one after it. */
+  let drawing = null;
+  let next = null;
+  const look = async () => {
+    try {
+      const picture = await call('GET', `/api/redis/${panel.id}`);
+      if (!closed) { draw(picture); }
+    } catch (problem) {
+      // It is asked for again in a moment. What was drawn stays, unless it is known to be out of date.
+      if (!closed && problem.status !== 429) { draw(null, problem.message); }
+    }
+  };
+  const refresh = () => {
+    if (closed) { return Promise.resolve(); }
+    if (!drawing) {
+      drawing = look().finally(() => { drawing = null; });
+      return drawing;
+    }
+    next = next || drawing.then(() => { next = null; return refresh(); });
+    return next;
   };
   const button = (label, onClick, kind = '') => {
     const element = document.createElement('button');
@@ -66,22 +85,20 @@ export function kitFor(panel, said, draw) {
         say(problem.message, 'bad');
       } finally {
         element.disabled = false;
-        kit.refresh();
+        refresh();
       }
     });
     return element;
   };
   const kit = {
     get: (path) => call('GET', path),
-    post,
-    refresh: async () => {
-      try {
-        const picture = await call('GET', `/api/redis/${panel.id}`);
-        if (!closed) { draw(picture); }
-      } catch (problem) {
-        // It is asked for again in a moment; what was drawn stays.
-      }
+    /** What has changed is in the picture before the panel shows the answer. */
+    post: async (path, body) => {
+      const answer = await post(path, body);
+      await refresh();
+      return answer;
     },
+    refresh,
     row: (...elements) => box('row', ...elements),
     field: (label, value, attributes = {}) => {
       const element = document.createElement('label');
@@ -114,8 +131,15 @@ export function kitFor(panel, said, draw) {
       }
       return box('scrolls', table);
     },
+    /** With a picture of the same moment. One after the other, also where Redis is slow. */
     every: (millis, fn) => {
-      timers.push(setInterval(() => { if (!document.hidden) { Promise.resolve(fn()).catch(() => {}); } }, millis));
+      let busy = false;
+      timers.push(setInterval(async () => {
+        if (document.hidden || busy) { return; }
+        busy = true;
+        await Promise.all([Promise.resolve(fn()).catch(() => {}), refresh()]);
+        busy = false;
+      }, millis));
     },
     close: () => {
       closed = true;

@@ -1,5 +1,5 @@
 // The panels in the order of the evening.
-const ORDER = ['limits', 'tasks', 'visitors', 'attendance', 'codes', 'places', 'points', 'leaderboard', 'sale', 'orders', 'notices', 'lock'];
+const ORDER = ['limits', 'tasks', 'visitors', 'attendance', 'codes', 'places', 'points', 'leaderboard', 'sale', 'orders', 'notices', 'lock', 'majority'];
 
 /** All of them; one whose module can't be loaded has none, and is named. */
 export async function panels() {

@@ -2,15 +2,29 @@
 
 const UNIT = { string: 'byte', list: 'value', hash: 'field', set: 'member', zset: 'member', stream: 'message' };
 
-/** Returns a function that draws a picture; what was not in the one before is marked. */
-export function drawPicture(keys, commands) {
+/** Returns a function that draws a picture, or why there is none; what was not in the one before is marked. */
+export function drawPicture(part) {
+  const [keys, commands, count] = ['.keys', '.commands', '.count'].map(part);
   let before = null;
   let sent = [];
-  return (picture) => {
+  return (picture, problem) => {
+    if (!picture) {
+      keys.replaceChildren(nothing(problem));
+      commands.replaceChildren(nothing('Not known.'));
+      count.textContent = problem.replace(/\..*/s, '');
+      before = null;
+      return;
+    }
     keys.replaceChildren(...picture.keys.map((key) => entry(key, before)));
     if (picture.keys.length === 0) { keys.append(nothing('No keys yet.')); }
     commands.replaceChildren(...picture.commands.map((text, index) => line(text, index < fresh(picture.commands, sent))));
     if (picture.commands.length === 0) { commands.append(nothing('None since you look.')); }
+    const total = picture.keys.length;
+    const newest = picture.commands[0] ? picture.commands[0].match(/^(lua: )?(\S+)/)[0] : '';
+    count.textContent = `${total === 1 ? '1 key' : `${total} keys`}${newest ? `, last ${newest}` : ''}`;
+    // Only within the list: the page stays where it is.
+    const changed = keys.querySelector('.fresh');
+    if (changed) { keys.scrollTop = changed.offsetTop - keys.offsetTop; }
     before = new Map(picture.keys.map(({ name, size }) => [name, size]));
     sent = picture.commands;
   };

@@ -84,7 +84,7 @@ async function showPanel(panel) {
   part('h1').textContent = panel.title;
   part('.lead').textContent = panel.lead;
   part('.behind pre').textContent = panel.config;
-  const kit = kitFor(panel, part('.said'), drawPicture(part('.keys'), part('.commands')));
+  const kit = kitFor(panel, part('.said'), drawPicture(part));
   shown = kit;
   kit.refresh();
   try {

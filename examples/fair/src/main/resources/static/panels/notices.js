@@ -4,11 +4,14 @@ export default {
   article: '003',
   lead: 'Notices to you are delivered before those to everybody: pushed to active voters, pulled by the others when they come back.',
   config: `// the queue: personal first, then by age
-queue.add(kind.ordinal() * 1e12 + id, id);
+batch.getMap("fair:{notices}:notice:" + id).putAllAsync(notice);   // one transaction
+batch.getScoredSortedSet("fair:{notices}:queue").addAsync(kind.ordinal() * 1e12 + id, id);
 // push: many inboxes in one pipeline
-batch.getScoredSortedSet("fair:notices:inbox:" + voter).addAsync(...);
+batch.getScript().evalAsync(... "ZADD inbox score id, EXPIRE inbox" ...);
 // pull: what is there stays
 inbox.addAllIfAbsent(latest);
+// logins: who waits keeps its place; taken for a lease, then removed
+ZADD fair:{notices}:logins NX now voter
 // read: SORT inbox BY nosort GET # GET notice:*->title ...
 list.readSort("nosort", patterns, SortOrder.ASC, 0, count);`,
   async mount(element, kit) {
@@ -16,7 +19,7 @@ list.readSort("nosort", patterns, SortOrder.ASC, 0, count);`,
     const list = document.createElement('div');
     const show = (view) => {
       list.replaceChildren(
-        kit.numbers({ 'wait in the queue': view.queued, 'voters active': view.active.length, 'you are': view.active.includes(kit.visitor) ? 'active' : 'away' }),
+        kit.numbers({ 'notices wait': view.queued, 'voters log in': view.logins, 'voters active': view.active.length, 'you are': view.active.includes(kit.visitor) ? 'active' : 'away' }),
         view.inbox.length
           ? kit.table(view.inbox, { id: 'number', kind: 'for', title: 'title', text: '' })
           : Object.assign(document.createElement('p'), { className: 'caption', textContent: 'Your inbox is empty.' }));
@@ -42,6 +45,22 @@ list.readSort("nosort", patterns, SortOrder.ASC, 0, count);`,
           const delivery = await kit.post('/api/notices/deliver');
           await look();
           kit.say(delivery ? `"${delivery.notice.title}" was pushed into ${delivery.pushed} ${delivery.pushed === 1 ? 'inbox' : 'inboxes'}.` : 'The queue is empty.');
+        })),
+      kit.row(
+        kit.button('300 voters log in twice', async () => {
+          const { waiting } = await kit.post('/api/notices/logins/rush');
+          await look();
+          kit.say(`600 logins, and ${waiting} wait: each voter once. Nothing is slower for the others.`);
+        }),
+        kit.button('A worker lets 100 in', async () => {
+          const { voters, pulled, waiting } = await kit.post('/api/notices/logins/next');
+          await look();
+          kit.say(`${voters} voters are in and pulled ${pulled} notices; ${waiting} wait.`);
+        }),
+        kit.breaks('A worker takes 100 and dies', async () => {
+          const { voters, waiting } = await kit.post('/api/notices/logins/die');
+          await look();
+          kit.say(`The worker died with ${voters} voters. They still wait, ${waiting} in all: after 3 s the next worker has them first.`);
         })),
       kit.row(
         kit.breaks('40 voters arrive during 20 deliveries', async () => {

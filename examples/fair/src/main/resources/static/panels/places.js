@@ -18,6 +18,7 @@ export default {
 
 places.searchWithDistance(GeoSearchArgs.from(longitude, latitude)
     .radius(EVERYWHERE, GeoUnit.METERS).count(3).order(GeoOrder.ASC));
+places.dist(from, to, GeoUnit.METERS);   // of two members
 // then all that are as near as the third one, sorted by distance and name`,
   async mount(element, kit) {
     let region = 'home';
@@ -25,6 +26,15 @@ places.searchWithDistance(GeoSearchArgs.from(longitude, latitude)
     let north = -0.5;
     const map = draw('svg', { viewBox: `${-REACH} ${-REACH} ${2 * REACH} ${2 * REACH}`, class: 'map', role: 'application', tabindex: 0, 'aria-label': 'Map of the town. Arrow keys move you.' });
     const list = document.createElement('div');
+    const choice = (label) => {
+      const field = document.createElement('label');
+      field.className = 'field';
+      field.select = document.createElement('select');
+      field.append(label, field.select);
+      return field;
+    };
+    const from = choice('from');
+    const to = choice('to');
     const show = ({ spots, longitude, latitude, nearest }) => {
       map.replaceChildren(
         draw('path', { class: 'river', d: 'M-6,1.4 C-3,0.2 -2.4,3.2 0.4,1.6 S3.4,-2.4 6,-1.2' }),
@@ -34,6 +44,10 @@ places.searchWithDistance(GeoSearchArgs.from(longitude, latitude)
       if (region === 'dateline') { map.append(draw('line', { class: 'edge', x1: 0, x2: 0, y1: -REACH, y2: REACH })); }
       if (region === 'north') { map.append(draw('rect', { class: 'beyond', x: -REACH, y: -REACH, width: 2 * REACH, height: REACH - 4.57 })); }
       const near = nearest.map(({ name }) => name);
+      if (from.select.options.length === 0) {
+        spots.forEach(({ name }) => [from, to].forEach(({ select }) => select.append(new Option(name))));
+        to.select.selectedIndex = 1;
+      }
       for (const spot of spots) {
         if (near.includes(spot.name)) { map.append(draw('line', { class: 'way', x1: east, y1: -north, x2: spot.east, y2: -spot.north })); }
       }
@@ -90,6 +104,11 @@ places.searchWithDistance(GeoSearchArgs.from(longitude, latitude)
         kit.breaks('Compare 200 random points', async () => {
           const { points, same } = await kit.post('/api/places/compare', { region, east, north });
           kit.say(`From ${same} of ${points} random points Redis finds the same distance as a calculation without it.`);
+        })),
+      kit.row(from, to,
+        kit.button('How far?', async () => {
+          const { metres } = await kit.get(`/api/places/distance?${new URLSearchParams({ region, from: from.select.value, to: to.select.value })}`);
+          kit.say(`From ${from.select.value} to ${to.select.value}: ${Math.round(metres)} m.`);
         })),
       Object.assign(document.createElement('div'), { className: 'pair' }));
     element.lastElementChild.append(map, list);

@@ -38,6 +38,9 @@ public class Fair {
         Config config = new Config().setCodec(StringCodec.INSTANCE);
         config.useSingleServer()
                 .setAddress(redis.address())
+                // What was sent is not sent again: it might count twice. A visitor can press again, and need not wait
+                // so long.
+                .setRetryAttempts(0)
                 .setConnectionMinimumIdleSize(4)
                 .setPingConnectionInterval(1_000);
         return Redisson.create(config);

@@ -1,10 +1,14 @@
 package io.limiter.example.fair;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.example.fair.FairSite.Answer;
+import io.limiter.kit.Await;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -45,6 +49,41 @@ class DataPanelsTest {
                 rush.at("/segments").valueStream().mapToInt(JsonNode::asInt).sum());
         assertEquals(5, rush.at("/around").size());
         assertTrue(rush.at("/sameOrder").asBoolean());
+        assertFalse(rush.at("/cleared").asBoolean());
+        assertEquals(
+                rush.at("/around")
+                        .valueStream()
+                        .filter(row -> row.at("/member").asString().equals("me"))
+                        .findFirst()
+                        .orElseThrow()
+                        .at("/points"),
+                rush.at("/points"));
+        JsonNode ranks = get("/api/leaderboard/ranks?first=2&last=4");
+        assertEquals(3, ranks.size());
+        assertEquals(rush.at("/top/1"), ranks.get(0));
+        assertEquals(400, site.get("/api/leaderboard/ranks?first=0&last=4").status());
+        assertEquals(400, site.get("/api/leaderboard/ranks?first=1&last=400").status());
+    }
+
+    /** "All votes are gone" is so then: what is on its way counts nothing. */
+    @Test
+    void votesOfARushThatIsOnItsWayAreGoneToo() {
+        post("/api/leaderboard/clear", "{}");
+        CompletableFuture<JsonNode> rush =
+                CompletableFuture.supplyAsync(() -> post("/api/leaderboard/rush", "{'voter':'me'}"));
+        Await.until(
+                Duration.ofSeconds(30),
+                "it has begun",
+                () -> get("/api/leaderboard?voter=me").at("/voters").asInt() > 0);
+        post("/api/leaderboard/clear", "{}");
+        assertEquals(0, get("/api/leaderboard?voter=me").at("/voters").asInt());
+
+        rush.join();
+        JsonNode after = get("/api/leaderboard?voter=me");
+        assertEquals(0, after.at("/voters").asInt());
+        assertEquals(0, after.at("/segments").size());
+        assertTrue(after.at("/sameOrder").asBoolean());
+        after.at("/candidates").forEach(row -> assertEquals(0, row.at("/points").asInt(), after.toString()));
     }
 
     @Test
@@ -106,6 +145,12 @@ class DataPanelsTest {
             JsonNode compared = post("/api/places/compare", "{'region':'" + region + "','east':0,'north':0}");
             assertEquals(compared.at("/points"), compared.at("/same"), region);
         }
+        JsonNode far = get("/api/places/distance?region=dateline&from=Harbour&to=Theatre");
+        assertEquals(8_017, far.at("/metres").asDouble(), 40);
+        assertEquals(
+                400,
+                site.get("/api/places/distance?region=home&from=Harbour&to=Moon")
+                        .status());
         Answer pole = site.get("/api/places?region=north&east=0&north=6");
         assertEquals(400, pole.status());
         assertTrue(pole.body().contains("none at the poles"), pole.body());
@@ -127,6 +172,12 @@ class DataPanelsTest {
         assertEquals(2, get("/api/notices?voter=me").at("/inbox").size());
 
         assertEquals(0, post("/api/notices/rush", "{}").at("/wrong").asInt());
+        assertEquals(300, post("/api/notices/logins/rush", "{}").at("/waiting").asInt());
+        assertEquals(300, post("/api/notices/logins/die", "{}").at("/waiting").asInt());
+        assertEquals(200, post("/api/notices/logins/next", "{}").at("/waiting").asInt());
+        JsonNode worked = post("/api/notices/logins/next", "{}");
+        assertEquals(100, worked.at("/waiting").asInt());
+        assertTrue(worked.at("/pulled").asInt() >= 2_000, worked.toString());
         JsonNode fanOut = post("/api/notices/fan-out", "{}");
         assertEquals(10_000, fanOut.at("/pipelined").asInt());
         assertEquals(

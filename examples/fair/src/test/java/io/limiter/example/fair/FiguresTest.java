@@ -13,6 +13,7 @@ import io.limiter.example.fair.visitors.PageVisits;
 import io.limiter.kit.Repeats;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -42,7 +43,7 @@ class FiguresTest {
         int members = Repeats.of(2_000, 1_000_000);
         int calls = Repeats.of(20, 2_000);
         TestRedis.cleared("leaderboard");
-        RScoredSortedSet<String> filled = redisson.getScoredSortedSet("fair:leaderboard:figures");
+        RScoredSortedSet<String> filled = redisson.getScoredSortedSet("fair:{leaderboard}:figures");
         Random random = new Random(1);
         Map<String, Double> chunk = new HashMap<>();
         for (int i = 0; i < members; i++) {
@@ -147,7 +148,7 @@ class FiguresTest {
         int pipelined = Repeats.of(2_000, 1_000_000);
         int oneByOne = Repeats.of(200, 50_000);
         TestRedis.cleared("notices");
-        Inboxes inboxes = new Inboxes(redisson, "fair:notices:");
+        Inboxes inboxes = new Inboxes(redisson, "fair:notices:inbox:", "fair:{notices}:notice:", Duration.ofDays(1));
         inboxes.pushOneByOne(codes("warm", 200), 1, Notice.Kind.GLOBAL);
         List<String> voters = codes("v", pipelined);
         double together = micros(() -> inboxes.push(voters, 1, Notice.Kind.GLOBAL)) / pipelined;
@@ -163,13 +164,13 @@ class FiguresTest {
     void reading() {
         int calls = Repeats.of(10, 1_000);
         TestRedis.cleared("notices");
-        Notices notices = new Notices(redisson, Clock.systemUTC());
+        Notices notices = new Notices(redisson);
         notices.arrive("ada");
         for (int i = 0; i < 100; i++) {
             notices.publish(i % 4 == 0 ? "ada" : null, "Title " + i, "Text of notice " + i);
         }
         while (notices.deliverNext().isPresent()) {}
-        Inboxes inboxes = new Inboxes(redisson, "fair:notices:");
+        Inboxes inboxes = new Inboxes(redisson, "fair:notices:inbox:", "fair:{notices}:notice:", Duration.ofDays(1));
         for (int count : new int[] {10, 100}) {
             measure(count + " notices by SORT ... GET", calls, () -> inboxes.read("ada", count));
             measure(count + " notices by pipelined HMGET", calls, () -> inboxes.readPipelined("ada", count));

@@ -1,11 +1,16 @@
 package io.limiter.example.fair.codes;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.redisson.api.RBloomFilter;
 import org.redisson.api.RMap;
+import org.redisson.api.RScript;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RSet;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -14,8 +19,8 @@ import org.redisson.client.codec.StringCodec;
  * Voting codes. Each counts once. Thread-safe; all instances share what is in Redis.
  *
  * <p>The Bloom filter answers most guesses with "certainly never issued". What it admits is looked up in the set
- * of issued codes, because a filter may take a code for an issued one. A vote is then one command, which writes the
- * candidate under the code if nothing is there: the code is used up and the vote is counted in the same step.
+ * of issued codes, because a filter may take a code for an issued one. The script that does so writes the candidate
+ * under the code if nothing is there: the code is used up and the vote is counted in the same step.
  *
  * <p>A filter pays when the full check is expensive, a query of a database say. Here the check is a set in the same
  * Redis, and the filter shows how the two fit together.
@@ -33,11 +38,36 @@ public final class VotingCodes {
         FALSE_POSITIVE
     }
 
+    /** KEYS issued. ARGV most, codes. All of the codes or none; returns how many more there was room for. */
+    private static final String ISSUE = """
+            local room = ARGV[1] - redis.call('SCARD', KEYS[1])
+            local added = {}
+            for i = 2, #ARGV do
+              if redis.call('SISMEMBER', KEYS[1], ARGV[i]) == 0 then added[ARGV[i]] = true end
+            end
+            local count = 0
+            for _ in pairs(added) do count = count + 1 end
+            if count <= room then
+              for code in pairs(added) do redis.call('SADD', KEYS[1], code) end
+            end
+            return {count, room}
+            """;
+
+    /** KEYS issued, votes. ARGV code, candidate. */
+    private static final String VOTE = """
+            if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
+            return redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+            """;
+
+    private static final String FILTER = "fair:{codes}:filter";
+    private static final String ISSUED = "fair:{codes}:issued";
+    private static final String VOTES = "fair:{codes}:votes";
+
+    private final RedissonClient redisson;
+    private final RScript script;
     private final RBloomFilter<String> filter;
     private final RSet<String> issued;
     private final RMap<String, String> votes;
-    private final long expected;
-    private final double falsePositives;
 
     /**
      * Codes in {@code fair:{codes}:*}.
@@ -47,11 +77,11 @@ public final class VotingCodes {
      * @throws IllegalStateException if the filter in Redis was made with other numbers
      */
     public VotingCodes(RedissonClient redisson, long expected, double falsePositives) {
-        this.filter = redisson.getBloomFilter("fair:{codes}:filter", StringCodec.INSTANCE);
-        this.issued = redisson.getSet("fair:{codes}:issued", StringCodec.INSTANCE);
-        this.votes = redisson.getMap("fair:{codes}:votes", StringCodec.INSTANCE);
-        this.expected = expected;
-        this.falsePositives = falsePositives;
+        this.redisson = redisson;
+        this.script = redisson.getScript(StringCodec.INSTANCE);
+        this.filter = redisson.getBloomFilter(FILTER, StringCodec.INSTANCE);
+        this.issued = redisson.getSet(ISSUED, StringCodec.INSTANCE);
+        this.votes = redisson.getMap(VOTES, StringCodec.INSTANCE);
         // Where tryInit returns false, Redisson's object goes on with these numbers, and with other ones than the
         // filter's it would look at the wrong bits: valid codes would be unknown, without an error.
         if (!filter.tryInit(expected, falsePositives)
@@ -63,18 +93,25 @@ public final class VotingCodes {
     }
 
     /**
-     * Makes the codes valid. Give some thousands at once: they are one batch, of several commands each.
+     * Makes the codes valid. Give some thousands at once: they are one script, and one batch of several commands each. Issuing a code again
+     * changes nothing, so after a failure give the same codes again.
      *
      * @throws IllegalArgumentException if the filter has no room for them: a fuller filter would break its promise
      */
     public void issue(Collection<String> codes) {
-        long room = filter.getExpectedInsertions() - issued.size();
-        if (codes.size() > room) {
-            throw new IllegalArgumentException("there is room for " + room + " more codes, not for " + codes.size());
+        List<Object> arguments = new ArrayList<>(codes.size() + 1);
+        arguments.add(filter.getExpectedInsertions());
+        arguments.addAll(codes);
+        // The set first, and asked for room in the same step: it alone knows how many codes the filter has, or is about
+        // to have.
+        List<Long> counts = script.eval(Mode.READ_WRITE, ISSUE, ReturnType.LIST, List.of(ISSUED), arguments.toArray());
+        if (counts.get(0) > counts.get(1)) {
+            throw new IllegalArgumentException(
+                    "there is room for " + counts.get(1) + " more codes, not for " + counts.get(0));
         }
-        // The set first: a code that the filter passes but the set does not have would be refused.
-        issued.addAll(codes);
-        filter.add(codes);
+        if (!codes.isEmpty()) {
+            filter.add(codes);
+        }
     }
 
     /** Votes with a code. */
@@ -82,10 +119,9 @@ public final class VotingCodes {
         if (!filter.contains(code)) {
             return Outcome.NEVER_ISSUED;
         }
-        if (!issued.contains(code)) {
-            return Outcome.FALSE_POSITIVE;
-        }
-        return votes.fastPutIfAbsent(code, candidate) ? Outcome.COUNTED : Outcome.ALREADY_USED;
+        long counted =
+                script.<Long>eval(Mode.READ_WRITE, VOTE, ReturnType.LONG, List.of(ISSUED, VOTES), code, candidate);
+        return counted < 0 ? Outcome.FALSE_POSITIVE : counted == 1 ? Outcome.COUNTED : Outcome.ALREADY_USED;
     }
 
     /** Those of the codes that the filter passes on to the full check. */
@@ -100,12 +136,9 @@ public final class VotingCodes {
         return tally;
     }
 
-    /** Forgets all codes and votes. */
+    /** Forgets all codes and votes, in one command. The filter's numbers stay: without them nobody could vote until the next start. */
     public void clear() {
-        filter.delete();
-        issued.delete();
-        votes.delete();
-        filter.tryInit(expected, falsePositives);
+        redisson.getKeys().delete(FILTER, ISSUED, VOTES);
     }
 
     /** The number of valid codes, used ones too. */

@@ -3,6 +3,7 @@ package io.limiter.example.fair.leaderboard;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -18,9 +19,14 @@ import org.redisson.client.protocol.ScoredEntry;
 public final class Leaderboard {
     private final RScoredSortedSet<String> board;
 
-    /** The board {@code fair:leaderboard:<name>}. */
+    /** The board {@code fair:{leaderboard}:<name>}. */
     public Leaderboard(RedissonClient redisson, String name) {
-        this.board = redisson.getScoredSortedSet("fair:leaderboard:" + name, StringCodec.INSTANCE);
+        this.board = redisson.getScoredSortedSet("fair:{leaderboard}:" + name, StringCodec.INSTANCE);
+    }
+
+    /** Where it is in Redis. */
+    String key() {
+        return board.getName();
     }
 
     /** Adds points, also negative ones, to a member, and to a new one from 0. Returns its points. */
@@ -37,6 +43,24 @@ public final class Leaderboard {
     public OptionalInt rank(String member) {
         Integer index = board.rank(member);
         return index == null ? OptionalInt.empty() : OptionalInt.of(index + 1);
+    }
+
+    /** The points of a member; empty if the board does not have it. */
+    public OptionalLong points(String member) {
+        Double score = board.getScore(member);
+        return score == null ? OptionalLong.empty() : OptionalLong.of(-Math.round(score));
+    }
+
+    /**
+     * The members of these ranks, both included; fewer where the board ends.
+     *
+     * @throws IllegalArgumentException if the first rank is less than 1: Redis would take it for one from the other end of the board
+     */
+    public List<Row> range(int first, int last) {
+        if (first < 1) {
+            throw new IllegalArgumentException("the first rank is " + first + "; the best one is 1");
+        }
+        return last < first ? List.of() : rows(first - 1, last - 1);
     }
 
     /**

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import org.jspecify.annotations.Nullable;
+import java.util.OptionalLong;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.RBatch;
 import org.redisson.api.RFuture;
@@ -26,20 +26,31 @@ import org.redisson.client.protocol.ScoredEntry;
  * one step only in a script, so this class has one; Redisson has no object for it.
  */
 public final class SegmentedLeaderboard {
-    /** Does nothing and returns false if the member's points are not those that the caller read. */
+    /** What else a script does in the same step: at its beginning, where it can return -1, and at its end. */
+    record Script(String begin, String end) {}
+
+    private static final Script ALONE = new Script("", "");
+
+    /** KEYS points, segments, from, to. ARGV member, old, new, score, from, to. Does nothing if the points are not those that were read. */
     private static final String MOVE = """
-            local points, segments, from, to = unpack(KEYS)
-            local member, old, new, score, fromSegment, toSegment = unpack(ARGV)
-            if (redis.call('HGET', points, member) or '') ~= old then
-              return 0
-            end
-            redis.call('HSET', points, member, new)
-            redis.call('ZREM', from, member)
-            if redis.call('EXISTS', from) == 0 then
-              redis.call('ZREM', segments, fromSegment)
-            end
-            redis.call('ZADD', to, score, member)
-            redis.call('ZADD', segments, '-' .. toSegment, toSegment)
+            %s
+            if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+            redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+            redis.call('ZREM', KEYS[3], ARGV[1])
+            if redis.call('EXISTS', KEYS[3]) == 0 then redis.call('ZREM', KEYS[2], ARGV[5]) end
+            redis.call('ZADD', KEYS[4], ARGV[4], ARGV[1])
+            redis.call('ZADD', KEYS[2], '-' .. ARGV[6], ARGV[6])
+            %s
+            return 1
+            """;
+
+    /** KEYS points, segments, other keys, one key a segment. ARGV segments, number of other keys. Does nothing if there are other segments. */
+    private static final String CLEAR = """
+            %s
+            if table.concat(redis.call('ZRANGE', KEYS[2], 0, -1), ' ') ~= ARGV[1] then return 0 end
+            for i = 3 + ARGV[2], #KEYS do redis.call('DEL', KEYS[i]) end
+            redis.call('DEL', KEYS[1], KEYS[2])
+            %s
             return 1
             """;
 
@@ -71,16 +82,48 @@ public final class SegmentedLeaderboard {
      * @throws IllegalArgumentException if the member would have less than 0 points
      */
     public long add(String member, long added) {
+        return add(member, added, ALONE, List.of(), List.of()).orElseThrow();
+    }
+
+    /** The same together with more; empty if that has refused it. Its keys and arguments follow those of the move. */
+    OptionalLong add(String member, long added, Script more, List<String> keys, List<String> arguments) {
         while (true) {
             String old = points.get(member);
             long now = (old == null ? 0 : Long.parseLong(old)) + added;
             if (now < 0) {
                 throw new IllegalArgumentException(member + " would have " + now + " points; the least is 0");
             }
-            if (move(member, old, now)) {
-                return now;
+            String from = String.valueOf((old == null ? now : Long.parseLong(old)) / width);
+            String to = String.valueOf(now / width);
+            List<Object> allKeys =
+                    new ArrayList<>(List.of(points.getName(), segments.getName(), prefix + from, prefix + to));
+            allKeys.addAll(keys);
+            List<Object> all = new ArrayList<>(List.of(member, old == null ? "" : old, now, -now, from, to));
+            all.addAll(arguments);
+            long moved = run(MOVE, more, allKeys, all);
+            if (moved != 0) {
+                return moved < 0 ? OptionalLong.empty() : OptionalLong.of(now);
             }
         }
+    }
+
+    /** The points of a member; empty if the board does not have it. */
+    public OptionalLong points(String member) {
+        String its = points.get(member);
+        return its == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(its));
+    }
+
+    /**
+     * The members of these ranks, both included; fewer where the board ends. It reads all better ones, too.
+     *
+     * @throws IllegalArgumentException if the first rank is less than 1
+     */
+    public List<Row> range(int first, int last) {
+        if (first < 1) {
+            throw new IllegalArgumentException("the first rank is " + first + "; the best one is 1");
+        }
+        List<Row> best = top(Math.max(0, last));
+        return best.subList(Math.min(first - 1, best.size()), best.size());
     }
 
     /**
@@ -145,29 +188,32 @@ public final class SegmentedLeaderboard {
         return sizes;
     }
 
-    /** Removes everybody. */
+    /** Removes everybody, in one step. */
     public void clear() {
-        for (String segment : segments.readAll()) {
-            segment(segment).delete();
-        }
-        segments.delete();
-        points.delete();
+        clear(ALONE, List.of(), List.of());
     }
 
-    private boolean move(String member, @Nullable String old, long now) {
-        String from = String.valueOf((old == null ? now : Long.parseLong(old)) / width);
-        String to = String.valueOf(now / width);
-        return script.eval(
+    /** The same together with more. Its keys are from 3 on, its arguments, too. */
+    void clear(Script more, List<String> keys, List<String> arguments) {
+        long cleared = 0;
+        while (cleared == 0) {
+            Collection<String> all = segments.readAll();
+            List<Object> allKeys = new ArrayList<>(List.of(points.getName(), segments.getName()));
+            allKeys.addAll(keys);
+            all.forEach(segment -> allKeys.add(prefix + segment));
+            List<Object> allArguments = new ArrayList<>(List.of(String.join(" ", all), keys.size()));
+            allArguments.addAll(arguments);
+            cleared = run(CLEAR, more, allKeys, allArguments);
+        }
+    }
+
+    private long run(String lua, Script more, List<Object> keys, List<Object> arguments) {
+        return script.<Long>eval(
                 RScript.Mode.READ_WRITE,
-                MOVE,
-                RScript.ReturnType.BOOLEAN,
-                List.of(points.getName(), segments.getName(), prefix + from, prefix + to),
-                member,
-                old == null ? "" : old,
-                String.valueOf(now),
-                String.valueOf(-now),
-                from,
-                to);
+                lua.formatted(more.begin(), more.end()),
+                RScript.ReturnType.LONG,
+                keys,
+                arguments.toArray());
     }
 
     private RScoredSortedSet<String> segment(String number) {

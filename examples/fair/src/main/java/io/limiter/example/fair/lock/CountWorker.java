@@ -7,10 +7,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RMap;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Counts the result again and again, each time alone: waits for the lock, counts candidate by candidate, writes, unlocks. */
 public final class CountWorker {
+    private static final Logger LOG = LoggerFactory.getLogger(CountWorker.class);
     static final String LOCK = "fair:{lock}:count";
     static final String VOTES = "fair:{lock}:votes";
 
@@ -32,7 +36,11 @@ public final class CountWorker {
         CountWorker worker = new CountWorker(
                 redisson, Long.toString(ProcessHandle.current().pid()), Duration.ofMillis(Long.parseLong(args[2])));
         while (true) {
-            worker.count();
+            try {
+                worker.count();
+            } catch (RedisException e) {
+                LOG.warn("Redis did not answer; the count begins again: {}", e.toString());
+            }
             LockSupport.parkNanos(worker.stepNanos);
         }
     }

@@ -3,6 +3,8 @@ package io.limiter.example.fair.lock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.redisson.api.RList;
+import org.redisson.api.RMap;
 import org.redisson.api.RScript;
 import org.redisson.api.RScript.Mode;
 import org.redisson.api.RScript.ReturnType;
@@ -38,9 +40,29 @@ public final class ResultSheet {
     static final String LOG = "fair:{lock}:writes";
 
     private final RScript script;
+    private final RMap<String, String> sheet;
+    private final RList<String> log;
 
+    /** The sheet in {@code fair:{lock}:*}. */
     public ResultSheet(RedissonClient redisson) {
+        this(redisson, "lock");
+    }
+
+    /** The sheet in {@code fair:{<system>}:*}. */
+    public ResultSheet(RedissonClient redisson, String system) {
         this.script = redisson.getScript(StringCodec.INSTANCE);
+        this.sheet = redisson.getMap("fair:{" + system + "}:result", StringCodec.INSTANCE);
+        this.log = redisson.getList("fair:{" + system + "}:writes", StringCodec.INSTANCE);
+    }
+
+    /** The last accepted result; empty if there is none. */
+    public String result() {
+        return sheet.getOrDefault("result", "");
+    }
+
+    /** The last writes, the newest first, each with what became of it. */
+    public List<String> writes() {
+        return log.range(11);
     }
 
     /**
@@ -57,7 +79,7 @@ public final class ResultSheet {
             arguments.add(server);
             arguments.add(token);
         });
-        List<Object> keys = List.of(SHEET, LOG);
+        List<Object> keys = List.of(sheet.getName(), log.getName());
         return script.<Long>eval(Mode.READ_WRITE, WRITE, ReturnType.LONG, keys, arguments.toArray()) == 1;
     }
 }

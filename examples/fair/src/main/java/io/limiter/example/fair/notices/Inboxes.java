@@ -15,6 +15,8 @@ import org.redisson.api.RBatch;
 import org.redisson.api.RFuture;
 import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RScoredSortedSetAsync;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.SortOrder;
 import org.redisson.client.codec.StringCodec;
@@ -30,16 +32,28 @@ public final class Inboxes {
     /** The number of inboxes that are written in one go. It bounds what this JVM and Redis keep in memory for a fan-out. */
     private static final int CHUNK = 5_000;
 
-    private static final Duration KEPT = Duration.ofDays(30);
+    /**
+     * KEYS inbox. ARGV score, id, ttl in s. In one step, so that no crash leaves an inbox that never expires; of one key, so a cluster takes
+     * it, too.
+     */
+    private static final String PUT = """
+            redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+            redis.call('EXPIRE', KEYS[1], ARGV[3])
+            """;
+
     private static final List<String> FIELDS = List.of("kind", "title", "text");
 
     private final RedissonClient redisson;
-    private final String prefix;
+    private final String inboxes;
+    private final String notices;
+    private final Duration kept;
 
-    /** The inboxes {@code <prefix>inbox:<voter>}, of the notices {@code <prefix>notice:<id>}. */
-    public Inboxes(RedissonClient redisson, String prefix) {
+    /** The inboxes {@code <inboxes><voter>}, of the notices {@code <notices><id>}; an inbox expires so long after its last change. */
+    public Inboxes(RedissonClient redisson, String inboxes, String notices, Duration kept) {
         this.redisson = redisson;
-        this.prefix = prefix;
+        this.inboxes = inboxes;
+        this.notices = notices;
+        this.kept = kept;
     }
 
     /** Puts a notice into the inboxes, pipelined: many commands are sent before the first reply is read. */
@@ -48,10 +62,15 @@ public final class Inboxes {
         while (left.hasNext()) {
             RBatch batch = redisson.createBatch(BatchOptions.defaults());
             for (int i = 0; i < CHUNK && left.hasNext(); i++) {
-                RScoredSortedSetAsync<String> inbox =
-                        batch.getScoredSortedSet(inboxKey(left.next()), StringCodec.INSTANCE);
-                inbox.addAsync(score(id, kind), String.valueOf(id));
-                inbox.expireAsync(KEPT);
+                batch.getScript(StringCodec.INSTANCE)
+                        .evalAsync(
+                                Mode.READ_WRITE,
+                                PUT,
+                                ReturnType.VALUE,
+                                List.of(inboxKey(left.next())),
+                                score(id, kind),
+                                id,
+                                kept.toSeconds());
             }
             batch.execute();
         }
@@ -60,20 +79,32 @@ public final class Inboxes {
     /** The same, each command sent when the reply to the one before it was read. */
     public void pushOneByOne(Collection<String> voters, long id, Kind kind) {
         for (String voter : voters) {
-            RScoredSortedSet<String> inbox = inbox(voter);
-            inbox.add(score(id, kind), String.valueOf(id));
-            inbox.expire(KEPT);
+            redisson.getScript(StringCodec.INSTANCE)
+                    .eval(
+                            Mode.READ_WRITE,
+                            PUT,
+                            ReturnType.VALUE,
+                            List.of(inboxKey(voter)),
+                            score(id, kind),
+                            id,
+                            kept.toSeconds());
         }
     }
 
-    /** Puts those of the notices into an inbox that it does not have, with one command. Returns their number. */
+    /** Puts those of the notices into an inbox that it does not have, in one transaction. Returns their number. */
     public int pull(String voter, Map<Long, Kind> notices) {
+        if (notices.isEmpty()) {
+            return 0;
+        }
         Map<String, Double> scores = new HashMap<>();
         notices.forEach((id, kind) -> scores.put(String.valueOf(id), score(id, kind)));
-        RScoredSortedSet<String> inbox = inbox(voter);
-        int pulled = scores.isEmpty() ? 0 : inbox.addAllIfAbsent(scores);
-        inbox.expire(KEPT);
-        return pulled;
+        RBatch batch = redisson.createBatch(
+                BatchOptions.defaults().executionMode(BatchOptions.ExecutionMode.IN_MEMORY_ATOMIC));
+        RScoredSortedSetAsync<String> inbox = batch.getScoredSortedSet(inboxKey(voter), StringCodec.INSTANCE);
+        RFuture<Integer> pulled = inbox.addAllIfAbsentAsync(scores);
+        inbox.expireAsync(kept);
+        batch.execute();
+        return pulled.toCompletableFuture().join();
     }
 
     /**
@@ -82,7 +113,7 @@ public final class Inboxes {
      */
     public List<Notice> read(String voter, int count) {
         List<String> patterns = new ArrayList<>(List.of("#"));
-        FIELDS.forEach(field -> patterns.add(prefix + "notice:*->" + field));
+        FIELDS.forEach(field -> patterns.add(notices + "*->" + field));
         // BY a pattern without a star: no sorting, the order is that of the sorted set.
         // Through a list's object, which keeps all values: that of a sorted set returns them as a set, and two equal
         // titles as one.
@@ -135,7 +166,7 @@ public final class Inboxes {
 
     /** The key of a notice: a hash. */
     String noticeKey(String id) {
-        return prefix + "notice:" + id;
+        return notices + id;
     }
 
     /** Leaves out a notice that has expired; its id may still be in the inbox. */
@@ -155,7 +186,7 @@ public final class Inboxes {
     }
 
     private String inboxKey(String voter) {
-        return prefix + "inbox:" + voter;
+        return inboxes + voter;
     }
 
     private RScoredSortedSet<String> inbox(String voter) {

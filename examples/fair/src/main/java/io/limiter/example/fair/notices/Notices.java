@@ -1,7 +1,6 @@
 package io.limiter.example.fair.notices;
 
 import io.limiter.example.fair.notices.Notice.Kind;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -9,9 +8,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.redisson.api.BatchOptions;
 import org.redisson.api.RAtomicLong;
+import org.redisson.api.RBatch;
 import org.redisson.api.RMap;
+import org.redisson.api.RMapAsync;
 import org.redisson.api.RScoredSortedSet;
+import org.redisson.api.RScript;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
@@ -33,30 +38,51 @@ public final class Notices {
     private static final int GLOBAL_KEPT = 100;
 
     private static final Duration KEPT = Duration.ofDays(30);
+    /** Of the keys that change together: one hash tag. The inboxes have none, so that a cluster spreads them. */
+    private static final String PREFIX = "fair:{notices}:";
+
+    private static final String NOTICE = PREFIX + "notice:";
+    private static final String QUEUE = PREFIX + "queue";
+    /** Voters by their last arrival. */
+    private static final String ACTIVE_VOTERS = PREFIX + "active";
+
+    private static final String NOW = """
+            local time = redis.call('TIME')
+            local now = time[1] * 1000 + math.floor(time[2] / 1000)
+            """;
+
+    /** KEYS active. ARGV voter. */
+    private static final String COME = NOW + """
+            redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[1])
+            """;
+
+    /** KEYS active. ARGV how long one is active, in ms. */
+    private static final String ACTIVE_NOW = NOW + """
+            redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]))
+            return redis.call('ZRANGE', KEYS[1], 0, -1)
+            """;
+
     /** Greater than any id: a score is kind * this + id, exact as a double. */
     private static final double KIND = 1e12;
 
     private final RedissonClient redisson;
-    private final Clock clock;
     private final Inboxes inboxes;
     private final RAtomicLong ids;
     /** Ids of the notices to deliver: by kind, then in the order of publishing. */
     private final RScoredSortedSet<String> queue;
     /** Ids of the latest global notices. */
     private final RScoredSortedSet<String> global;
-    /** Voters by their last arrival. */
-    private final RScoredSortedSet<String> active;
 
-    /** Notices in {@code fair:notices:*}. By the clock it is decided who is active. */
-    public Notices(RedissonClient redisson, Clock clock) {
-        String prefix = "fair:notices:";
+    private final RScript script;
+
+    /** Notices in {@code fair:{notices}:*}, inboxes in {@code fair:notices:inbox:*}. By Redis' clock it is decided who is active. */
+    public Notices(RedissonClient redisson) {
         this.redisson = redisson;
-        this.clock = clock;
-        this.inboxes = new Inboxes(redisson, prefix);
-        this.ids = redisson.getAtomicLong(prefix + "ids");
-        this.queue = redisson.getScoredSortedSet(prefix + "queue", StringCodec.INSTANCE);
-        this.global = redisson.getScoredSortedSet(prefix + "global", StringCodec.INSTANCE);
-        this.active = redisson.getScoredSortedSet(prefix + "active", StringCodec.INSTANCE);
+        this.inboxes = new Inboxes(redisson, "fair:notices:inbox:", NOTICE, KEPT);
+        this.script = redisson.getScript(StringCodec.INSTANCE);
+        this.ids = redisson.getAtomicLong(PREFIX + "ids");
+        this.queue = redisson.getScoredSortedSet(QUEUE, StringCodec.INSTANCE);
+        this.global = redisson.getScoredSortedSet(PREFIX + "global", StringCodec.INSTANCE);
     }
 
     /** Queues a notice for one voter, or for all if the voter is null. Returns its id. */
@@ -67,10 +93,15 @@ public final class Notices {
         if (voter != null) {
             fields.put("voter", voter);
         }
-        RMap<String, String> notice = notice(String.valueOf(id));
-        notice.putAll(fields);
-        notice.expire(KEPT);
-        queue.add(kind.ordinal() * KIND + id, String.valueOf(id));
+        // One transaction: no crash leaves a notice that nobody gets, or one that never expires. Sent twice, it changes
+        // nothing.
+        RBatch batch = redisson.createBatch(
+                BatchOptions.defaults().executionMode(BatchOptions.ExecutionMode.IN_MEMORY_ATOMIC));
+        RMapAsync<String, String> notice = batch.getMap(NOTICE + id, StringCodec.INSTANCE);
+        notice.putAllAsync(fields);
+        notice.expireAsync(KEPT);
+        batch.getScoredSortedSet(QUEUE, StringCodec.INSTANCE).addAsync(kind.ordinal() * KIND + id, String.valueOf(id));
+        batch.execute();
         return id;
     }
 
@@ -80,15 +111,16 @@ public final class Notices {
      */
     public Optional<Delivery> deliverNext() {
         String id = queue.first();
-        if (id == null) {
-            return Optional.empty();
-        }
-        Map<String, String> fields = notice(id).readAllMap();
-        if (fields.isEmpty()) {
+        Map<String, String> fields = Map.of();
+        while (id != null && (fields = notice(id).readAllMap()).isEmpty()) {
             // It expired while it waited.
             queue.remove(id);
-            return deliverNext();
+            id = queue.first();
         }
+        return id == null ? Optional.empty() : Optional.of(deliver(id, fields));
+    }
+
+    private Delivery deliver(String id, Map<String, String> fields) {
         Notice notice = new Notice(
                 Long.parseLong(id),
                 Kind.valueOf(fields.getOrDefault("kind", "")),
@@ -103,13 +135,13 @@ public final class Notices {
         }
         inboxes.push(voters, notice.id(), notice.kind());
         queue.remove(id);
-        return Optional.of(new Delivery(notice, voters.size()));
+        return new Delivery(notice, voters.size());
     }
 
     /** A voter comes, or is still there. Pulls the global notices that its inbox lacks; returns their number. */
     public int arrive(String voter) {
         // In this order: see deliverNext.
-        active.add(clock.millis(), voter);
+        script.eval(Mode.READ_WRITE, COME, ReturnType.VALUE, List.of(ACTIVE_VOTERS), voter);
         Map<Long, Kind> latest = new HashMap<>();
         global.readAll().forEach(id -> latest.put(Long.parseLong(id), Kind.GLOBAL));
         return inboxes.pull(voter, latest);
@@ -122,9 +154,8 @@ public final class Notices {
 
     /** The voters who are active. */
     public Collection<String> active() {
-        double since = (double) clock.millis() - ACTIVE.toMillis();
-        active.removeRangeByScore(Double.NEGATIVE_INFINITY, true, since, false);
-        return active.readAll();
+        return script.<List<String>>eval(
+                Mode.READ_WRITE, ACTIVE_NOW, ReturnType.LIST, List.of(ACTIVE_VOTERS), ACTIVE.toMillis());
     }
 
     /** The ids of the notices that wait to be delivered, the next one first. */
@@ -133,6 +164,6 @@ public final class Notices {
     }
 
     private RMap<String, String> notice(String id) {
-        return redisson.getMap(inboxes.noticeKey(id), StringCodec.INSTANCE);
+        return redisson.getMap(NOTICE + id, StringCodec.INSTANCE);
     }
 }

@@ -1,7 +1,8 @@
 package io.limiter.example.fair.notices;
 
+import io.limiter.example.fair.notices.Logins.Login;
 import io.limiter.example.fair.shell.Names;
-import java.time.Clock;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -22,8 +23,11 @@ public class NoticesController {
     /** A voter, and a title if it is for publishing. */
     record Request(@Nullable String voter, @Nullable String title) {}
 
-    /** The number of queued notices, those who are active, and the inbox of a voter. */
-    record View(int queued, Collection<String> active, List<Notice> inbox) {}
+    /** The number of queued notices, those who are active, the inbox of a voter, and how many log in. */
+    record View(int queued, Collection<String> active, List<Notice> inbox, int logins) {}
+
+    /** Of voters who log in: how many a worker has let in, how many notices they pulled, and how many wait. */
+    record Worked(int voters, int pulled, int waiting) {}
 
     /** How many notices a voter pulled. */
     record Arrival(int pulled) {}
@@ -34,7 +38,10 @@ public class NoticesController {
     /** A fan-out to this number of inboxes, in milliseconds. */
     record FanOut(int pipelined, long pipelinedMillis, int oneByOne, long oneByOneMillis) {}
 
+    private static final String DRILL = "fair:notices:drill:";
     private static final int INBOX = 6;
+    private static final int LOGINS = 300;
+    private static final int LET_IN = 100;
     private static final int CROWD = 40;
     private static final int BURST = 20;
     private static final int PIPELINED = 10_000;
@@ -42,22 +49,56 @@ public class NoticesController {
 
     private final RedissonClient redisson;
     private final Notices notices;
+    private final Logins logins;
 
     NoticesController(RedissonClient redisson) {
         this.redisson = redisson;
-        this.notices = new Notices(redisson, Clock.systemUTC());
+        this.notices = new Notices(redisson);
+        this.logins = new Logins(redisson, Duration.ofSeconds(3));
     }
 
     /** The queue, the active voters and an inbox. */
     @GetMapping
     View view(String voter) {
-        return new View(notices.queued().size(), notices.active(), notices.inbox(Names.checked("voter", voter), INBOX));
+        return new View(
+                notices.queued().size(),
+                notices.active(),
+                notices.inbox(Names.checked("voter", voter), INBOX),
+                logins.size());
     }
 
     /** A voter comes. */
     @PostMapping("/arrive")
     Arrival arrive(@RequestBody Request request) {
         return new Arrival(notices.arrive(Names.checked("voter", request.voter())));
+    }
+
+    /** Hundreds of voters log in at once, each of them twice. */
+    @PostMapping("/logins/rush")
+    Worked logIn() {
+        List<String> voters =
+                IntStream.range(0, LOGINS).mapToObj(i -> "login-" + i).toList();
+        logins.enter(voters);
+        logins.enter(voters);
+        return new Worked(0, 0, logins.size());
+    }
+
+    /** A worker lets in the next ones. */
+    @PostMapping("/logins/next")
+    Worked letIn() {
+        int pulled = 0;
+        List<Login> taken = logins.take(LET_IN);
+        for (Login login : taken) {
+            pulled += notices.arrive(login.voter());
+            logins.done(login);
+        }
+        return new Worked(taken.size(), pulled, logins.size());
+    }
+
+    /** A worker takes the next ones and dies. */
+    @PostMapping("/logins/die")
+    Worked die() {
+        return new Worked(logins.take(LET_IN).size(), 0, logins.size());
     }
 
     /** Queues a notice to everybody. */
@@ -109,8 +150,8 @@ public class NoticesController {
     /** Writes into many inboxes with pipelining, and into fewer without, and removes them. */
     @PostMapping("/fan-out")
     FanOut fanOut() {
-        String prefix = "fair:notices:drill:";
-        Inboxes drill = new Inboxes(redisson, prefix);
+        // Short-lived, in case that this instance dies before it removes them.
+        Inboxes drill = new Inboxes(redisson, DRILL + "inbox:", DRILL + "notice:", Duration.ofMinutes(1));
         List<String> voters =
                 IntStream.range(0, PIPELINED).mapToObj(i -> "v" + i).toList();
         long begin = System.nanoTime();

@@ -54,6 +54,12 @@ public final class ReliableQueue {
             return 1
             """;
 
+    /** KEYS stream, more keys. ARGV group. A stream without its group would be a queue that nobody can read. */
+    private static final String CLEAR = """
+            for _, key in ipairs(KEYS) do redis.call('DEL', key) end
+            redis.call('XGROUP', 'CREATE', KEYS[1], ARGV[1], '0', 'MKSTREAM')
+            """;
+
     private final String name;
     private final RStream<String, String> stream;
     private final RScript script;
@@ -77,8 +83,8 @@ public final class ReliableQueue {
         createGroup();
     }
 
-    /** Makes the group if there is none, from the first message on: nothing is missed that was added before. The constructor does it, too. */
-    public void createGroup() {
+    /** Makes the group if there is none, from the first message on: nothing is missed that was added before. */
+    private void createGroup() {
         try {
             stream.createGroup(
                     StreamCreateGroupArgs.name(GROUP).id(StreamMessageId.ALL).makeStream());
@@ -87,6 +93,13 @@ public final class ReliableQueue {
                 throw e;
             }
         }
+    }
+
+    /** Deletes all messages and effects, and other keys with the same hash tag, in one step. */
+    public void clear(String... others) {
+        List<Object> keys = new ArrayList<>(List.of(name, name + ":parked", name + ":done", name + ":effect"));
+        keys.addAll(List.of(others));
+        script.eval(Mode.READ_WRITE, CLEAR, ReturnType.VALUE, keys, GROUP);
     }
 
     public void add(Map<String, String> body) {

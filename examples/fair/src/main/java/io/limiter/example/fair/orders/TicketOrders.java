@@ -2,10 +2,12 @@ package io.limiter.example.fair.orders;
 
 import io.limiter.example.fair.sale.Orders;
 import java.time.Duration;
-import java.util.Map;
+import java.util.List;
 import org.redisson.api.RAtomicLong;
 import org.redisson.api.RQueue;
-import org.redisson.api.RSet;
+import org.redisson.api.RScript;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
@@ -20,17 +22,26 @@ public final class TicketOrders implements Orders {
     private static final String LIST = "fair:{orders}:list";
     private static final String STREAM = "fair:{orders}:stream";
 
-    private final RedissonClient redisson;
-    private final RSet<String> ids;
+    private static final String IDS = "fair:{orders}:ids";
+    private static final String PLACED = "fair:{orders}:placed";
+
+    /** KEYS stream, list, ids, placed. ARGV id, visitor, quantity, tickets. The last two keys are for the page, which compares. */
+    private static final String PUT = """
+            redis.call('XADD', KEYS[1], '*', 'id', ARGV[1], 'visitor', ARGV[2], 'quantity', ARGV[3])
+            redis.call('RPUSH', KEYS[2], ARGV[3])
+            if redis.call('SADD', KEYS[3], ARGV[1]) == 1 then redis.call('INCRBY', KEYS[4], ARGV[4]) end
+            redis.call('EXPIRE', KEYS[3], 86400)
+            """;
+
+    private final RScript script;
     private final RAtomicLong placed;
     private final RAtomicLong printedFromList;
     private final RQueue<String> list;
     private final ReliableQueue reliable;
 
     public TicketOrders(RedissonClient redisson, Duration abandoned) {
-        this.redisson = redisson;
-        this.ids = redisson.getSet("fair:{orders}:ids", StringCodec.INSTANCE);
-        this.placed = redisson.getAtomicLong("fair:{orders}:placed");
+        this.script = redisson.getScript(StringCodec.INSTANCE);
+        this.placed = redisson.getAtomicLong(PLACED);
         this.printedFromList = redisson.getAtomicLong(LIST + ":effect");
         this.list = redisson.getQueue(LIST, StringCodec.INSTANCE);
         this.reliable = new ReliableQueue(redisson, STREAM, abandoned, MOST_DELIVERIES);
@@ -48,12 +59,16 @@ public final class TicketOrders implements Orders {
     }
 
     private void put(String id, String visitor, String quantity, int tickets) {
-        reliable.add(Map.of("id", id, "visitor", visitor, "quantity", quantity));
-        list.add(quantity);
-        // For the page, which compares: without it the queues work as well.
-        if (ids.add(id)) {
-            placed.addAndGet(tickets);
-        }
+        // One step: no crash leaves an order in one queue that the other one does not know.
+        script.eval(
+                Mode.READ_WRITE,
+                PUT,
+                ReturnType.VALUE,
+                List.of(STREAM, LIST, IDS, PLACED),
+                id,
+                visitor,
+                quantity,
+                tickets);
     }
 
     /** How many tickets were ordered, each order counted once. */
@@ -76,7 +91,6 @@ public final class TicketOrders implements Orders {
 
     /** Deletes all orders. */
     void clear() {
-        redisson.getKeys().deleteByPattern("fair:{orders}:*");
-        reliable.createGroup();
+        reliable.clear(LIST, LIST + ":effect", IDS, PLACED);
     }
 }

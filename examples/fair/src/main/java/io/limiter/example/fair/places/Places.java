@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.redisson.api.RGeo;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.geo.GeoEntry;
@@ -83,6 +84,12 @@ public final class Places {
                 .map(entry -> new Near(entry.getKey(), entry.getValue()))
                 .sorted(Comparator.comparingDouble(Near::metres).thenComparing(Near::name))
                 .toList();
+    }
+
+    /** The distance of two places in metres; empty if one of them is not there. */
+    public OptionalDouble distance(String from, String to) {
+        Double metres = places.dist(from, to, GeoUnit.METERS);
+        return metres == null ? OptionalDouble.empty() : OptionalDouble.of(metres);
     }
 
     /** The date line as -180: from 180 Redis finds nothing on the other side of it. */

@@ -22,6 +22,9 @@ public class PlacesController {
     /** The map and the nearest places from the point. */
     record View(List<Spot> spots, double longitude, double latitude, List<Near> nearest) {}
 
+    /** Between two places, in metres. */
+    record Distance(double metres) {}
+
     /** A number of random points, and at how many of them Redis found the same places as a calculation without it. */
     record Compared(int points, int same) {}
 
@@ -42,6 +45,15 @@ public class PlacesController {
         double longitude = town.longitude(point.east());
         double latitude = town.latitude(point.north());
         return new View(Town.SPOTS, longitude, latitude, places(town).nearest(longitude, latitude, NEAREST));
+    }
+
+    /** How far it is from one place to another. */
+    @GetMapping("/distance")
+    Distance distance(String region, String from, String to) {
+        double metres = places(town(region))
+                .distance(from, to)
+                .orElseThrow(() -> new IllegalArgumentException("from and to must be places of the town"));
+        return new Distance(metres);
     }
 
     /** Compares the nearest place of random points with the one by exact distances. */

@@ -4,8 +4,10 @@ import io.limiter.spring.RateLimited;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import org.redisson.api.RSet;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
 import org.springframework.stereotype.Component;
 
 /** The articles of the evening, and the readers of each today. Thread-safe. */
@@ -20,6 +22,13 @@ public class Articles {
             "who-may-vote",
             "the-last-result",
             "the-ticket-sale");
+
+    /** KEYS articles. ARGV article, ttl in s. The set ends a day after the first article, as the count of the limiter does. */
+    private static final String NOTE = """
+            redis.call('SADD', KEYS[1], ARGV[1])
+            if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
+            return redis.call('SCARD', KEYS[1])
+            """;
 
     private final RedissonClient redis;
 
@@ -43,21 +52,24 @@ public class Articles {
         if (!ALL.contains(article)) {
             throw new IllegalArgumentException("article is '" + article + "'; read one of " + ALL);
         }
-        RSet<String> read = read(visitor);
-        read.add(article);
-        // The set is for the page. It ends a day after the first article, as the count of the limiter does.
-        if (read.remainTimeToLive() < 0) {
-            read.expire(Duration.ofDays(1));
-        }
-        return read.size();
+        // In one step: no crash leaves a set that never expires.
+        return redis.getScript(StringCodec.INSTANCE)
+                .<Long>eval(
+                        Mode.READ_WRITE,
+                        NOTE,
+                        ReturnType.LONG,
+                        List.of(key(visitor)),
+                        article,
+                        Duration.ofDays(1).toSeconds())
+                .intValue();
     }
 
     /** What has scored for the visitor in its day. */
     public Set<String> scored(String visitor) {
-        return read(visitor).readAll();
+        return redis.<String>getSet(key(visitor), StringCodec.INSTANCE).readAll();
     }
 
-    private RSet<String> read(String visitor) {
-        return redis.getSet("fair:points:read:" + visitor);
+    private static String key(String visitor) {
+        return "fair:points:read:" + visitor;
     }
 }

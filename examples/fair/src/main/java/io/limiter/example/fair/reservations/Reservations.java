@@ -3,6 +3,8 @@ package io.limiter.example.fair.reservations;
 import io.limiter.example.fair.orders.ReliableQueue;
 import io.limiter.example.fair.orders.ReliableQueue.Message;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.redisson.api.RMap;
 import org.redisson.api.RedissonClient;
@@ -64,9 +66,11 @@ public final class Reservations {
         return expired;
     }
 
-    /** Makes the queue's consumer group again, after all keys were deleted. */
-    public void start() {
-        due.createGroup();
+    /** Forgets all reservations, and deletes other keys with the same hash tag, in one step. */
+    public void clear(String... others) {
+        List<String> keys = new ArrayList<>(List.of(NAME, NAME + ":due:delayed", NAME + ":due:bodies"));
+        keys.addAll(List.of(others));
+        due.clear(keys.toArray(String[]::new));
     }
 
     /** How many seats came back. */

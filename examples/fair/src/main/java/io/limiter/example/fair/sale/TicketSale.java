@@ -133,8 +133,10 @@ class TicketSale {
     /** The sale as the visitor sees it. */
     View view(String visitor) {
         Charge nothing = new Charge(limiter.policy("sale"), ALL, 0);
-        LimitOutcome stock =
-                limiter.rateLimiter().peek(List.of(nothing)).outcomes().get(0);
+        // Without an answer of Redis there are none.
+        LimitOutcome stock = limiter.rateLimiter().peek(List.of(nothing)).outcomes().stream()
+                .findFirst()
+                .orElseThrow(() -> new BackendException("Redis did not answer; the stock is not known"));
         long heldMillis = held(visitor).remainTimeToLive();
         boolean paid = sold.contains(visitor);
         long paidTickets = sold.size();
@@ -150,11 +152,15 @@ class TicketSale {
 
     /** The next evening: all tickets are there again. */
     void reset() {
-        limiter.rateLimiter().reset(limiter.policy("sale"), ALL);
+        // The stock last: a crash before it leaves tickets that are still sold, and not visitors who seem to have one.
         redis.getKeys().deleteByPattern("fair:sale:*");
+        limiter.rateLimiter().reset(limiter.policy("sale"), ALL);
     }
 
     private Attempt noted(String visitor, Decision decision) {
+        if (reason(decision).equals(FAILED)) {
+            throw new BackendException("Redis did not answer; nothing is sold");
+        }
         if (decision.allowed() && !sold.contains(visitor)) {
             // For the page: the stock itself knows how long the ticket is held.
             Duration hold = limiter.policy("sale").limits().get(0).period();

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -28,11 +29,19 @@ final class Commands implements DisposableBean {
     private static final int LONGEST = 160;
     private static final int SCRIPT = 8;
     private static final long UNWATCHED_NANOS = 10_000_000_000L;
+    private static final long LONGEST_WAIT_NANOS = 500_000_000L;
     /** Of other looks at the same time, from any instance. Few, because a port is used again some day. */
     private static final int MOST_PICTURES = 50;
 
     /** {@code 1700000000.123456 [0 127.0.0.1:4711] "get" "fair:sale:x"}, or {@code [0 lua]}. */
     private static final Pattern LINE = Pattern.compile("[\\d.]+ \\[\\d+ (?<who>[^]]+)] (?<command>.*)");
+
+    private static final Pattern PICTURE = Pattern.compile("\"ECHO\" \"(?<opening>" + RedisWire.OPENING + "[^\"]*)\"");
+
+    /** The page looks again and again; seen twice, a look would push what a button has sent out of the list. */
+    private static final Pattern READ = Pattern.compile(
+            "^(lua: )?(GET|HGET|HMGET|HVALS|HLEN|HEXISTS|HSCAN|LRANGE|LLEN|SCARD|SMEMBERS"
+                    + "|SISMEMBER|ZRANGE|ZRANGEBYSCORE|ZCARD|ZRANK|ZSCORE|ZCOUNT|XLEN|XPENDING|PTTL|TTL|EXISTS|PFCOUNT|STRLEN|TIME|MEMORY|EVAL)");
 
     private static final Pattern SYSTEM = Pattern.compile("\"fair:\\{?(?<system>[a-z]+)[:}-]");
 
@@ -41,6 +50,9 @@ final class Commands implements DisposableBean {
 
     private final String address;
     private final Map<String, Deque<String>> last = new HashMap<>();
+    /** Openings of the last pictures. */
+    private final Deque<String> seen = new ArrayDeque<>();
+
     private long lookedAtNanos;
     private @Nullable RedisWire wire;
 
@@ -48,8 +60,8 @@ final class Commands implements DisposableBean {
         this.address = redis.address();
     }
 
-    /** The last commands of the system, the newest first. */
-    synchronized List<String> of(String system) throws IOException {
+    /** Begins to listen, if nobody has looked for a while. */
+    synchronized void watch() throws IOException {
         lookedAtNanos = System.nanoTime();
         if (wire == null) {
             RedisWire opened = new RedisWire(address);
@@ -59,6 +71,18 @@ final class Commands implements DisposableBean {
             Thread thread = new Thread(() -> listen(opened), "redis-monitor");
             thread.setDaemon(true);
             thread.start();
+        }
+    }
+
+    /** The last commands of the system, the newest first, up to the opening of a picture: MONITOR has shown what was sent before it. */
+    synchronized List<String> of(String system, String opening) {
+        long end = System.nanoTime() + LONGEST_WAIT_NANOS;
+        try {
+            for (long left = LONGEST_WAIT_NANOS; !seen.contains(opening) && left > 0; left = end - System.nanoTime()) {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
         }
         return List.copyOf(last.getOrDefault(system, new ArrayDeque<>()));
     }
@@ -71,11 +95,13 @@ final class Commands implements DisposableBean {
                 if (!line.matches()) {
                     continue;
                 }
-                if (line.group("command").equals("\"ECHO\" \"" + RedisWire.OPENING + "\"")) {
+                Matcher opening = PICTURE.matcher(line.group("command"));
+                if (opening.matches()) {
                     pictures.addLast(line.group("who"));
                     if (pictures.size() > MOST_PICTURES) {
                         pictures.removeFirst();
                     }
+                    see(opening.group("opening"));
                 } else if (!pictures.contains(line.group("who"))) {
                     note(line.group("who").equals("lua"), line.group("command"));
                 }
@@ -85,6 +111,14 @@ final class Commands implements DisposableBean {
         } finally {
             forget(opened);
         }
+    }
+
+    private synchronized void see(String opening) {
+        seen.addLast(opening);
+        if (seen.size() > MOST_PICTURES) {
+            seen.removeFirst();
+        }
+        notifyAll();
     }
 
     private synchronized boolean isWatched() {
@@ -102,6 +136,9 @@ final class Commands implements DisposableBean {
         if (key.find()) {
             String text = (lua ? "lua: " : "") + shown(command);
             Deque<String> commands = last.computeIfAbsent(key.group("system"), any -> new ArrayDeque<>());
+            if (READ.matcher(text).find() && commands.contains(text)) {
+                return;
+            }
             commands.addFirst(text);
             if (commands.size() > KEPT) {
                 commands.removeLast();

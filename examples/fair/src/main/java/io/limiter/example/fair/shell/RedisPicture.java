@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.redisson.client.RedisException;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -29,24 +30,33 @@ class RedisPicture {
 
     private final String address;
     private final Commands commands;
+    private final Outage outage;
 
-    RedisPicture(RedisAddress redis, Commands commands) {
+    RedisPicture(RedisAddress redis, Commands commands, Outage outage) {
         this.address = redis.address();
         this.commands = commands;
+        this.outage = outage;
     }
 
     /** The picture of a system, whose keys begin with {@code fair:<system>} or {@code fair:{<system>}. */
     @GetMapping("/{system:[a-z]+}")
-    Picture picture(@PathVariable String system) throws IOException {
-        List<String> last = commands.of(system);
-        try (RedisWire wire = new RedisWire(address)) {
-            List<Key> keys = new ArrayList<>();
-            for (String name : names(wire, system)) {
-                String type = String.valueOf(wire.ask("TYPE", name));
-                long size = (Long) wire.ask(SIZES.getOrDefault(type, "EXISTS"), name);
-                keys.add(new Key(name, type, size, (Long) wire.ask("TTL", name)));
+    Picture picture(@PathVariable String system) {
+        try {
+            commands.watch();
+            try (RedisWire wire = new RedisWire(address)) {
+                // What was sent before this picture was asked for is in it.
+                List<String> last = commands.of(system, wire.opening());
+                List<Key> keys = new ArrayList<>();
+                for (String name : names(wire, system)) {
+                    String type = String.valueOf(wire.ask("TYPE", name));
+                    long size = (Long) wire.ask(SIZES.getOrDefault(type, "EXISTS"), name);
+                    keys.add(new Key(name, type, size, (Long) wire.ask("TTL", name)));
+                }
+                outage.end();
+                return new Picture(keys, last);
             }
-            return new Picture(keys, last);
+        } catch (IOException unreachable) {
+            throw new RedisException("no picture", unreachable);
         }
     }
 

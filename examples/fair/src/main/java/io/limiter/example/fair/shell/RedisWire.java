@@ -5,37 +5,55 @@ import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A plain connection to a Redis: sends commands, reads replies. Used only by the picture, so that it can be
  * distinguished from the systems.
  */
 final class RedisWire implements Closeable {
-    /** The first command of each such connection; {@link Commands} leaves out all others of that connection. */
-    static final String OPENING = "fair:picture";
+    /** With a number, the first command of each such connection; {@link Commands} leaves out all others of that connection. */
+    static final String OPENING = "fair:picture:";
 
-    private static final int TIMEOUT_MILLIS = 3_000;
+    private static final int TIMEOUT_MILLIS = 2_000;
 
     private final Socket socket;
     private final InputStream input;
+    private final String opening = OPENING + UUID.randomUUID();
 
     RedisWire(String address) throws IOException {
         URI uri = URI.create(address);
-        socket = new Socket(uri.getHost(), uri.getPort() < 0 ? 6379 : uri.getPort());
+        socket = new Socket();
+        socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort() < 0 ? 6379 : uri.getPort()), TIMEOUT_MILLIS);
         socket.setSoTimeout(TIMEOUT_MILLIS);
         input = new BufferedInputStream(socket.getInputStream());
-        String user = uri.getUserInfo();
+        try {
+            open(uri.getUserInfo());
+        } catch (IOException failed) {
+            socket.close();
+            throw failed;
+        }
+    }
+
+    private void open(@Nullable String user) throws IOException {
         if (user != null) {
             int colon = user.indexOf(':');
             String name = colon <= 0 ? "default" : user.substring(0, colon);
             ask("AUTH", name, user.substring(colon + 1));
         }
-        ask("ECHO", OPENING);
+        ask("ECHO", opening);
+    }
+
+    /** The text of its first command, which MONITOR shows. */
+    String opening() {
+        return opening;
     }
 
     /** Waits without an end for the next line; for MONITOR. */

@@ -32,11 +32,10 @@ public final class DelayedTasks {
             local now = time[1] * 1000 + math.floor(time[2] / 1000)
             """;
 
-    /** KEYS due, payloads, leased. ARGV delay in ms, then id, payload, id, payload, ... */
+    /** KEYS due, payloads, leased. ARGV id, payload, delay in ms, id, payload, delay, ... */
     private static final String SCHEDULE = NOW + """
-            local due = string.format('%.0f', now + ARGV[1])
-            for i = 2, #ARGV, 2 do
-              redis.call('ZADD', KEYS[1], due, ARGV[i])
+            for i = 1, #ARGV, 3 do
+              redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[i + 2]), ARGV[i])
               redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
               redis.call('ZREM', KEYS[3], ARGV[i])
             end
@@ -96,20 +95,26 @@ public final class DelayedTasks {
         this.leaseMillis = lease.toMillis();
     }
 
-    /** Schedules tasks, by id, with their payloads. A task whose id is scheduled already gets the new time and payload. */
+    /**
+     * Schedules tasks, by id, with their payloads, in scripts of {@value #MOST} at most. A task whose id is scheduled already gets the new time
+     * and payload.
+     */
     public void schedule(Map<String, String> payloads, Duration delay) {
-        List<Object> arguments = new ArrayList<>();
-        for (Map.Entry<String, String> task : payloads.entrySet()) {
-            if (arguments.isEmpty()) {
-                arguments.add(delay.toMillis());
-            }
-            arguments.add(task.getKey());
-            arguments.add(task.getValue());
-            if (arguments.size() > 2 * MOST) {
-                run(SCHEDULE, ReturnType.VALUE, List.of(DUE, PAYLOADS, LEASED), arguments);
-                arguments.clear();
+        Map<String, Duration> delays = new LinkedHashMap<>();
+        for (String id : payloads.keySet()) {
+            delays.put(id, delay);
+            if (delays.size() == MOST) {
+                schedule(payloads, delays);
+                delays.clear();
             }
         }
+        schedule(payloads, delays);
+    }
+
+    /** Schedules tasks that belong together, each after its own delay: all of them, or none if this instance dies. */
+    public void schedule(Map<String, String> payloads, Map<String, Duration> delays) {
+        List<Object> arguments = new ArrayList<>();
+        delays.forEach((id, delay) -> arguments.addAll(List.of(id, payloads.getOrDefault(id, ""), delay.toMillis())));
         if (!arguments.isEmpty()) {
             run(SCHEDULE, ReturnType.VALUE, List.of(DUE, PAYLOADS, LEASED), arguments);
         }
@@ -159,7 +164,7 @@ public final class DelayedTasks {
         return script.eval(Mode.READ_WRITE, lua, type, keys, arguments.toArray());
     }
 
-    /** The first tasks that wait or are leased, each with the milliseconds since 1970 when that ends. */
+    /** The first tasks that wait or are leased, each with the milliseconds since 1970 when that ends, by Redis' clock. */
     static Map<String, Long> first(RedissonClient redisson, String key, int most) {
         Map<String, Long> first = new LinkedHashMap<>();
         redisson.<String>getScoredSortedSet(key, StringCodec.INSTANCE)

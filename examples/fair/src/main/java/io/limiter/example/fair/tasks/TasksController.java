@@ -30,6 +30,9 @@ class TasksController implements DisposableBean {
     private static final int MOST_AT_ONCE = 5_000;
     private static final int SHOWN = 4;
     private static final int PAY_SECONDS = 6;
+    private static final String EVENINGS = "fair:{tasks}:evening";
+    private static final String BATCHES = "fair:{tasks}:batches";
+    private static final String SEATS = "fair:{tasks}:seats";
     /** What happens in the evening, and after how many seconds. */
     private static final Map<String, Integer> EVENING = new LinkedHashMap<>();
 
@@ -111,15 +114,21 @@ class TasksController implements DisposableBean {
     }
 
     private RAtomicLong evenings() {
-        return redisson.getAtomicLong("fair:{tasks}:evening");
+        return redisson.getAtomicLong(EVENINGS);
     }
 
     /** Schedules a new evening, from now on. */
     @PostMapping("/evening")
     Said evening() {
         long evening = evenings().incrementAndGet();
-        EVENING.forEach(
-                (name, seconds) -> tasks.schedule(Map.of(name + "-" + evening, "{}"), Duration.ofSeconds(seconds)));
+        Map<String, String> payloads = new LinkedHashMap<>();
+        Map<String, Duration> delays = new LinkedHashMap<>();
+        EVENING.forEach((name, seconds) -> {
+            payloads.put(name + "-" + evening, "{}");
+            delays.put(name + "-" + evening, Duration.ofSeconds(seconds));
+        });
+        // Together: a poll that opens closes.
+        tasks.schedule(payloads, delays);
         return new Said("The poll opens in 2 s, reminds in 5 s and closes in 8 s, if a worker runs.");
     }
 
@@ -130,8 +139,7 @@ class TasksController implements DisposableBean {
         if (count < 1 || count > MOST_AT_ONCE) {
             throw new IllegalArgumentException("count is " + count + "; send from 1 to " + MOST_AT_ONCE);
         }
-        String batch =
-                Long.toString(redisson.getAtomicLong("fair:{tasks}:batches").incrementAndGet(), 36);
+        String batch = Long.toString(redisson.getAtomicLong(BATCHES).incrementAndGet(), 36);
         Map<String, String> payloads = new LinkedHashMap<>();
         for (int i = 0; i < count; i++) {
             payloads.put("letter-" + batch + "-" + i, "{}");
@@ -142,7 +150,7 @@ class TasksController implements DisposableBean {
 
     @PostMapping("/reserve")
     Said reserve() {
-        String id = "seat-" + redisson.getAtomicLong("fair:{tasks}:seats").incrementAndGet();
+        String id = "seat-" + redisson.getAtomicLong(SEATS).incrementAndGet();
         reservations.reserve(id, 1);
         return new Said(id + " is reserved; pay within " + PAY_SECONDS + " s.");
     }
@@ -171,8 +179,15 @@ class TasksController implements DisposableBean {
 
     @PostMapping("/clear")
     Said clear() {
-        redisson.getKeys().deleteByPattern("fair:{tasks}:*");
-        reservations.start();
+        reservations.clear(
+                DelayedTasks.DUE,
+                DelayedTasks.PAYLOADS,
+                DelayedTasks.LEASED,
+                DelayedTasks.CLAIMS,
+                DelayedTasks.EFFECTS,
+                EVENINGS,
+                BATCHES,
+                SEATS);
         return new Said("All tasks are deleted.");
     }
 

@@ -7,6 +7,7 @@ import java.time.LocalDate;
 import java.time.temporal.TemporalAdjusters;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.RAtomicLongAsync;
@@ -45,6 +46,11 @@ public final class PageVisits {
 
     /** Counts one view of the page by each of the visitors. */
     public void record(String page, Collection<String> visitors) {
+        record(page, visitors, batch -> {});
+    }
+
+    /** The same, and more in the same transaction. */
+    void record(String page, Collection<String> visitors, Consumer<RBatch> more) {
         if (visitors.isEmpty()) {
             return;
         }
@@ -59,6 +65,7 @@ public final class PageVisits {
         RHyperLogLogAsync<String> different = batch.getHyperLogLog(visitorsKey(page, today), StringCodec.INSTANCE);
         different.addAllAsync(visitors);
         different.expireAsync(expiry);
+        more.accept(batch);
         batch.execute();
     }
 

@@ -11,6 +11,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RSet;
+import org.redisson.api.RSetAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -97,10 +98,12 @@ public class VisitorsController {
     }
 
     private void record(Clock when, String page, List<String> visitors) {
-        new PageVisits(redisson, when).record(page, visitors);
-        RSet<String> exact = exact(page);
-        exact.addAll(visitors);
-        exact.expire(Duration.ofDays(7));
+        // In one transaction, or the comparison would be wrong for ever after a crash, and its set might never expire.
+        new PageVisits(redisson, when).record(page, visitors, batch -> {
+            RSetAsync<String> exact = batch.getSet(exact(page).getName(), StringCodec.INSTANCE);
+            exact.addAllAsync(visitors);
+            exact.expireAsync(Duration.ofDays(7));
+        });
     }
 
     private static String page(Visit visit) {

@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.example.fair.Crash;
 import io.limiter.example.fair.TestRedis;
 import io.limiter.example.fair.codes.VotingCodes.Outcome;
 import io.limiter.kit.Repeats;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,6 +80,46 @@ class VotingCodesTest {
         assertThrows(IllegalArgumentException.class, () -> codes.issue(codes("b", 41)));
         codes.issue(codes("b", 40));
         assertEquals(100, codes.size());
+    }
+
+    /** Each asks for room that is there, and all together would fill the filter three times over. */
+    @Test
+    void manyWhoIssueAtOnceDoNotFillItBeyondItsPromise() {
+        VotingCodes codes = new VotingCodes(redisson, 100, 0.01);
+        for (int turn = 0; turn < Repeats.of(10, 300); turn++) {
+            codes.clear();
+            String name = "turn" + turn + "-";
+            IntStream.range(0, 30).parallel().forEach(i -> {
+                try {
+                    codes.issue(codes(name + i, 10));
+                } catch (IllegalArgumentException full) {
+                    assertEquals("there is room for 0 more codes, not for 10", full.getMessage());
+                }
+            });
+            assertEquals(100, codes.size());
+        }
+        codes.clear();
+        codes.issue(List.of("twice", "twice"));
+        codes.issue(codes("others", 99));
+        codes.issue(codes("others", 99));
+        assertEquals(100, codes.size(), "codes that it has need no room");
+    }
+
+    /** Without its numbers the filter answers nobody, until an instance starts. */
+    @Test
+    void anInstanceThatDiesWhileClearingLeavesAFilterThatWorks() {
+        Deque<VotingCodes> running = new ArrayDeque<>();
+        Crash.afterEachCommand(
+                () -> {
+                    empty();
+                    running.push(new VotingCodes(redisson, 100, 0.01));
+                    running.element().issue(List.of("old"));
+                },
+                dying -> new VotingCodes(dying, 100, 0.01).clear(),
+                commands -> {
+                    running.element().issue(List.of("new"));
+                    assertEquals(Outcome.COUNTED, running.element().vote("new", "ada"), commands + " commands");
+                });
     }
 
     /** In the article the size is not kept, and an instance with another one reads the wrong bits. */

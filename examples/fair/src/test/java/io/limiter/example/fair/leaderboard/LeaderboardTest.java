@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.example.fair.Crash;
 import io.limiter.example.fair.TestRedis;
 import io.limiter.kit.Repeats;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -105,7 +107,16 @@ class LeaderboardTest {
             for (Row row : expected) {
                 assertEquals(OptionalInt.of(row.rank()), plain.rank(row.member()), "seed " + seed);
                 assertEquals(OptionalInt.of(row.rank()), segmented.rank(row.member()), "seed " + seed);
+                assertEquals(OptionalLong.of(row.points()), plain.points(row.member()), "seed " + seed);
+                assertEquals(OptionalLong.of(row.points()), segmented.points(row.member()), "seed " + seed);
             }
+            int first = 1 + random.nextInt(expected.size() + 3);
+            int last = random.nextInt(expected.size() + 3);
+            List<Row> range = expected.stream()
+                    .filter(row -> first <= row.rank() && row.rank() <= last)
+                    .toList();
+            assertEquals(range, plain.range(first, last), "seed " + seed);
+            assertEquals(range, segmented.range(first, last), "seed " + seed);
         }
     }
 
@@ -158,6 +169,61 @@ class LeaderboardTest {
             stop.set(true);
             mover.join();
         }
+    }
+
+    /** The article's rank 0 is -1 for Redis, the last member; its ranks 1 to 0 are the whole board. */
+    @Test
+    void rangesByRankBeginAtTheBest() {
+        List.of("ada", "ben", "cleo").forEach(member -> {
+            plain.add(member, 5);
+            segmented.add(member, 5);
+        });
+
+        assertEquals(List.of(), plain.range(1, 0));
+        assertEquals(List.of(), segmented.range(1, 0));
+        assertEquals(List.of(new Row(3, "cleo", 5)), plain.range(3, 9));
+        assertEquals(List.of(new Row(3, "cleo", 5)), segmented.range(3, 9));
+        assertThrows(IllegalArgumentException.class, () -> plain.range(0, 3));
+        assertThrows(IllegalArgumentException.class, () -> segmented.range(0, 3));
+        assertEquals(OptionalLong.empty(), plain.points("nobody"));
+        assertEquals(OptionalLong.empty(), segmented.points("nobody"));
+    }
+
+    @Test
+    void anInstanceThatDiesAtAVoteOrAClearLeavesAllOfItOrNothing() {
+        Crash.afterEachCommand(
+                () -> {
+                    empty();
+                    votes(redisson).vote(0, "Ada", "me", 250);
+                },
+                dying -> assertTrue(votes(dying).vote(0, "Ada", "me", 100)),
+                commands -> {
+                    long counted =
+                            -1 + votes(redisson).candidates().points("Ada").orElseThrow();
+                    OptionalLong points = OptionalLong.of(250 + 100 * counted);
+                    assertEquals(points, votes(redisson).voters().points("me"), commands + " commands");
+                    assertEquals(points, votes(redisson).segments().points("me"), commands + " commands");
+                });
+        Crash.afterEachCommand(
+                () -> {
+                    empty();
+                    votes(redisson).vote(0, "Ada", "me", 250);
+                },
+                dying -> votes(dying).clear(),
+                commands -> {
+                    Votes votes = votes(redisson);
+                    boolean cleared = votes.round() == 1;
+                    assertEquals(cleared ? 0 : 1, votes.voters().size(), commands + " commands");
+                    assertEquals(cleared ? 0 : 1, votes.segments().sizes().size(), commands + " commands");
+                    assertEquals(
+                            OptionalLong.of(cleared ? 0 : 1), votes.candidates().points("Ada"));
+                });
+        assertFalse(votes(redisson).vote(0, "Ada", "me", 1), "of a round that is over");
+        assertTrue(votes(redisson).vote(1, "Ada", "me", 1));
+    }
+
+    private static Votes votes(RedissonClient redisson) {
+        return new Votes(redisson, List.of("Ada", "Ben"));
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.example.fair.Crash;
 import io.limiter.example.fair.orders.ReliableQueue.Message;
 import io.limiter.example.fair.worker.TestRedis;
 import io.limiter.example.fair.worker.WorkerProcess;
@@ -151,5 +152,22 @@ class OrdersTest {
 
         assertEquals(1, one.take("one", 5).size());
         assertEquals(0, other.take("other", 5).size(), "each message to one worker");
+    }
+
+    @Test
+    void anInstanceThatDiesAtAnOrderOrAClearLeavesAllOfItOrNothing() {
+        TicketOrders running = new TicketOrders(redisson, HOUR);
+        Crash.afterEachCommand(
+                running::clear, dying -> new TicketOrders(dying, HOUR).paid("order", "ada", 2), commands -> {
+                    long orders = running.reliable().size();
+                    assertEquals(orders, running.list().size(), commands + " commands");
+                    assertEquals(2 * orders, running.placed(), commands + " commands");
+                });
+        Crash.afterEachCommand(
+                () -> running.paid("order", "ada", 2), dying -> new TicketOrders(dying, HOUR).clear(), commands -> {
+                    // Without the stream's group nobody could take anything until the next start.
+                    running.paid("next", "ada", 2);
+                    assertTrue(running.reliable().take("ada", 9).size() > 0, commands + " commands");
+                });
     }
 }

@@ -99,6 +99,24 @@ class PlacesTest {
         }
     }
 
+    @Test
+    void theDistanceOfTwoPlacesIsThatOfACalculation() {
+        Random random = new Random(2);
+        List<Place> all = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            all.add(new Place("p" + i, longitude(random), latitude(random)));
+        }
+        places.add(all);
+        for (int i = 1; i < all.size(); i++) {
+            Place here = all.get(i);
+            double expected = Town.metres(all.get(i - 1), here.longitude(), here.latitude());
+            assertEquals(expected, places.distance("p" + (i - 1), "p" + i).orElseThrow(), 2);
+        }
+        assertEquals(0, places.distance("p7", "p7").orElseThrow());
+        assertTrue(places.distance("p7", "nowhere").isEmpty());
+        assertTrue(places.distance("nowhere", "p7").isEmpty());
+    }
+
     /** Every third one at the date line. */
     private static double longitude(Random random) {
         return random.nextInt(3) == 0

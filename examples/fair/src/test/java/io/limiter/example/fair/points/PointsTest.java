@@ -1,9 +1,12 @@
 package io.limiter.example.fair.points;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.example.fair.Crash;
 import io.limiter.example.fair.FairSite;
+import io.limiter.example.fair.TestRedis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -11,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.redisson.api.RBucket;
 
 class PointsTest {
     private static FairSite site;
@@ -67,6 +71,17 @@ class PointsTest {
         }
         assertEquals(1, tabs.stream().filter(tab -> tab.join().equals("scored")).count());
         assertEquals(1, points());
+    }
+
+    /** As `SADD`, then `EXPIRE` do: the set of a visitor who never comes back would stay for ever. */
+    @Test
+    void anInstanceThatDiesAtAPointLeavesNoSetWithoutAnEnd() {
+        RBucket<String> set = TestRedis.client().getBucket("fair:points:read:" + visitor);
+        Crash.afterEachCommand(
+                set::delete,
+                redisson -> assertEquals(1, new Articles(redisson).score(visitor, "tea-a-history")),
+                commands -> assertNotEquals(-1, set.remainTimeToLive(), "after " + commands + " commands"));
+        assertTrue(set.remainTimeToLive() > 0);
     }
 
     @Test

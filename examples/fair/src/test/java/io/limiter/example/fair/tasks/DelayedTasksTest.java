@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.example.fair.Crash;
 import io.limiter.example.fair.tasks.DelayedTasks.Task;
 import io.limiter.example.fair.worker.TestRedis;
 import io.limiter.kit.Await;
@@ -213,5 +214,20 @@ class DelayedTasksTest {
 
         assertEquals(2, failed.size());
         assertEquals(Set.of("1"), new HashSet<>(effects().values()));
+    }
+
+    /** One command for each leaves a poll that opens and never closes. */
+    @Test
+    void anInstanceThatDiesLeavesTasksThatBelongTogetherTogether() {
+        Map<String, String> payloads = Map.of("open", "", "close", "");
+        Map<String, Duration> delays = Map.of("open", Duration.ofMinutes(1), "close", Duration.ofHours(1));
+        Crash.afterEachCommand(
+                () -> payloads.keySet().forEach(tasks::cancel),
+                dying -> new DelayedTasks(dying, HOUR).schedule(payloads, delays),
+                commands -> {
+                    int due = redisson.getScoredSortedSet(DelayedTasks.DUE).size();
+                    assertTrue(due == 0 || due == 2, due + " after " + commands + " commands");
+                });
+        assertEquals(2, redisson.getScoredSortedSet(DelayedTasks.DUE).size());
     }
 }

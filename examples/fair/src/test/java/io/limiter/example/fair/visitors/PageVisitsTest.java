@@ -3,6 +3,7 @@ package io.limiter.example.fair.visitors;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.example.fair.Crash;
 import io.limiter.example.fair.TestRedis;
 import io.limiter.example.fair.visitors.PageVisits.Count;
 import io.limiter.kit.Repeats;
@@ -114,5 +115,19 @@ class PageVisitsTest {
 
     private PageVisits on(String day) {
         return new PageVisits(redisson, Clock.fixed(Instant.parse(day + "T12:00:00Z"), ZoneOffset.UTC));
+    }
+
+    @Test
+    void anInstanceThatDiesAtAVisitLeavesAllOfItOrNothing() {
+        Crash.afterEachCommand(
+                () -> redisson.getKeys().deleteByPattern("fair:visitors:*"),
+                dying -> new VisitorsController(dying).visit(new VisitorsController.Visit("me", "results")),
+                commands -> {
+                    List<String> keys = redisson.getKeys()
+                            .getKeysStreamByPattern("fair:visitors:*")
+                            .toList();
+                    assertTrue(keys.isEmpty() || keys.size() == 3, keys + " after " + commands + " commands");
+                    keys.forEach(key -> assertTrue(redisson.getBucket(key).remainTimeToLive() > 0, key));
+                });
     }
 }
