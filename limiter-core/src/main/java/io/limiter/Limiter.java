@@ -22,8 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 /**
- * A running rate limiter made from a configuration: its backend, and its policies by name. Thread-safe. Closing it
- * closes the backend.
+ * A running rate limiter made from a configuration: its backend, and its policies by name. Thread-safe. Closing it closes the backend.
  *
  * <pre>{@code
  * try (Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")))) {
@@ -41,6 +40,7 @@ public final class Limiter implements AutoCloseable {
     private final KeyHash keyHash;
     /** Closed with this limiter; a different one if nothing is limited. */
     private final RateLimiter given;
+
     private final @Nullable JmxView jmx;
     private final Runnable endNaming;
     private final Reload reload;

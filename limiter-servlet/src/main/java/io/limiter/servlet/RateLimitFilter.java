@@ -172,7 +172,7 @@ public final class RateLimitFilter implements Filter {
             return this;
         }
 
-        /** Returns existing objects of the configuration's classes; null for a class of which a new object is to be made. */
+        /** Returns existing objects of the configuration's classes; null where a new object is to be made. */
         public Builder instances(Function<? super Class<?>, ? extends @Nullable Object> instances) {
             this.instances = Objects.requireNonNull(instances, "instances");
             return this;
