@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Response;
@@ -106,7 +107,7 @@ final class WorstCases implements AutoCloseable {
         make(algorithm, MOST, i -> order(1, START + i * 1000, i));
         churn();
         stock("of 3 entries a page", START + MOST * 1000, false);
-        makeOld();
+        make(earlierStock(), MOST, i -> order(1, START + i * 1000, i));
         stock("10 000 on hold, of an earlier version", START + MOST * 1000, true);
     }
 
@@ -170,14 +171,13 @@ final class WorstCases implements AutoCloseable {
         redis.del(KEY);
     }
 
-    private void makeOld() {
-        String text;
+    /** The script of the version that kept holds in a chain. */
+    static String earlierStock() {
         try (InputStream stream = WorstCases.class.getResourceAsStream("allotment-chain.lua")) {
-            text = new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+            return new String(Objects.requireNonNull(stream).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        make(text, MOST, i -> order(1, START + i * 1000, i));
     }
 
     private interface Calls {
