@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A stock that members draw from between two times. The twin of allotment.lua. */
 final class AllotmentState extends State {
-    /** The memory of the objects of a purchase, as a number of timestamps of 8 bytes. */
-    static final long STAMPS_A_PURCHASE = 48;
+    /** The memory of the objects of a purchase with the longest texts that are kept, as a number of timestamps of 8 bytes. */
+    static final long STAMPS_A_PURCHASE = 96;
 
     /** How many holds that have run out one call settles. */
     private static final int MOST_SETTLED = 32;

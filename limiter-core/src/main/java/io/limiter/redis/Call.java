@@ -179,6 +179,10 @@ final class Call {
         return thread != null;
     }
 
+    boolean hasKey(String key) {
+        return parts.stream().anyMatch(part -> part.key().equals(key));
+    }
+
     /** Whether its caller has stopped waiting. */
     boolean isDone() {
         return state.get() == State.DONE;

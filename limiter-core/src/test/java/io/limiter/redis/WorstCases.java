@@ -21,6 +21,9 @@ final class WorstCases implements AutoCloseable {
 
     static final long PERIOD = 900_000_000;
 
+    /** Rare, and not by what a client does. */
+    static final String STEPPED = "the clock has stepped back";
+
     private static final int REPEATS = 9;
     private static final String KEY = "worst:{case}";
     private static final String EACH = "10000";
@@ -36,6 +39,7 @@ final class WorstCases implements AutoCloseable {
     private final Jedis redis;
     private final List<Case> cases = new ArrayList<>();
     private byte[] state = {};
+    private long made;
 
     WorstCases(int port) {
         redis = new Jedis("127.0.0.1", port);
@@ -53,6 +57,45 @@ final class WorstCases implements AutoCloseable {
         small();
         stocks();
         return cases;
+    }
+
+    /** All but one of its holds have run out. */
+    void stockOf(int holds) {
+        make(Algorithm.ALLOTMENT, holds, i -> order(1, START + i * 1000, i));
+    }
+
+    long commandsOfALook() {
+        return commandsOf(look(START + PERIOD + latest()));
+    }
+
+    long commandsOfATake() {
+        return commandsOf(order(1, START + PERIOD + latest(), MOST));
+    }
+
+    /** All but one of its permits have expired. */
+    void logOf(int permits) {
+        make(Algorithm.SLIDING_ZSET, permits, i -> call(1, START + i, "", "", "", ""));
+    }
+
+    long expiredAfterATake(Algorithm algorithm) {
+        long now = START + made - 2 + PERIOD;
+        redis.eval(Script.alone(algorithm).text(), List.of(KEY), call(1, now, "", "", "", ""));
+        return redis.zcount(KEY, 0, now - PERIOD);
+    }
+
+    /** The time of the last hold but one. */
+    private long latest() {
+        return (made - 2) * 1000;
+    }
+
+    private long commandsOf(List<String> arguments) {
+        redis.configResetStat();
+        redis.eval(Script.alone(Algorithm.ALLOTMENT).text(), List.of(KEY), arguments);
+        return redis.info("commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_") && !line.contains("eval") && !line.contains("config"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll(".*:calls=(\\d+).*", "$1")))
+                .sum();
     }
 
     private void small() {
@@ -79,7 +122,7 @@ final class WorstCases implements AutoCloseable {
             String id = keepsIds ? "id" + i : "";
             measure(algorithm, "full", "refund of permit " + i, 1, call(1, START + MOST, id, "back:" + (START + i), "", ""));
         }
-        measure(algorithm, "full", "deny, the clock has stepped back", MOST, call(1, START - 5, "", "", "", ""));
+        measure(algorithm, "full", "deny, " + STEPPED, MOST, call(1, START - 5, "", "", "", ""));
         measure(algorithm, "half expired", "take", 1, call(1, START + MOST / 2 + PERIOD, "", "", "", ""));
         measure(algorithm, "half expired", "look", 1, call(1, START + MOST / 2 + PERIOD, "", "look", "", ""));
         measure(algorithm, "all expired", "take", 1, call(1, end, "", "", "", ""));
@@ -166,7 +209,6 @@ final class WorstCases implements AutoCloseable {
             }
             pipeline.sync();
         }
-        System.out.println("directory of " + (redis.strlen(KEY + "x") + redis.hget(KEY.getBytes(StandardCharsets.UTF_8), "g".getBytes(StandardCharsets.UTF_8)).length) / 11);
         state = redis.dump(KEY);
         redis.del(KEY);
     }
@@ -189,6 +231,7 @@ final class WorstCases implements AutoCloseable {
     }
 
     private void make(String text, long count, Calls calls) {
+        made = count;
         redis.del(KEY);
         String sha = redis.scriptLoad(text);
         Pipeline pipeline = redis.pipelined();
@@ -208,17 +251,15 @@ final class WorstCases implements AutoCloseable {
     private void measure(Algorithm algorithm, String name, String call, long permits, List<String> arguments) {
         String sha = redis.scriptLoad(Script.alone(algorithm).text());
         double least = Double.MAX_VALUE;
-        Object reply = null;
         for (int i = 0; i < REPEATS; i++) {
             redis.del(KEY);
             redis.restore(KEY, 0, state, RestoreParams.restoreParams());
             redis.configResetStat();
-            reply = redis.evalsha(sha, List.of(KEY), arguments);
+            redis.evalsha(sha, List.of(KEY), arguments);
             String stats = redis.info("commandstats");
             least = Math.min(least, Double.parseDouble(stats.replaceAll("(?s).*cmdstat_evalsha:calls=1,usec=(\\d+).*", "$1")));
         }
         cases.add(new Case(algorithm, name, call, permits, least));
-        System.out.println(cases.get(cases.size() - 1) + " " + reply);
         redis.del(KEY);
         redis.restore(KEY, 0, state);
     }
