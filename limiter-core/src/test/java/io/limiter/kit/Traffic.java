@@ -115,6 +115,10 @@ public final class Traffic {
 
     /** Of a call; 0 for a large stock. */
     private final int charges;
+    /** Of a large stock: how many steps until the clock steps back, and by how much. */
+    private int calm;
+
+    private long jumped;
     private long now = START;
 
     private Traffic(long seed, List<List<Policy>> policies, int charges) {
@@ -175,8 +179,16 @@ public final class Traffic {
     private Step nextOfLargeStock() {
         List<Policy> variants = policies.get(0);
         int turn = random.nextInt(200);
-        // Long calms, in which hundreds are bought, and then more time than a hold lasts.
-        now += turn < 2 ? GRID * (1 + random.nextInt(80)) : turn < 8 ? GRID : turn == 8 ? -GRID * random.nextInt(60) : turn % 2 * 997;
+        // Long calms, in which hundreds are bought, and then more time than a hold lasts; soon after it the clock may step back.
+        if (calm > 0 && --calm == 0) {
+            now -= jumped;
+        } else if (turn < 2 && calm <= 0) {
+            jumped = GRID * (1 + random.nextInt(80));
+            now += jumped;
+            calm = random.nextBoolean() ? 1 + random.nextInt(10) : 0;
+        } else {
+            now += turn < 8 ? GRID : turn == 8 ? -GRID * random.nextInt(60) : turn % 2 * 997;
+        }
         if (random.nextInt(400) == 0) {
             Collections.swap(variants, 0, random.nextInt(variants.size()));
         }
