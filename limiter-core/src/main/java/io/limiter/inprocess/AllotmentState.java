@@ -135,7 +135,8 @@ final class AllotmentState extends State {
             long held = isOver(now) ? 0 : holds.total() - gone;
             long end = granted && n > 0 ? endThen(limit, now) : ends;
             long period = limit.periodMicros();
-            // One that runs out gives more only when no more than the stock is sold then, which may have been made smaller.
+            // One that runs out gives more only when no more than the stock is sold then, which may have been made
+            // smaller.
             long first = held > 0 ? holds.beyond(gone + Math.max(0, soldThen - limit.permits())) : stamp;
             next = (held > 0 || moreHeld ? Math.min(end, first + period) : end) - now;
             boolean comesBack = soldThen == held + (moreHeld ? n : 0);

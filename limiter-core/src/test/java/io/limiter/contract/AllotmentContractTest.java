@@ -238,14 +238,16 @@ class AllotmentContractTest {
                 RateLimiter limiter = RateLimiter.on(backend)) {
             assertTrue(limiter.confirm(limiter.tryAcquire(List.of(order(sale, "zoe", 1, "z")))), "one is paid");
             for (int i = 0; i < 99; i++) {
-                assertTrue(limiter.tryAcquire(List.of(order(sale, "m" + i, 1, "a"))).allowed());
+                assertTrue(limiter.tryAcquire(List.of(order(sale, "m" + i, 1, "a")))
+                        .allowed());
             }
             time.advance(Duration.ofMinutes(16));
             assertEquals(199, limiter.peek(sale, KEY).remaining(), "all others have run out");
             Decision again = limiter.tryAcquire(List.of(order(sale, "m98", 2, "a")));
             assertTrue(again.allowed(), "the id of a hold that has run out is free");
             for (int i = 0; i < 9; i++) {
-                assertEquals(DenialReason.QUANTITY, reason(limiter, order(sale, "eve", 3, "e" + i)), "a call that settles");
+                assertEquals(
+                        DenialReason.QUANTITY, reason(limiter, order(sale, "eve", 3, "e" + i)), "a call that settles");
             }
             assertTrue(limiter.tryAcquire(List.of(order(sale, "m98", 2, "a"))).allowed(), "asked again");
             assertEquals(197, limiter.peek(sale, KEY).remaining(), "bought once");

@@ -62,7 +62,9 @@ class LongIdsTest {
             }
             long taken = usedBytes() - before;
             assertTrue(taken < 16_000_000, "they take " + taken + " bytes");
-            assertEquals(10_000 - CALLS - 1, limiter.peek(policy, PartitionKey.global()).remaining());
+            assertEquals(
+                    10_000 - CALLS - 1,
+                    limiter.peek(policy, PartitionKey.global()).remaining());
             limiter.tryAcquire(List.of(charge(policy, 7)));
             assertEquals(
                     10_000 - CALLS - 1,

@@ -38,6 +38,7 @@ public final class Traffic {
     private static final long GRID = 60_000_000;
     /** How many decisions about a large stock may be given back. */
     static final int LARGE = 600;
+
     private static final List<Limit> BLOCKS = List.of(
             block(1, 1, 1, 1), block(2, 10, 5, 40), block(3, 7, 10, 15), block(6, 50, 20, 1440), block(4, 50, 30, 60));
     /** Some days before clocks are set back in Europe, and in America a week later. */
@@ -170,8 +171,7 @@ public final class Traffic {
         }) {
             variants.add(policy(
                     "large",
-                    List.of(new Limit(
-                            "l", Algorithm.ALLOTMENT, shape[0], shape[1], shape[2], AllotmentTerms.ALWAYS))));
+                    List.of(new Limit("l", Algorithm.ALLOTMENT, shape[0], shape[1], shape[2], AllotmentTerms.ALWAYS))));
         }
         return new Traffic(seed, List.of(variants), 0);
     }
@@ -179,7 +179,8 @@ public final class Traffic {
     private Step nextOfLargeStock() {
         List<Policy> variants = policies.get(0);
         int turn = random.nextInt(200);
-        // Long calms, in which hundreds are bought, and then more time than a hold lasts; soon after it the clock may step back.
+        // Long calms, in which hundreds are bought, and then more time than a hold lasts; soon after it the clock may
+        // step back.
         if (calm > 0 && --calm == 0) {
             now -= jumped;
         } else if (turn < 2 && calm <= 0) {

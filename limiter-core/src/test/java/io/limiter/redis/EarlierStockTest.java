@@ -77,7 +77,8 @@ class EarlierStockTest {
     private LimitOutcome denied() {
         Charge charge = new Charge(sale, PartitionKey.global(), 101, null, PartitionKey.of("nobody"));
         LimitOutcome told = present.tryAcquire(List.of(charge)).outcomes().get(0);
-        LimitOutcome exact = model.decide(List.of(charge), Mode.TAKE, time.nowMicros()).get(0);
+        LimitOutcome exact =
+                model.decide(List.of(charge), Mode.TAKE, time.nowMicros()).get(0);
         assertFalse(told.allowed());
         assertTrue(told.remaining() <= exact.remaining(), "sold again: " + told + " for " + exact);
         return told;
@@ -114,7 +115,9 @@ class EarlierStockTest {
             }
         }
         for (int i = 0; i < 250; i++) {
-            if (model.decide(List.of(order(1, i)), Mode.LOOK, time.nowMicros()).get(0).allowed()) {
+            if (model.decide(List.of(order(1, i)), Mode.LOOK, time.nowMicros())
+                    .get(0)
+                    .allowed()) {
                 buy(present, order(1, i));
             }
         }
@@ -162,7 +165,8 @@ class EarlierStockTest {
         if (again.source() != Decision.Source.REDIS) {
             return false;
         }
-        assertEquals(one.outcomes().get(0).stampMicros(), again.outcomes().get(0).stampMicros(), "asked again");
+        assertEquals(
+                one.outcomes().get(0).stampMicros(), again.outcomes().get(0).stampMicros(), "asked again");
         return pays ? limiter.confirm(again) : limiter.refund(again);
     }
 

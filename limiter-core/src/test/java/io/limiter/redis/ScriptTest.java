@@ -134,7 +134,10 @@ class ScriptTest {
             String key = "persistent:" + algorithm.text();
             eval(redis, algorithm, key, "1", "1", TEN_SECONDS, "1", "1000000000000");
             redis.persist(key);
-            assertEquals(0, eval(redis, algorithm, key, "1", "1", TEN_SECONDS, "1", "1000009999999").get(0));
+            assertEquals(
+                    0,
+                    eval(redis, algorithm, key, "1", "1", TEN_SECONDS, "1", "1000009999999")
+                            .get(0));
             assertTrue(redis.exists(key));
             redis.del(key);
         }
@@ -150,7 +153,8 @@ class ScriptTest {
             assertTrue(String.valueOf(error.getMessage()).contains("LIMITEROPTIONS"), error.getMessage());
             assertEquals(
                     1,
-                    eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", "bob").get(1),
+                    eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", "bob")
+                            .get(1),
                     "two of three members are known");
         }
     }

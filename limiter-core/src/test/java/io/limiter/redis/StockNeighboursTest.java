@@ -29,7 +29,8 @@ class StockNeighboursTest {
 
     private final Policy sale = Policy.of(
             "sale",
-            Limit.allotment(HOLDS, 1, Duration.ofNanos(HOLD_MICROS * 1_000), null, Instant.parse("2099-01-01T00:00:00Z")));
+            Limit.allotment(
+                    HOLDS, 1, Duration.ofNanos(HOLD_MICROS * 1_000), null, Instant.parse("2099-01-01T00:00:00Z")));
     private final Policy neighbour = Policy.of("api", Limit.fixedWindow(1_000_000, Duration.ofHours(1)));
 
     @Test
@@ -53,7 +54,9 @@ class StockNeighboursTest {
             // One is paid, so the others are not forgotten as a whole.
             pay(redis);
             double ranOut = share(limiter, 2 * HOLDS);
-            System.out.printf("answered by a failure mode: without a sale %.3f, on hold %.3f, run out %.3f%n", alone, live, ranOut);
+            System.out.printf(
+                    "answered by a failure mode: without a sale %.3f, on hold %.3f, run out %.3f%n",
+                    alone, live, ranOut);
             assertTrue(ranOut <= Math.max(alone, live) + MOST_MORE, alone + " " + live + " " + ranOut);
         } finally {
             RedisServers.stop(server);
@@ -61,26 +64,47 @@ class StockNeighboursTest {
     }
 
     private void sellAll(Jedis redis, long from) {
-        String key = new RedisKeys("n").of(sale, PartitionKey.global(), sale.limits().get(0));
-        String sha = redis.scriptLoad(Script.alone(io.limiter.Algorithm.ALLOTMENT).text());
+        String key =
+                new RedisKeys("n").of(sale, PartitionKey.global(), sale.limits().get(0));
+        String sha =
+                redis.scriptLoad(Script.alone(io.limiter.Algorithm.ALLOTMENT).text());
         Pipeline pipeline = redis.pipelined();
         for (int i = 0; i < HOLDS; i++) {
             pipeline.evalsha(
                     sha,
                     List.of(key),
-                    List.of("1", "" + HOLDS, "" + HOLD_MICROS, "1", "" + (from + i), "m" + i, "", "o" + i, "opens=0,closes=4000000000000000"));
+                    List.of(
+                            "1",
+                            "" + HOLDS,
+                            "" + HOLD_MICROS,
+                            "1",
+                            "" + (from + i),
+                            "m" + i,
+                            "",
+                            "o" + i,
+                            "opens=0,closes=4000000000000000"));
         }
         pipeline.sync();
     }
 
     private void pay(Jedis redis) {
-        String key = new RedisKeys("n").of(sale, PartitionKey.global(), sale.limits().get(0));
+        String key =
+                new RedisKeys("n").of(sale, PartitionKey.global(), sale.limits().get(0));
         String stamp = redis.hget(key, "r2:m5o5");
         String at = Long.toString(Long.parseLong(stamp) + 1);
         redis.eval(
                 Script.alone(io.limiter.Algorithm.ALLOTMENT).text(),
                 List.of(key),
-                List.of("1", "" + HOLDS, "" + HOLD_MICROS, "1", at, "m5", "back:" + stamp, "", "opens=0,closes=4000000000000000,keep"));
+                List.of(
+                        "1",
+                        "" + HOLDS,
+                        "" + HOLD_MICROS,
+                        "1",
+                        at,
+                        "m5",
+                        "back:" + stamp,
+                        "",
+                        "opens=0,closes=4000000000000000,keep"));
     }
 
     /** The share of calls under the other policy that Redis did not answer in time. Ten looks and five purchases a second. */
@@ -92,8 +116,8 @@ class StockNeighboursTest {
             if (buyers > 0) {
                 limiter.tryAcquireAsync(List.of(new Charge(sale, PartitionKey.global(), 0, null, null)));
                 if (round % 2 == 0) {
-                    limiter.tryAcquireAsync(
-                            List.of(new Charge(sale, PartitionKey.global(), 1, null, PartitionKey.of("b" + buyers + round))));
+                    limiter.tryAcquireAsync(List.of(
+                            new Charge(sale, PartitionKey.global(), 1, null, PartitionKey.of("b" + buyers + round))));
                 }
             }
             for (int i = 0; i < 20; i++) {

@@ -120,7 +120,12 @@ final class WorstCases implements AutoCloseable {
         measure(algorithm, "full", "look", 1, call(1, START + MOST, "", "look", "", ""));
         for (long i : List.of(0L, MOST / 2, MOST - 1)) {
             String id = keepsIds ? "id" + i : "";
-            measure(algorithm, "full", "refund of permit " + i, 1, call(1, START + MOST, id, "back:" + (START + i), "", ""));
+            measure(
+                    algorithm,
+                    "full",
+                    "refund of permit " + i,
+                    1,
+                    call(1, START + MOST, id, "back:" + (START + i), "", ""));
         }
         measure(algorithm, "full", "deny, " + STEPPED, MOST, call(1, START - 5, "", "", "", ""));
         measure(algorithm, "half expired", "take", 1, call(1, START + MOST / 2 + PERIOD, "", "", "", ""));
@@ -136,7 +141,12 @@ final class WorstCases implements AutoCloseable {
         make(algorithm, MOST, i -> call(1, START + i, "path.account=user" + i, "", "", ""));
         measure(algorithm, "full", "deny", 1, call(1, START + MOST, "another", "", "", ""));
         measure(algorithm, "full", "take, known", 1, call(1, START + MOST, "path.account=user5", "", "", ""));
-        measure(algorithm, "full", "refund", 1, call(1, START + MOST, "path.account=user5", "back:" + (START + 5), "", ""));
+        measure(
+                algorithm,
+                "full",
+                "refund",
+                1,
+                call(1, START + MOST, "path.account=user5", "back:" + (START + 5), "", ""));
         measure(algorithm, "all expired", "take", 1, call(1, START + PERIOD + MOST, "another", "", "", ""));
         measure(algorithm, "all expired", "look", 1, call(1, START + PERIOD + MOST, "another", "look", "", ""));
     }
@@ -200,8 +210,16 @@ final class WorstCases implements AutoCloseable {
             Pipeline pipeline = redis.pipelined();
             for (long i = (round - 1) * MOST; i < round * MOST; i++) {
                 if (i % 64 > 16 || i % 128 > 0 && i % 128 < 32) {
-                    pipeline.evalsha(sha, List.of(KEY), call(1, START + MOST * 6000, "user" + i, "back:" + (START + i * 1000), "",
-                            "opens=0,closes=" + START * 3 / 2));
+                    pipeline.evalsha(
+                            sha,
+                            List.of(KEY),
+                            call(
+                                    1,
+                                    START + MOST * 6000,
+                                    "user" + i,
+                                    "back:" + (START + i * 1000),
+                                    "",
+                                    "opens=0,closes=" + START * 3 / 2));
                 }
             }
             for (long i = round * MOST; i < (round + 1) * MOST; i++) {
@@ -257,7 +275,8 @@ final class WorstCases implements AutoCloseable {
             redis.configResetStat();
             redis.evalsha(sha, List.of(KEY), arguments);
             String stats = redis.info("commandstats");
-            least = Math.min(least, Double.parseDouble(stats.replaceAll("(?s).*cmdstat_evalsha:calls=1,usec=(\\d+).*", "$1")));
+            least = Math.min(
+                    least, Double.parseDouble(stats.replaceAll("(?s).*cmdstat_evalsha:calls=1,usec=(\\d+).*", "$1")));
         }
         cases.add(new Case(algorithm, name, call, permits, least));
         redis.del(KEY);

@@ -14,6 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The most that one call can cost Redis. */
 class WorstCasesTest {
     private static final long MOST_MICROS = 1_000;
+    /** Ten times what it takes: a call of milliseconds is interrupted on a busy machine. */
+    private static final long MOST_A_PERMIT = 15;
 
     /** Prints the table of docs/redis.md. */
     @Tag("soak")
@@ -26,7 +28,7 @@ class WorstCasesTest {
                     List.of(),
                     all.stream()
                             .filter(one -> !one.call().contains(WorstCases.STEPPED))
-                            .filter(one -> one.micros() > MOST_MICROS + 2.0 * (one.permits() - 1))
+                            .filter(one -> one.micros() > MOST_MICROS + MOST_A_PERMIT * (one.permits() - 1))
                             .toList());
         }
     }
@@ -41,7 +43,8 @@ class WorstCasesTest {
             long commands = cases.commandsOfATake();
             assertTrue(commands <= 140, "a purchase: " + commands);
             cases.logOf(holds);
-            assertEquals(holds - 1 - 258, cases.expiredAfterATake(Algorithm.SLIDING_ZSET), "the rest stays for later calls");
+            assertEquals(
+                    holds - 1 - 258, cases.expiredAfterATake(Algorithm.SLIDING_ZSET), "the rest stays for later calls");
         }
     }
 }
