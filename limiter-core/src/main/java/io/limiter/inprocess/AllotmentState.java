@@ -6,18 +6,18 @@ import io.limiter.DenialReason;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.TimeSource;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A stock that members draw from between two times. The twin of allotment.lua. */
 final class AllotmentState extends State {
-    /** The memory of the objects of a purchase, as a number of timestamps of 8 bytes. */
-    static final long STAMPS_A_PURCHASE = 48;
+    /** The memory of the objects of a purchase with the longest texts that are kept, as a number of timestamps of 8 bytes. */
+    static final long STAMPS_A_PURCHASE = 96;
+
+    /** How many holds that have run out one call settles. */
+    private static final int MOST_SETTLED = 32;
 
     private static final long SOLD_OUT = DenialReason.SOLD_OUT.ordinal();
 
@@ -30,18 +30,23 @@ final class AllotmentState extends State {
 
     private record Purchase(String member, @Nullable String request, long permits, Kind kind) {}
 
+    private static final class Member {
+        long has;
+        final Holds holds = new Holds();
+    }
+
     private final Capacity.@Nullable Share stamps;
     /** By timestamp, which is unique. */
-    private final NavigableMap<Long, Purchase> purchases = new TreeMap<>();
-    /** Purchases on hold, which expire. */
-    private final NavigableMap<Long, Purchase> holds = new TreeMap<>();
+    private Map<Long, Purchase> purchases = new HashMap<>();
 
-    private final Map<String, Long> had = new HashMap<>();
+    private Map<String, Member> members = new HashMap<>();
+    private Map<String, Long> stampOfRequest = new HashMap<>();
+    /** Purchases on hold, some of which may have run out. */
+    private Holds holds = new Holds();
+
     private final WallClock clock;
-    private final Map<String, Long> stampOfRequest = new HashMap<>();
+    /** With those that have run out and are not settled. */
     private long sold;
-    /** Of them on hold. */
-    private long held;
 
     private long newest;
     /** The time from which nothing of it counts. */
@@ -91,14 +96,8 @@ final class AllotmentState extends State {
         if (n == 0 || repeated(charge, limit, now) > 0) {
             return 0;
         }
-        String member = member(charge);
-        long has = isOver(now)
-                ? 0
-                : had.getOrDefault(member, 0L)
-                        - runOut(limit, now).values().stream()
-                                .filter(one -> one.member.equals(member))
-                                .mapToLong(Purchase::permits)
-                                .sum();
+        Member member = isOver(now) ? null : members.get(member(charge));
+        long has = member == null ? 0 : member.has - member.holds.until(now - limit.periodMicros());
         DenialReason reason = n > limit.burst() || ofRequest(charge, limit, now) != null
                 ? DenialReason.QUANTITY
                 : unixMicros >= terms.closesMicros()
@@ -132,13 +131,17 @@ final class AllotmentState extends State {
         long next = 0;
         long reset = 0;
         if (soldThen > 0) {
-            NavigableMap<Long, Purchase> live = live(limit, now);
+            long gone = gone(limit, now);
+            long held = isOver(now) ? 0 : holds.total() - gone;
             long end = granted && n > 0 ? endThen(limit, now) : ends;
             long period = limit.periodMicros();
-            long first = live.isEmpty() && moreHeld ? stamp : givesMore(live, soldThen - limit.permits());
-            next = Math.min(end, first + period) - now;
-            boolean comesBack = soldThen == held - runOutPermits(limit, now) + (moreHeld ? n : 0);
-            reset = (comesBack ? Math.min(end, (moreHeld ? stamp : live.lastKey()) + period) : end) - now;
+            // One that runs out gives more only when no more than the stock is sold then, which may have been made
+            // smaller.
+            long first = held > 0 ? holds.beyond(gone + Math.max(0, soldThen - limit.permits())) : stamp;
+            next = (held > 0 || moreHeld ? Math.min(end, first + period) : end) - now;
+            boolean comesBack = soldThen == held + (moreHeld ? n : 0);
+            reset = (comesBack ? Math.min(end, (moreHeld ? stamp : holds.beyond(holds.total() - 1)) + period) : end)
+                    - now;
         }
         boolean waits = reason == DenialReason.NOT_OPEN.ordinal();
         long retryAfter = allowed
@@ -146,21 +149,6 @@ final class AllotmentState extends State {
                 : waits ? AllotmentTerms.of(limit).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
         long remaining = Math.max(0, limit.permits() - soldThen);
         return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, allowed ? stamp : reason);
-    }
-
-    /**
-     * The first hold that frees permits when it expires: the one after which no more than the stock, which may have
-     * become smaller, is sold. Later than any time if there is none.
-     */
-    private static long givesMore(NavigableMap<Long, Purchase> live, long over) {
-        long left = over;
-        for (Map.Entry<Long, Purchase> hold : live.entrySet()) {
-            left -= left > 0 ? hold.getValue().permits : 1;
-            if (left < 0) {
-                return hold.getKey();
-            }
-        }
-        return TimeSource.MAX_MICROS;
     }
 
     private static boolean isHeld(Limit limit) {
@@ -181,26 +169,20 @@ final class AllotmentState extends State {
         return sold(limit, now) == 0 ? now : Math.max(now, newest + 1);
     }
 
-    private NavigableMap<Long, Purchase> runOut(Limit limit, long now) {
-        return holds.headMap(now - limit.periodMicros(), true);
-    }
-
-    private long runOutPermits(Limit limit, long now) {
-        return runOut(limit, now).values().stream().mapToLong(Purchase::permits).sum();
-    }
-
-    private NavigableMap<Long, Purchase> live(Limit limit, long now) {
-        return isOver(now) ? new TreeMap<>() : holds.tailMap(now - limit.periodMicros(), false);
+    /** The permits on hold that have run out and are not settled. */
+    private long gone(Limit limit, long now) {
+        return isOver(now) ? 0 : holds.until(now - limit.periodMicros());
     }
 
     private long sold(Limit limit, long now) {
-        return isOver(now) ? 0 : sold - runOutPermits(limit, now);
+        return isOver(now) ? 0 : sold - gone(limit, now);
     }
 
     /** The purchase with that timestamp, if it counts and belongs to the member. */
     private @Nullable Purchase purchase(Charge charge, Limit limit, long stamp, long now) {
-        Purchase one = isOver(now) || runOut(limit, now).containsKey(stamp) ? null : purchases.get(stamp);
-        return one == null || !one.member.equals(member(charge)) ? null : one;
+        Purchase one = isOver(now) ? null : purchases.get(stamp);
+        boolean counts = one != null && (one.kind != Kind.HELD || stamp > now - limit.periodMicros());
+        return counts && one.member.equals(member(charge)) ? one : null;
     }
 
     /** The purchase with the request id of the charge, which may be one of another quantity. */
@@ -226,54 +208,64 @@ final class AllotmentState extends State {
         Kind kind = isHeld(limit) ? Kind.HELD : Kind.SOLD;
         Purchase one = new Purchase(member, request(charge), charge.permits(), kind);
         purchases.put(stamp, one);
+        Member owner = members.computeIfAbsent(member, any -> new Member());
+        owner.has += one.permits;
         if (kind == Kind.HELD) {
-            holds.put(stamp, one);
-            held += one.permits;
+            holds.add(stamp, one.permits);
+            owner.holds.add(stamp, one.permits);
         }
         if (one.request != null) {
             stampOfRequest.put(one.request, stamp);
         }
-        had.merge(member, one.permits, Long::sum);
         sold += one.permits;
         newest = stamp;
         keepAsLong(limit, now);
     }
 
     /**
-     * Removes expired holds, and keeps the rest as long as the current terms require. A stock that is over is left as it
-     * is: it counts again if the clock steps back, whether it was asked for in between or not.
+     * Removes some of the expired holds, and keeps the rest as long as the current terms require. A stock that is over is left
+     * as it is: it counts again if the clock steps back, whether it was asked for in between or not.
      */
     private void settle(Limit limit, long now) {
         if (isOver(now)) {
             return;
         }
-        List.copyOf(runOut(limit, now).keySet()).forEach(this::remove);
+        if (sold(limit, now) == 0) {
+            clear();
+            return;
+        }
+        for (int i = 0; i < MOST_SETTLED && holds.beyond(0) <= now - limit.periodMicros(); i++) {
+            remove(holds.beyond(0));
+        }
         keepAsLong(limit, now);
     }
 
     private void keepAsLong(Limit limit, long now) {
-        ends = sold > 0 ? endThen(limit, now) : 0;
-        fullAt = held > 0 && held == sold ? Math.min(ends, holds.lastKey() + limit.periodMicros()) : ends;
+        ends = endThen(limit, now);
+        boolean comesBack = holds.total() == sold;
+        fullAt = comesBack ? Math.min(ends, holds.beyond(sold - 1) + limit.periodMicros()) : ends;
     }
 
-    private void release(long stamp) {
-        Purchase one = holds.remove(stamp);
-        held -= one == null ? 0 : one.permits;
+    private void release(Purchase one, long stamp) {
+        holds.remove(stamp);
+        Objects.requireNonNull(members.get(one.member)).holds.remove(stamp);
     }
 
     private void remove(long stamp) {
-        Purchase one = purchases.remove(stamp);
-        if (one != null) {
-            release(stamp);
-            stampOfRequest.remove(one.request);
-            had.computeIfPresent(one.member, (member, has) -> has == one.permits ? null : has - one.permits);
-            sold -= one.permits;
-            if (stamps != null) {
-                stamps.change(-STAMPS_A_PURCHASE);
-            }
+        Purchase one = Objects.requireNonNull(purchases.remove(stamp));
+        release(one, stamp);
+        if (one.request != null) {
+            // The id may have come again after the hold had run out.
+            stampOfRequest.remove(one.request, stamp);
         }
-        if (sold == 0) {
-            clear();
+        Member owner = Objects.requireNonNull(members.get(one.member));
+        owner.has -= one.permits;
+        if (owner.has == 0) {
+            members.remove(one.member);
+        }
+        sold -= one.permits;
+        if (stamps != null) {
+            stamps.change(-STAMPS_A_PURCHASE);
         }
     }
 
@@ -284,9 +276,7 @@ final class AllotmentState extends State {
             return false;
         }
         remove(stamp);
-        if (sold > 0) {
-            settle(limit, now);
-        }
+        settle(limit, now);
         return true;
     }
 
@@ -296,7 +286,7 @@ final class AllotmentState extends State {
         if (one == null) {
             return false;
         }
-        release(stamp);
+        release(one, stamp);
         purchases.put(stamp, new Purchase(one.member, one.request, one.permits, Kind.CONFIRMED));
         settle(limit, now);
         return true;
@@ -307,12 +297,12 @@ final class AllotmentState extends State {
         if (stamps != null) {
             stamps.change(-STAMPS_A_PURCHASE * purchases.size());
         }
-        purchases.clear();
-        holds.clear();
-        had.clear();
-        stampOfRequest.clear();
+        // To clear a map takes as long as it was ever large.
+        purchases = new HashMap<>();
+        members = new HashMap<>();
+        stampOfRequest = new HashMap<>();
+        holds = new Holds();
         sold = 0;
-        held = 0;
         newest = 0;
         ends = 0;
         fullAt = 0;
@@ -323,16 +313,13 @@ final class AllotmentState extends State {
         return fullAt;
     }
 
-    /** The member as it is stored: with the key, if keys share a stock. */
     private String member(Charge charge) {
-        String member = charge.member() == null ? "" : charge.member().canonical();
-        return key != null
-                ? member
-                : charge.policy().name() + " " + charge.key().canonical() + " " + member;
+        return owned(charge, charge.memberText());
     }
 
     private @Nullable String request(Charge charge) {
+        String id = idText(charge);
         // No member has a space in it.
-        return charge.requestId() == null ? null : member(charge) + " " + charge.requestId();
+        return id == null ? null : member(charge) + " " + id;
     }
 }

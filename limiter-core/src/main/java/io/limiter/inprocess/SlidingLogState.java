@@ -271,7 +271,7 @@ final class SlidingLogState extends State {
     }
 
     private @Nullable String id(Charge charge) {
-        String id = charge.requestId();
+        String id = idText(charge);
         return id == null ? null : owned(charge, id);
     }
 }

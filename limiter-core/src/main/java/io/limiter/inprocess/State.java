@@ -206,6 +206,12 @@ abstract class State {
                         .canonical();
     }
 
+    /** The request id as states keep it: a hash of a long one. */
+    static @Nullable String idText(Charge charge) {
+        String id = charge.requestId();
+        return id == null ? null : PartitionKey.of(id).canonical();
+    }
+
     /** Division of numbers below 2^53, rounded up. */
     static long ceilDiv(long dividend, long divisor) {
         // No division where none is needed: it would be a third of the time of a decision.

@@ -185,6 +185,10 @@ final class Call {
         return thread != null;
     }
 
+    boolean hasKey(String key) {
+        return parts.stream().anyMatch(part -> part.key().equals(key));
+    }
+
     /** Whether its caller has stopped waiting. */
     boolean isDone() {
         State now = state.get();

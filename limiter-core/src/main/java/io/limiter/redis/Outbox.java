@@ -179,7 +179,7 @@ final class Outbox {
         List<Call> calls = new ArrayList<>();
         long workMicros = 0;
         for (Call next = waiting.peek(); next != null; next = waiting.peek()) {
-            boolean fits = calls.isEmpty() || workMicros + Command.workMicros(next) <= MOST_WORK_MICROS;
+            boolean fits = calls.isEmpty() || workMicros + Command.workMicros(next, calls) <= MOST_WORK_MICROS;
             if (!fits || !tryTakePlace()) {
                 break;
             }
@@ -189,8 +189,8 @@ final class Outbox {
             } else {
                 waitingCount.decrementAndGet();
                 if (isSent(call, flight, expired)) {
+                    workMicros += Command.workMicros(call, calls);
                     calls.add(call);
-                    workMicros += Command.workMicros(call);
                 }
             }
         }

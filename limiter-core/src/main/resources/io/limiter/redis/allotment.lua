@@ -1,10 +1,16 @@
 -- allotment: a stock that members draw from between two times. Nothing comes back by itself, other than holds that run out.
 --
--- KEYS[1]  the state: a hash. Field '': six little-endian doubles: permits sold, those of them on hold, the stamps of the oldest and
---          the newest hold (0 = none), the newest stamp, the time from which on the state counts no more. 'm' and a member: how
---          many it has. 'r', the length of a member, ':', the member and a request id: the stamp of that purchase. A stamp: the
---          purchase: a byte (1 on hold, 2 sold, 3 confirmed), four doubles (permits, the stamps of the holds before and after it,
---          the length of the member), the member and the request id
+-- KEYS[1]  the state: a hash. Field '': little-endian, in three bytes each the permits sold and those of them on hold, as doubles
+--          the stamps of the first and the last hold in the index (0 = none), the newest stamp, the time from which on the state
+--          counts no more, and the first hold that is not in the index yet (0 = none). A stamp: the purchase: a byte (2 sold,
+--          3 confirmed, 4 on hold), four doubles (permits, two of the chain, the length of the member), the member and the
+--          request id. 'r', the length of a member, ':', the member and a request id: the stamp of that purchase.
+--          'm' and a member: how many it has, and the index of its holds. 'g': the index of all holds.
+--          An index is empty, a page, or a directory. A page: 'p' and at most 64 holds in order, 11 bytes each (stamp, permits).
+--          A directory: 'd' and as much for each of its pages: its first stamp, its sum (that of the last is not kept).
+--          These pages are fields: 'g', or 'h' and the member, then a space and that stamp.
+--          Earlier versions had six doubles in '', and a chain of holds (1) by the stamps in them. Each call takes some of these
+--          into the index; until then they are on hold. Those versions can't read what this one writes, and say so
 -- ARGV     1 permits  2 the stock  3 how long a hold lasts in us (0: no hold)  4 the most that one member may have
 --          5 now_us ('' = server TIME)  6 the member ('' = the missing one)  7 '' = take, 'look' = answer as take would, write nothing,
 --          'back:<stamp_us>' = return a purchase that was not confirmed
@@ -20,64 +26,291 @@
 if ARGV[3] == '0' then ARGV[3] = '2251799813685248' end
 -- [algorithm]
 local DAY, FOREVER = 86400000000, 2251799813685248
-local HELD, SOLD, CONFIRMED = 1, 2, 3
-local SOLD_OUT, ALREADY_HAD, NOT_OPEN, CLOSED, QUANTITY = 1, 2, 3, 4, 5
+-- How many holds one command settles of a key, and takes into its index.
+local MOST, settled, indexed = 32, {}, {}
 
 local function field(stamp) return string.format('%.0f', stamp) end
 
 local function request_field(member, request) return 'r' .. #member .. ':' .. member .. request end
 
-local function fetch(key, stamp)
-  local raw = redis.call('HGET', key, field(stamp))
-  if not raw then return nil end
-  local one = {stamp = stamp}
-  one.kind, one.n, one.before, one.after, one.size = struct.unpack('<Bdddd', raw)
-  one.member, one.request = string.sub(raw, 34, 33 + one.size), string.sub(raw, 34 + one.size)
-  return one
-end
-
-local function store(key, one)
-  redis.call('HSET', key, field(one.stamp),
-    struct.pack('<Bdddd', one.kind, one.n, one.before, one.after, #one.member) .. one.member .. one.request)
-end
-
-local function save(key, now, s)
-  if s.sold == 0 then
-    redis.call('DEL', key)
-  else
-    redis.call('HSET', key, '', struct.pack('<dddddd', s.sold, s.held, s.first, s.last, s.newest, s.ends))
-    redis.call('PEXPIRE', key, math.ceil((s.ends - now) / 1000))
+-- Each field is read once, and what a call changes is written at its end. false: there is none.
+local function get(key, s, name)
+  local value = s.fields[name]
+  if value == nil then
+    value = s.reads and redis.call('HGET', key, name)
+    s.fields[name] = value
   end
+  return value
 end
 
-local function has_run_out(one, now, period) return one.kind == HELD and one.stamp + period <= now end
+local function put(s, name, value)
+  s.fields[name], s.changed[name] = value, true
+end
 
--- The state: a table, as if the holds that have run out were gone: they are in due. Where the call is denied it has the reason,
--- where it repeats a purchase that one.
-local function look(key, now, n, _, period, burst, id, request, options)
-  local opens = tonumber(string.match(options, 'opens=(%d+)') or 0)
-  local closes = tonumber(string.match(options, 'closes=(%d+)') or 2 * FOREVER - DAY)
-  local s = {sold = 0, held = 0, first = 0, last = 0, newest = 0, ends = 0, opens = opens, closes = closes, had = 0, due = {}, stamp = 0}
-  local raw = redis.call('HGET', key, '')
-  if raw then
-    local sold, held, first, last, newest, ends = struct.unpack('<dddddd', raw)
-    s.stale = ends <= now
-    if not s.stale then
-      s.sold, s.held, s.first, s.last, s.newest, s.ends, s.stored = sold, held, first, last, newest, ends, true
-      s.had = tonumber(redis.call('HGET', key, 'm' .. id) or 0)
-      while s.first > 0 and s.first + period <= now do
-        local one = fetch(key, s.first)
-        s.due[#s.due + 1] = one
-        s.sold, s.held, s.first = s.sold - one.n, s.held - one.n, one.after
-        if one.member == id then s.had = s.had - one.n end
+local function fetch(key, s, stamp)
+  local raw = get(key, s, field(stamp))
+  if not raw then return nil end
+  local kind, n, _, after, size = struct.unpack('<Bdddd', raw)
+  return {stamp = stamp, kind = kind, n = n, after = after, member = string.sub(raw, 34, 33 + size),
+    request = string.sub(raw, 34 + size)}
+end
+
+local function store(s, one)
+  put(s, field(one.stamp),
+    struct.pack('<Bdddd', one.kind, one.n, 0, one.after, #one.member) .. one.member .. one.request)
+end
+
+-- How many a member has, and the index of its holds.
+local function member_of(key, s, member)
+  local had, root = string.match(get(key, s, 'm' .. member) or '0', '^(%d+)(.*)$')
+  return tonumber(had), root
+end
+
+local function has_run_out(one, now, period)
+  return (one.kind == 4 or one.kind == 1) and one.stamp + period <= now
+end
+
+local PAGE = 64
+
+-- What only some calls need: functions that are not made take no time.
+local made = nil
+local function index()
+  if made then return made end
+  local function entry(node, i) return struct.unpack('<dI3', node, 11 * i - 9) end
+
+  local function size(node) return node == '' and 0 or (#node - 1) / 11 end
+
+  -- How many entries of a node are no later than a time.
+  local function place(node, time)
+    local low, high = 0, size(node)
+    if high == 0 or entry(node, high) <= time then return high end
+    while low < high do
+      local middle = math.ceil((low + high) / 2)
+      if entry(node, middle) <= time then low = middle else high = middle - 1 end
+    end
+    return low
+  end
+
+  local function total(node, from, to)
+    local sum = 0
+    for i = from, to do
+      local _, n = entry(node, i)
+      sum = sum + n
+    end
+    return sum
+  end
+
+  -- A node with another entry, or none, instead of so many from the i-th on.
+  local function spliced(node, i, count, stamp, n)
+    return string.sub(node, 1, 11 * i - 10) .. (n and struct.pack('<dI3', stamp, n) or '')
+      .. string.sub(node, 11 * (i + count) - 9)
+  end
+
+  local function page_name(name, directory, i) return name .. ' ' .. field((entry(directory, i))) end
+
+  -- The page with a time. If it is not the index itself, also its place in it, and its field.
+  local function page(key, s, name, root, time)
+    if string.byte(root) ~= 100 then return root end
+    local at = math.max(1, place(root, time))
+    local of = page_name(name, root, at)
+    return get(key, s, of), at, of
+  end
+
+  -- The permits until a time.
+  local function sum_until(key, s, name, root, time)
+    local node, at = page(key, s, name, root, time)
+    return total(node, 1, place(node, time)) + (at and total(root, 1, at - 1) or 0)
+  end
+
+  -- The stamp of the hold up to which there are more permits than that; nil if there are no more.
+  local function beyond(key, s, node, permits)
+    local count, is_directory = size(node), string.byte(node) == 100
+    for i = 1, count do
+      local stamp, n = entry(node, i)
+      if is_directory and (permits < n or i == count) then
+        return beyond(key, s, get(key, s, page_name('g', node, i)), permits)
+      elseif permits < n then
+        return stamp
       end
-      if s.first == 0 then s.last = 0 end
-      if s.sold == 0 then s.newest, s.ends = 0, 0 end
+      permits = permits - n
     end
   end
-  if n > 0 and s.stored and request ~= '' then
-    local stamp = tonumber(redis.call('HGET', key, request_field(id, request)) or '')
-    local one = stamp and fetch(key, stamp)
+
+  -- Notes the stamps of the first and the last hold.
+  local function note_edges(key, s)
+    local root = get(key, s, 'g') or ''
+    local first, last = page(key, s, 'g', root, 0), page(key, s, 'g', root, 2 * FOREVER)
+    s.first = first == '' and 0 or (entry(first, 1))
+    if s.chain == 0 then s.last = last == '' and 0 or (entry(last, size(last))) end
+  end
+
+  -- The index with one more hold.
+  local function insert(key, s, name, root, stamp, n)
+    if root == '' then root = 'p' end
+    local node, at, of = page(key, s, name, root, stamp)
+    local i = place(node, stamp)
+    node = spliced(node, i + 1, 0, stamp, n)
+    if size(node) > PAGE then
+      -- Most are added at the end, which leaves full pages behind.
+      local kept = i == PAGE and PAGE or PAGE / 2
+      local right = 'p' .. string.sub(node, 11 * kept + 2)
+      local first, next_first = entry(node, 1), (entry(right, 1))
+      if at then first = entry(root, at) else root, at, of = 'd', 1, name .. ' ' .. field(first) end
+      node = string.sub(node, 1, 11 * kept + 1)
+      root = spliced(root, at, root == 'd' and 0 or 1, first, total(node, 1, kept))
+      root = spliced(root, at + 1, 0, next_first, total(right, 1, size(right)))
+      put(s, name .. ' ' .. field(next_first), right)
+    elseif at and at < size(root) then
+      local first, sum = entry(root, at)
+      root = spliced(root, at, 1, first, sum + n)
+    end
+    if not at then return node end
+    put(s, of, node)
+    return root
+  end
+
+  -- The index without so many holds of one page, from that of a stamp on. Pages with few are united, so that there are not many.
+  local function remove(key, s, name, root, stamp, count)
+    local node, at, of = page(key, s, name, root, stamp)
+    local i = place(node, stamp)
+    local n = total(node, i, i + count - 1)
+    node = spliced(node, i, count)
+    if not at then return #node > 1 and node or '' end
+    local first, sum = entry(root, at)
+    root = spliced(root, at, 1, first, math.max(0, sum - n))
+    put(s, of, node)
+    if size(node) <= PAGE / 4 then
+      local left = math.min(at, size(root) - 1)
+      local one, other = page_name(name, root, left), page_name(name, root, left + 1)
+      local united, right = get(key, s, one), get(key, s, other)
+      if #node == 1 or size(united) + size(right) <= PAGE * 3 / 4 then
+        united = united .. string.sub(right, 2)
+        put(s, other, false)
+        if size(root) == 2 then
+          put(s, one, false)
+          return united
+        end
+        put(s, one, united)
+        root = spliced(root, left, 2, entry(root, left), total(united, 1, size(united)))
+      end
+    end
+    return root
+  end
+
+  -- Adds to what a member has, and changes its index by a hold.
+  local function put_member(key, s, one, more, how)
+    local had, root = member_of(key, s, one.member)
+    had = had + more
+    if how and had > 0 then root = how(key, s, 'h' .. one.member, root, one.stamp, how == insert and one.n or 1) end
+    put(s, 'm' .. one.member, had > 0 and field(had) .. root)
+  end
+
+  local function put_index(key, s, how, stamp, n)
+    local root = how(key, s, 'g', get(key, s, 'g') or '', stamp, n)
+    put(s, 'g', root ~= '' and root)
+  end
+
+  -- Takes holds of the chain into the index, the first ones first.
+  local function convert(key, s)
+    local left = indexed[key] or MOST
+    while s.chain > 0 and left > 0 do
+      local one = fetch(key, s, s.chain)
+      if one.kind == 1 then
+        one.kind = 4
+        put_index(key, s, insert, one.stamp, one.n)
+        put_member(key, s, one, 0, insert)
+        store(s, one)
+      elseif one.kind == 5 then
+        put(s, field(one.stamp), false)
+      end
+      s.chain, left = one.after, left - 1
+    end
+    indexed[key] = left
+    note_edges(key, s)
+  end
+
+  local function forget(key, s, one, is_indexed)
+    local stamp, request = field(one.stamp), request_field(one.member, one.request)
+    put(s, stamp, false)
+    -- The id may have come again after the hold had run out.
+    if one.request ~= '' and get(key, s, request) == stamp then put(s, request, false) end
+    put_member(key, s, one, -one.n, is_indexed and remove)
+    s.sold = s.sold - one.n
+  end
+
+  -- Settles holds that have run out, the first ones first.
+  local function sweep(key, now, period, s)
+    local left = settled[key] or MOST
+    while left > 0 and s.first > 0 and s.first <= now - period do
+      local node = page(key, s, 'g', get(key, s, 'g'), s.first)
+      local count = math.min(left, place(node, now - period))
+      for i = 1, count do
+        local one = fetch(key, s, (entry(node, i)))
+        forget(key, s, one, true)
+        s.held, s.gone = s.held - one.n, s.gone - one.n
+      end
+      put_index(key, s, remove, s.first, count)
+      note_edges(key, s)
+      left = left - count
+    end
+    settled[key] = left
+  end
+
+  made = {insert = insert, remove = remove, sum_until = sum_until, beyond = beyond, note_edges = note_edges,
+    put_member = put_member, put_index = put_index, convert = convert, forget = forget, sweep = sweep}
+  return made
+end
+
+-- The index with a hold that is later than all others.
+local function append(key, s, name, root, stamp, n)
+  local last, node = name, root
+  if string.byte(root) == 100 then
+    last = name .. ' ' .. field((struct.unpack('<d', root, #root - 10)))
+    node = get(key, s, last)
+  end
+  if #node > 11 * PAGE then return index().insert(key, s, name, root, stamp, n) end
+  node = (node == '' and 'p' or node) .. struct.pack('<dI3', stamp, n)
+  if last == name then return node end
+  put(s, last, node)
+  return root
+end
+
+local function nothing(opens, closes)
+  return {opens = opens, closes = closes, sold = 0, held = 0, first = 0, last = 0, newest = 0, ends = 0, chain = 0, gone = 0,
+    had = 0, stamp = 0, fields = {}, changed = {}, reads = false, stored = false, found = false, repeated = false,
+    differs = false, renewed = false, holds = false}
+end
+
+-- The state: a table. Of what is sold, gone has run out and is not settled yet. Where the call is denied it has the reason,
+-- where it repeats a purchase that one.
+local function look(key, now, n, _, period, burst, id, request, options)
+  local opens, closes = string.match(options, '^opens=(%d+),closes=(%d+)')
+  local s = nothing(tonumber(opens or 0), tonumber(closes or 2 * FOREVER - DAY))
+  local raw = redis.call('HGET', key, '')
+  if not raw then return s end
+  local sold, held, first, last, newest, ends, chain
+  if #raw == 46 then
+    sold, held, first, last, newest, ends, chain = struct.unpack('<I3I3ddddd', raw)
+  else
+    sold, held, chain, last, newest, ends = struct.unpack('<dddddd', raw)
+    first = 0
+  end
+  s.found = true
+  if ends <= now then return s end
+  s.sold, s.held, s.first, s.last, s.newest, s.ends, s.chain = sold, held, first, last, newest, ends, chain
+  s.reads, s.stored = true, true
+  if chain > 0 then index().convert(key, s) end
+  local had, root = member_of(key, s, id)
+  local time = now - period
+  if s.first > 0 and s.first <= time then
+    local sum_until = index().sum_until
+    s.gone = sum_until(key, s, 'g', get(key, s, 'g'), time)
+    had = had - sum_until(key, s, 'h' .. id, root, time)
+  end
+  s.had = had
+  if n > 0 and request ~= '' then
+    local stamp = tonumber(get(key, s, request_field(id, request)) or '')
+    local one = stamp and fetch(key, s, stamp)
     if one and not has_run_out(one, now, period) then
       if one.n == n then s.stamp, s.repeated = stamp, true else s.differs = true end
     end
@@ -86,118 +319,123 @@ local function look(key, now, n, _, period, burst, id, request, options)
 end
 
 local function reason(now, n, limit, burst, s)
+  local SOLD_OUT, ALREADY_HAD, NOT_OPEN, CLOSED, QUANTITY = 1, 2, 3, 4, 5
   if n > burst or s.differs then return QUANTITY end
   if now >= s.closes then return CLOSED end
   if s.had + n > burst then return ALREADY_HAD end
-  if s.sold + n > limit then return SOLD_OUT end
+  if s.sold - s.gone + n > limit then return SOLD_OUT end
   return now < s.opens and NOT_OPEN or nil
 end
 
 local function charge(now, n, limit, period, burst, s)
   if not s.repeated and reason(now, n, limit, burst, s) then return nil end
-  local after = {}
-  for name, value in pairs(s) do after[name] = value end
-  after.ends = math.max(s.ends, s.closes + DAY)
-  if s.repeated then
-    after.renewed = after.ends > s.ends
-    return after
+  if not s.repeated and s.sold == s.gone then
+    local found = s.found
+    s = nothing(s.opens, s.closes)
+    s.found = found
   end
-  after.stamp = math.max(now, s.newest + 1)
-  after.sold, after.newest = s.sold + n, after.stamp
-  if period < FOREVER then
-    after.held, after.last, after.before = s.held + n, after.stamp, s.last
-    if s.first == 0 then after.first = after.stamp end
-  end
-  return after
+  local ends = math.max(s.ends, s.closes + DAY)
+  if s.repeated then return setmetatable({renewed = ends > s.ends, ends = ends}, {__index = s}) end
+  local stamp, holds = math.max(now, s.newest + 1), period < FOREVER
+  return setmetatable({renewed = ends > s.ends, ends = ends, stamp = stamp, sold = s.sold + n, newest = stamp, holds = holds,
+    held = holds and s.held + n or s.held, last = holds and stamp or s.last, first = holds and s.first == 0 and stamp or s.first},
+    {__index = s})
 end
 
-local function forget(key, one)
-  redis.call('HDEL', key, field(one.stamp), request_field(one.member, one.request))
-  if redis.call('HINCRBY', key, 'm' .. one.member, field(-one.n)) == 0 then redis.call('HDEL', key, 'm' .. one.member) end
+local function forget_all(key)
+  -- An error: a user who may not, as documented for earlier versions.
+  if type(redis.pcall('UNLINK', key)) ~= 'number' then redis.call('DEL', key) end
 end
 
--- Writes what the state is without the holds that have run out, to be kept as long as it closes now.
-local function settle(key, now, _, _, _, _, _, s)
-  if s.stored then
-    for _, one in ipairs(s.due) do forget(key, one) end
-    local ends = math.max(s.ends, s.closes + DAY)
-    if #s.due > 0 or s.renewed or ends > s.ends then
-      s.ends = ends
-      save(key, now, s)
+local function save(key, now, s)
+  put(s, '', struct.pack('<I3I3ddddd', s.sold, s.held, s.first, s.last, s.newest, s.ends, s.chain))
+  local set, gone = {}, {}
+  for name in pairs(s.changed) do
+    local value = s.fields[name]
+    if value then
+      set[#set + 1], set[#set + 2] = name, value
+    else
+      gone[#gone + 1] = name
     end
+  end
+  redis.call('HSET', key, unpack(set))
+  if #gone > 0 then redis.call('HDEL', key, unpack(gone)) end
+  redis.call('PEXPIRE', key, math.ceil((s.ends - now) / 1000))
+end
+
+-- Writes what the state is with fewer of the holds that have run out, to be kept as long as it closes now.
+local function settle(key, now, _, _, period, _, _, s)
+  if not s.stored then return s end
+  if s.sold == s.gone then
+    forget_all(key)
+    return nothing(s.opens, s.closes)
+  end
+  if s.first > 0 and s.first <= now - period then index().sweep(key, now, period, s) end
+  local ends = math.max(s.ends, s.closes + DAY)
+  if s.renewed or ends > s.ends or next(s.changed) then
+    s.ends = ends
+    save(key, now, s)
   end
   return s
 end
 
 local function write(key, now, n, _, period, _, id, s, _, _, _, _, _, request)
-  if s.repeated then return settle(key, now, n, 0, 0, 0, id, s) end
-  if s.stale then redis.call('DEL', key) end
-  for _, one in ipairs(s.due) do forget(key, one) end
-  local before = s.before and s.before > 0 and fetch(key, s.before)
-  if before then
-    before.after = s.stamp
-    store(key, before)
+  if s.repeated then return settle(key, now, n, 0, period, 0, id, s) end
+  -- All that it had has run out, or is over.
+  if s.found and not s.stored then forget_all(key) end
+  local one = {stamp = s.stamp, kind = s.holds and 4 or 2, n = n, after = 0, member = id, request = request}
+  store(s, one)
+  if request ~= '' then put(s, request_field(id, request), field(s.stamp)) end
+  local had, root = member_of(key, s, id)
+  if s.holds then
+    put(s, 'g', append(key, s, 'g', get(key, s, 'g') or '', s.stamp, n))
+    root = append(key, s, 'h' .. id, root, s.stamp, n)
   end
-  store(key, {stamp = s.stamp, kind = s.before and HELD or SOLD, n = n, before = s.before or 0, after = 0, member = id,
-    request = request})
-  redis.call('HINCRBY', key, 'm' .. id, field(n))
-  if request ~= '' then redis.call('HSET', key, request_field(id, request), field(s.stamp)) end
+  put(s, 'm' .. id, field(had + n) .. root)
+  if s.first > 0 and s.first <= now - period then index().sweep(key, now, period, s) end
   save(key, now, s)
   return s
 end
 
--- Takes a hold out of the chain of holds.
-local function unchain(key, s, one)
-  s.held = s.held - one.n
-  if one.stamp == s.first then
-    s.first = one.after
-  else
-    local before = fetch(key, one.before)
-    before.after = one.after
-    store(key, before)
-  end
-  if one.stamp == s.last then
-    s.last = s.first > 0 and one.before or 0
-  else
-    local after = fetch(key, one.after)
-    after.before = one.before
-    store(key, after)
-  end
-end
-
 local function back(key, now, _, _, period, _, id, stamp, s, _, _, _, _, _, _, options)
   local keeps = string.find(options, 'keep', 1, true)
-  local one = s.stored and fetch(key, stamp)
-  if not one or one.member ~= id or has_run_out(one, now, period) or one.kind == CONFIRMED and not keeps then
+  local one = s.stored and fetch(key, s, stamp)
+  if not one or one.member ~= id or one.kind == 5 or has_run_out(one, now, period) or one.kind == 3 and not keeps then
     return false, s
   end
-  if one.kind == HELD then unchain(key, s, one) end
-  if keeps then
-    one.kind = CONFIRMED
-    store(key, one)
-  else
-    forget(key, one)
-    s.sold = s.sold - one.n
+  local of, is_indexed, is_chained = index(), one.kind == 4, one.kind == 1
+  if is_indexed or is_chained then s.held = s.held - one.n end
+  if is_indexed then
+    of.put_index(key, s, of.remove, stamp, 1)
+    if stamp == s.first or stamp == s.last then of.note_edges(key, s) end
+  end
+  if not keeps then
+    of.forget(key, s, one, is_indexed)
+  elseif is_indexed then
+    of.put_member(key, s, one, 0, of.remove)
+  end
+  if keeps or is_chained then
+    one.kind = keeps and 3 or 5
+    store(s, one)
   end
   s.renewed = true
-  return true, settle(key, now, 0, 0, 0, 0, id, s)
+  return true, settle(key, now, 0, 0, period, 0, id, s)
 end
 
 local function answer(key, now, n, limit, period, burst, allowed, s)
-  local next_us, reset = 0, 0
-  if s.sold > 0 then
+  local next_us, reset, sold = 0, 0, s.sold - s.gone
+  if sold > 0 then
     -- A hold that runs out gives more only when no more than the stock is sold then, which may have been made smaller.
-    local at, over = s.first, s.sold - limit
-    while at > 0 and over > 0 do
-      local one = fetch(key, at)
-      over = over - one.n
-      if over >= 0 then at = one.after end
+    local over, at = math.max(0, sold - limit), s.first
+    if s.gone + over > 0 then
+      at = index().beyond(key, s, get(key, s, 'g') or '', s.gone + over) or s.held - s.gone > over and s.last or 0
     end
+    if s.chain > 0 then at = math.max(now - period + 1, at > 0 and math.min(at, s.chain) or s.chain) end
     next_us = (at > 0 and math.min(s.ends, at + period) or s.ends) - now
-    reset = (s.held == s.sold and math.min(s.ends, s.last + period) or s.ends) - now
+    reset = (s.held - s.gone == sold and math.min(s.ends, math.max(now + 1, s.last + period)) or s.ends) - now
   end
   local why = not allowed and n > 0 and reason(now, n, limit, burst, s)
-  return why == NOT_OPEN and s.opens - now or -1, s.sold < limit and limit - s.sold or 0, next_us, reset, why or s.stamp
+  return why == 3 and s.opens - now or -1, sold < limit and limit - sold or 0, next_us, reset, why or s.stamp
 end
 -- [/algorithm]
 

@@ -18,6 +18,7 @@ local given = ARGV[5] and ARGV[5] ~= ''
 -- The state: how many members there are, the window's end, when this member was added (false: it is not known), the end that
 -- is stored, and the stamp of the call.
 local function look(key, now, _, _, _, _, member)
+  if member == ' ' then error("LIMITEROPTIONS ARGV[6] must not be ' ', which is the window's end") end
   local ends = tonumber(redis.call('ZSCORE', key, ' ') or '')
   if not ends or ends <= now then return 0, 0, false, 0, 0 end
   return redis.call('ZCARD', key) - 1, ends, tonumber(redis.call('ZSCORE', key, member) or '') or false, ends, 0
@@ -35,9 +36,15 @@ local function charge(now, _, limit, period, _, count, ends, added, stored, _, _
   return count + 1, cut(now, period, count, ends), false, stored, now
 end
 
+-- Without waiting until its memory is free.
+local function forget_all(key)
+  -- An error: a user who may not, as documented for earlier versions.
+  if type(redis.pcall('UNLINK', key)) ~= 'number' then redis.call('DEL', key) end
+end
+
 local function write(key, now, _, _, _, _, member, count, ends, added, stored, stamp)
   local text = string.format('%.0f', ends)
-  if stored == 0 then redis.call('DEL', key) end
+  if stored == 0 then forget_all(key) end
   if stamp > 0 then
     redis.call('ZADD', key, text, ' ', string.format('%.0f', stamp), member)
   elseif added and added > 0 then

@@ -89,7 +89,7 @@ local function settle(key, now, n, limit, period, burst, id, len, first, logged,
   if logged == 0 then return len, first, logged end
   if tail > now then return write(key, now, n, limit, period, burst, id, len, first, logged, head, tail) end
   -- A longer period: the log must live as long as its newest stamp counts now.
-  local left = math.floor((tail + period - 1) / 1000) - math.floor(now / 1000)
+  local left = math.max(1, math.floor((tail + period - 1) / 1000) - math.floor(now / 1000))
   local lives = redis.pcall('PTTL', key)
   -- No number: a user who may not ask, as documented for earlier versions.
   if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', key, left) end

@@ -13,7 +13,7 @@
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]
-local CHUNK = 1000
+local CHUNK, MOST = 1000, 256
 
 local function stamp_at(key, i)
   return tonumber(redis.call('ZRANGE', key, i, i, 'WITHSCORES')[2])
@@ -57,13 +57,28 @@ local function in_chunks(args, command)
   return sum
 end
 
--- Adds so many stamps; drops those that have expired, and moves those that are later than now.
+-- Removes stamps that have expired: all, or more than the call adds, and those with its names. Returns how many are left.
+local function drop(key, now, period, id, first, logged, missing)
+  if logged == 0 then
+    -- An error: a user who may not, as documented for earlier versions.
+    if type(redis.pcall('UNLINK', key)) ~= 'number' then redis.call('DEL', key) end
+    return 0
+  end
+  local expired = redis.call('ZRANGE', key, 0, math.min(first, MOST + 2 * missing) - 1)
+  for i = 1, first > #expired and id ~= '' and missing or 0 do
+    local name = id .. ':' .. string.format('%.0f', i)
+    if tonumber(redis.call('ZSCORE', key, name) or now) <= now - period then expired[#expired + 1] = name end
+  end
+  return first - in_chunks(expired, function(...) return redis.call('ZREM', key, ...) end)
+end
+
+-- Adds so many stamps; drops some that have expired, and moves those that are later than now. Returns the rank of the first live.
 local function rewrite(key, now, period, id, first, logged, missing)
   local text = string.format('%.0f', now)
   local function add(flag, args)
     return in_chunks(args, function(...) return redis.call('ZADD', key, flag, ...) end)
   end
-  if first > 0 then redis.call('ZREMRANGEBYSCORE', key, '-inf', now - period) end
+  if first > 0 then first = drop(key, now, period, id, first, logged, missing) end
   local later = logged > 0 and redis.call('ZRANGEBYSCORE', key, now + 1, '+inf') or {}
   if #later > 0 then
     local restamped = {}
@@ -90,17 +105,18 @@ local function rewrite(key, now, period, id, first, logged, missing)
     missing = missing - add('NX', members)
   end
   redis.call('PEXPIRE', key, math.ceil(period / 1000))
+  return first
 end
 
 local function settle(key, now, _, _, period, _, id, len, first, logged, stamp, repeated, written)
   if logged == 0 then return len, first, logged, stamp, repeated, written end
   local newest = stamp_at(key, -1)
   if newest > now then
-    rewrite(key, now, period, id, first, logged, 0)
-    return len, 0, logged, stamp > now and now or stamp, repeated, true
+    first = rewrite(key, now, period, id, first, logged, 0)
+    return len, first, logged, stamp > now and now or stamp, repeated, true
   end
   -- A longer period: the log must live as long as its newest stamp counts now.
-  local left = math.floor((newest + period - 1) / 1000) - math.floor(now / 1000)
+  local left = math.max(1, math.floor((newest + period - 1) / 1000) - math.floor(now / 1000))
   local lives = redis.pcall('PTTL', key)
   -- No number: a user who may not ask, as documented for earlier versions.
   if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', key, left) end
@@ -111,8 +127,8 @@ local function write(key, now, n, limit, period, burst, id, len, first, logged, 
   if repeated then
     return settle(key, now, n, limit, period, burst, id, len, first, logged, stamp, repeated, true)
   end
-  rewrite(key, now, period, id, first, logged, len - logged)
-  return len, 0, logged, stamp, repeated, true
+  first = rewrite(key, now, period, id, first, logged, len - logged)
+  return len, first, logged, stamp, repeated, true
 end
 
 local function back(key, now, n, limit, period, burst, id, stamp, ...)

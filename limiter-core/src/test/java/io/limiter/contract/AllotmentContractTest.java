@@ -228,6 +228,34 @@ class AllotmentContractTest {
         }
     }
 
+    /** Long after a hold has run out, a call settles it; what its member has bought since with the same id stays known by it. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void anIdThatCameAgainStaysThatOfTheLaterPurchase(TestedBackend tested) {
+        Policy sale = sale(200, 2, Duration.ofMinutes(15));
+        time.advance(Duration.ofSeconds(60));
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            assertTrue(limiter.confirm(limiter.tryAcquire(List.of(order(sale, "zoe", 1, "z")))), "one is paid");
+            for (int i = 0; i < 99; i++) {
+                assertTrue(limiter.tryAcquire(List.of(order(sale, "m" + i, 1, "a")))
+                        .allowed());
+            }
+            time.advance(Duration.ofMinutes(16));
+            assertEquals(199, limiter.peek(sale, KEY).remaining(), "all others have run out");
+            Decision again = limiter.tryAcquire(List.of(order(sale, "m98", 2, "a")));
+            assertTrue(again.allowed(), "the id of a hold that has run out is free");
+            for (int i = 0; i < 9; i++) {
+                assertEquals(
+                        DenialReason.QUANTITY, reason(limiter, order(sale, "eve", 3, "e" + i)), "a call that settles");
+            }
+            assertTrue(limiter.tryAcquire(List.of(order(sale, "m98", 2, "a"))).allowed(), "asked again");
+            assertEquals(197, limiter.peek(sale, KEY).remaining(), "bought once");
+            assertEquals(DenialReason.ALREADY_HAD, reason(limiter, order(sale, "m98", 1, "b")));
+            assertTrue(limiter.confirm(again));
+        }
+    }
+
     @Test
     void nobodyWaitsAndNoFailureModeSells() {
         Policy sale = sale(1, 1, Duration.ZERO);

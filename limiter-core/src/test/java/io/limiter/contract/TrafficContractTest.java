@@ -56,6 +56,16 @@ class TrafficContractTest {
         run(TrafficRun.mixed(SEED), tested, stepsOn(tested) / 2);
     }
 
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "a stock with hundreds of holds on {0}")
+    @MethodSource("backends")
+    void aStockWithHundredsOfHoldsToo(TestedBackend tested) {
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time)) {
+            TrafficRun.ofLargeStock(SEED).against(backend, time, stepsOn(tested));
+        }
+    }
+
     private static int stepsOn(TestedBackend tested) {
         return FIRST.contains(tested.name()) ? STEPS : STEPS / SHARE_OF_REPEATS;
     }

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** What a stock means, from the rules alone: a list of purchases that is searched each time. */
 final class NaiveStock {
     private static final long DAY = 86_400_000_000L;
+    /** How many holds that have run out one call forgets. Others count again if the clock steps back. */
+    private static final int MOST_SETTLED = 32;
 
     private record Purchase(
             String member, @Nullable String request, long permits, long stamp, boolean held, boolean confirmed) {
@@ -59,7 +61,8 @@ final class NaiveStock {
                         && charge.requestId() != null
                         && charge.requestId().equals(one.request)
                         && one.member.equals(member(charge)))
-                .findFirst()
+                // An id may come again after its hold has run out, and both count again if the clock steps back.
+                .reduce((earlier, later) -> later)
                 .orElse(null);
     }
 
@@ -128,9 +131,14 @@ final class NaiveStock {
         if (ends <= now) {
             return;
         }
-        purchases = new ArrayList<>(live(limit, now));
+        boolean isEmpty = live(limit, now).isEmpty();
+        List<Purchase> gone = purchases.stream()
+                .filter(one -> isEmpty || !one.counts(limit, now))
+                .limit(isEmpty ? Long.MAX_VALUE : MOST_SETTLED)
+                .toList();
+        purchases.removeAll(gone);
         long end = AllotmentTerms.of(limit).closesMicros() + DAY;
-        ends = purchases.isEmpty() ? 0 : Math.max(ends, end);
+        ends = isEmpty ? 0 : Math.max(ends, end);
     }
 
     void take(Charge charge, Limit limit, long stamp, long now) {

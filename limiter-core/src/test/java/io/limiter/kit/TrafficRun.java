@@ -19,7 +19,6 @@ import java.util.Set;
 
 /** Runs seeded traffic against a backend and compares every answer with the naive model, field by field. */
 public final class TrafficRun {
-    private static final int REMEMBERED = 8;
     /** After one step of this number the times in the answer of the backend are checked; those of the model after each. */
     private static final int ASKED_AGAIN = 16;
 
@@ -46,6 +45,11 @@ public final class TrafficRun {
     /** Traffic on several limits of all algorithms, with several charges a call. */
     public static TrafficRun mixed(long seed) {
         return new TrafficRun(Traffic.mixed(seed), "mixed, seed " + seed);
+    }
+
+    /** Traffic on one stock with hundreds of holds. */
+    public static TrafficRun ofLargeStock(long seed) {
+        return new TrafficRun(Traffic.ofLargeStock(seed), "large stock, seed " + seed);
     }
 
     /**
@@ -79,7 +83,7 @@ public final class TrafficRun {
                 takes++;
                 denials += decision.allowed() ? 0 : 1;
                 decisions.add(decision);
-                if (decisions.size() > REMEMBERED) {
+                if (decisions.size() > Traffic.LARGE) {
                     decisions.remove(0);
                 }
             }

@@ -68,6 +68,11 @@ final class EvalBackend implements Backend {
                 .toList();
     }
 
+    /** The number of fields of the state of a policy of one limit. */
+    long fields(Policy policy) {
+        return redis.hlen(keys.of(policy, PartitionKey.global(), policy.limits().get(0)));
+    }
+
     /** Deletes all keys of a prefix. */
     void forget(String prefix) {
         redis.keys(prefix + ":*").forEach(redis::del);

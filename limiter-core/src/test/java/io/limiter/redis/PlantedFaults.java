@@ -112,7 +112,7 @@ final class PlantedFaults {
         faults.add(new Fault(
                 zset, "a refund takes a call with an id", "and string.find(member, '^:%d+%-%d+$') then", "then"));
         faults.add(new Fault(
-                zset, "expired members stay", "redis.call('ZREMRANGEBYSCORE', key, '-inf', now - period)", ""));
+                zset, "expired members stay", "if first > 0 then first = drop(", "if false then first = drop("));
         Algorithm bucket = Algorithm.TOKEN_BUCKET;
         faults.add(new Fault(bucket, "> for >= at the cost", "credit < n * parts then", "credit <= n * parts then"));
         faults.add(new Fault(
@@ -247,7 +247,8 @@ final class PlantedFaults {
                 "redis.call('ZSCORE', key, tonumber(member) or member)"));
         Algorithm stock = Algorithm.ALLOTMENT;
         for (String[] fault : new String[][] {
-            {"one more than the stock", "if s.sold + n > limit then", "if s.sold + n > limit + 1 then"},
+            {"one more than the stock", "if s.sold - s.gone + n > limit then", "if s.sold - s.gone + n > limit + 1 then"
+            },
             {"one more for each", "if s.had + n > burst then", "if s.had + n > burst + 1 then"},
             {"no quantity", "if n > burst or s.differs then return QUANTITY end", ""},
             {"sold when it closes", "if now >= s.closes then", "if now > s.closes then"},
@@ -256,14 +257,47 @@ final class PlantedFaults {
             {"a repeated purchase is charged", "if s.repeated then return settle(", "if false then return settle("},
             {"an id of another member", "'r' .. #member .. ':' .. member .. request", "'r' .. request"},
             {"members are numbers", "'m' .. id", "'m' .. (tonumber(id) or id)"},
-            {"a hold that lasts too long", "s.first + period <= now do", "s.first + period < now do"},
-            {"a confirmed purchase is returned", "one.kind == CONFIRMED and not keeps", "false"},
-            {"a confirmation that runs out", "one.kind = CONFIRMED\n    store", "store"},
+            {
+                "a hold that lasts too long",
+                "if s.first > 0 and s.first <= time then",
+                "if s.first > 0 and s.first < time then"
+            },
+            {"a confirmed purchase is returned", "one.kind == 3 and not keeps", "false"},
+            {"a confirmation that runs out", "one.kind = keeps and 3 or 5\n    store", "store"},
             {"two purchases of one timestamp", "math.max(now, s.newest + 1)", "now"},
-            {"a broken chain", "before.after = one.after", "before.after = 0"},
             {"a state that is kept too short", "math.max(s.ends, s.closes + DAY)", "s.closes + DAY"},
             {"a lost time to live", "redis.call('PEXPIRE', key, math", "redis.call('ECHO', math"},
-            {"a look that writes", "if take then a, b", "if true then a, b"}
+            {"a look that writes", "if take then a, b", "if true then a, b"},
+            {"a member's holds never run out", "had = had - sum_until", "had = had - 0 * sum_until"},
+            {
+                "a settled hold stays on hold",
+                "s.held, s.gone = s.held - one.n, s.gone - one.n",
+                "s.gone = s.gone - one.n"
+            },
+            {
+                "a settled hold is counted twice",
+                "s.held, s.gone = s.held - one.n, s.gone - one.n",
+                "s.held = s.held - one.n"
+            },
+            {"more is settled than a call may", "local MOST, settled, indexed = 32", "local MOST, settled, indexed = 33"
+            },
+            {"one page too few before a time", "total(root, 1, at - 1)", "total(root, 1, at - 2)"},
+            {"one page too many before a time", "total(root, 1, at - 1)", "total(root, 1, at)"},
+            {"the last page is skipped", "(permits < n or i == count)", "permits < n"},
+            {"a sum that a removal leaves", "first, math.max(0, sum - n))", "first, sum)"},
+            {
+                "united pages without their sum",
+                "entry(root, left), total(united, 1, size(united)))",
+                "entry(root, left), 0)"
+            },
+            {"pages that are lost when united", "united = united .. string.sub(right, 2)", "united = united"},
+            {
+                "a split that loses a hold",
+                "local right = 'p' .. string.sub(node, 11 * kept + 2)",
+                "local right = 'p' .. string.sub(node, 11 * kept + 13)"
+            },
+            {"a first hold that is not noted", "stamp == s.first or stamp == s.last", "stamp == s.last"},
+            {"a last hold that is not noted", "stamp == s.first or stamp == s.last", "stamp == s.first"}
         }) {
             faults.add(new Fault(stock, fault[0], fault[1], fault[2]));
         }

@@ -60,6 +60,9 @@ class PlantedFaultsTest {
         try (EvalBackend backend =
                 new EvalBackend(RedisServers.singlePort(), prefix, time, text -> text.replace(right, wrong))) {
             TrafficRun.of(algorithm, SEED).against(backend, time, STEPS);
+            if (algorithm == Algorithm.ALLOTMENT) {
+                TrafficRun.ofLargeStock(SEED).against(backend, time, STEPS / 2);
+            }
             for (Trace trace : Trace.all()) {
                 assertEquals(
                         trace.lines(),

@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Algorithm;
@@ -29,15 +30,15 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "allotment", "7595de7d510bd7bac63a274a32d77a920347bb46",
-                "batch", "5369454ee8987e307f47aa682792bdcd845558a2",
+                "allotment", "d98fca38daabc50514f4f829f441dbd2fddb1b79",
+                "batch", "7918b0de317d17a46028e990c302ea279a40cf0f",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
-                "distinct", "e1ca82172709ddfedafe03e09aaf2344503564d1",
+                "distinct", "bc8fc4eafd68668c195ea5517989c6ed62b1fc3d",
                 "fixed_window", "436c94f56f98331e41196a0febf5693cba2e70b7",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "d6d4c41ef24d73c4e8b419c3d546f41ca0923956",
-                "sliding_zset", "62d54c0f227643c8f8944bf3f2079ef1fbb8c768",
+                "sliding_list", "2c0ee66d43ad17b41065b084869d33e71f39bd73",
+                "sliding_zset", "230a97de885fd421ae8e46065831008622688a64",
                 "token_bucket", "a90f845629accc1d10969a2c68605f75b96f0676");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
@@ -56,7 +57,7 @@ class ScriptTest {
 
     /** By the server's clock a window ends where its key does. A given clock may be fixed while Redis' continues. */
     @ParameterizedTest
-    @ValueSource(strings = {"fixed_window", "436c94f56f98331e41196a0febf5693cba2e70b7"})
+    @ValueSource(strings = {"fixed_window", "batch"})
     void aGivenClockRenewsTheTimeToLive(String name) {
         Script script = name.equals("batch") ? Script.BATCH : Script.alone(Algorithm.FIXED_WINDOW);
         try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
@@ -120,6 +121,41 @@ class ScriptTest {
             long left = redis.pttl(key);
             assertTrue(left > 3_590_000 && left <= 3_600_000, "the log lives for " + left + " ms");
             assertTrue(Math.abs(denied.get(2) / 1_000 - left) < 1_000, denied + " against " + left);
+        }
+    }
+
+    /** In the last microsecond of a log: a time to live of 0 would delete it. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"SLIDING_LIST", "SLIDING_ZSET"})
+    void aDenialDeletesNoLogThatHasNoTimeToLive(Algorithm algorithm) {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            String key = "persistent:" + algorithm.text();
+            eval(redis, algorithm, key, "1", "1", TEN_SECONDS, "1", "1000000000000");
+            redis.persist(key);
+            assertEquals(
+                    0,
+                    eval(redis, algorithm, key, "1", "1", TEN_SECONDS, "1", "1000009999999")
+                            .get(0));
+            assertTrue(redis.exists(key));
+            redis.del(key);
+        }
+    }
+
+    @Test
+    void theMemberThatIsTheWindowsEndIsRefused() {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", "ann");
+            JedisDataException error = assertThrows(
+                    JedisDataException.class,
+                    () -> eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", " "));
+            assertTrue(String.valueOf(error.getMessage()).contains("LIMITEROPTIONS"), error.getMessage());
+            assertEquals(
+                    1,
+                    eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", "bob")
+                            .get(1),
+                    "two of three members are known");
         }
     }
 

@@ -1,0 +1,96 @@
+package io.limiter.inprocess;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Request ids and members of any length take little memory. */
+class LongIdsTest {
+    private static final int CALLS = 3_000;
+    private static final String LONG = "x".repeat(100_000);
+    private static final Instant CLOSES = Instant.parse("2099-01-01T00:00:00Z");
+
+    static Stream<Limit> limits() {
+        return Stream.of(
+                Limit.allotment(10_000, 10_000, Duration.ZERO, null, CLOSES),
+                Limit.allotment(10_000, 10_000, Duration.ofDays(1), null, CLOSES),
+                Limit.slidingZset(10_000, Duration.ofDays(1)),
+                Limit.distinct(10_000, Duration.ofDays(1)));
+    }
+
+    private static long usedBytes() {
+        System.gc();
+        System.gc();
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+
+    private static Charge charge(Policy policy, int i) {
+        boolean hasMember = policy.takesMembers();
+        boolean hasId = policy.limits().get(0).algorithm().takesRequestIds();
+        return new Charge(
+                policy,
+                PartitionKey.global(),
+                1,
+                hasId ? LONG + i : null,
+                hasMember ? PartitionKey.of(List.of("a".repeat(60), "b".repeat(60), "m" + i)) : null);
+    }
+
+    /** Kept as they are, the ids of these calls would take 300 MB. */
+    @ParameterizedTest
+    @MethodSource("limits")
+    void aLongIdIsKeptAsItsHash(Limit limit) {
+        Policy policy = Policy.of("p", limit);
+        InProcessBackend backend = InProcessBackend.create();
+        try (RateLimiter limiter = RateLimiter.on(backend)) {
+            limiter.tryAcquire(List.of(charge(policy, CALLS)));
+            long before = usedBytes();
+            for (int i = 0; i < CALLS; i++) {
+                assertTrue(limiter.tryAcquire(List.of(charge(policy, i))).allowed());
+            }
+            long taken = usedBytes() - before;
+            assertTrue(taken < 16_000_000, "they take " + taken + " bytes");
+            assertEquals(
+                    10_000 - CALLS - 1,
+                    limiter.peek(policy, PartitionKey.global()).remaining());
+            limiter.tryAcquire(List.of(charge(policy, 7)));
+            assertEquals(
+                    10_000 - CALLS - 1,
+                    limiter.peek(policy, PartitionKey.global()).remaining(),
+                    "the same id is the same call");
+        }
+    }
+
+    /** What the backend says that purchases take is about what they take. */
+    @Test
+    void purchasesAreCountedAsWhatTheyTake() {
+        for (Duration hold : List.of(Duration.ZERO, Duration.ofDays(1))) {
+            Policy policy = Policy.of("p", Limit.allotment(10_000, 1, hold, null, CLOSES));
+            InProcessBackend backend = InProcessBackend.create();
+            try (RateLimiter limiter = RateLimiter.on(backend)) {
+                limiter.tryAcquire(List.of(charge(policy, CALLS)));
+                long before = usedBytes();
+                long counted = backend.stamps();
+                for (int i = 0; i < CALLS; i++) {
+                    limiter.tryAcquire(List.of(charge(policy, i)));
+                }
+                long bytes = (usedBytes() - before) / CALLS;
+                long said = (backend.stamps() - counted) * Long.BYTES / CALLS;
+                assertTrue(bytes < said + 100, "a purchase takes " + bytes + " bytes, counted as " + said);
+                assertTrue(limiter.peek(policy, PartitionKey.global()).remaining() < 10_000);
+            }
+        }
+    }
+}

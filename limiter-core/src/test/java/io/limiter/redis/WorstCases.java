@@ -1,0 +1,290 @@
+package io.limiter.redis;
+
+import io.limiter.Algorithm;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.params.RestoreParams;
+
+/** The largest states that limits allow, and the calls to them that cost Redis most. */
+final class WorstCases implements AutoCloseable {
+    static final long MOST = 10_000;
+    /** The first time of all states. */
+    static final long START = 1_800_000_000_000_000L;
+
+    static final long PERIOD = 900_000_000;
+
+    /** Rare, and not by what a client does. */
+    static final String STEPPED = "the clock has stepped back";
+
+    private static final int REPEATS = 9;
+    private static final String KEY = "worst:{case}";
+    private static final String EACH = "10000";
+
+    /** A call to a state, and what it cost. */
+    record Case(Algorithm algorithm, String state, String call, long permits, double micros) {
+        @Override
+        public String toString() {
+            return String.format("| %s | %s | %s | %.0f µs |", algorithm.text(), state, call, micros);
+        }
+    }
+
+    private final Jedis redis;
+    private final List<Case> cases = new ArrayList<>();
+    private byte[] state = {};
+    private long made;
+
+    WorstCases(int port) {
+        redis = new Jedis("127.0.0.1", port);
+    }
+
+    @Override
+    public void close() {
+        redis.close();
+    }
+
+    List<Case> all() {
+        logs(Algorithm.SLIDING_LIST);
+        logs(Algorithm.SLIDING_ZSET);
+        distinct();
+        small();
+        stocks();
+        return cases;
+    }
+
+    /** All but one of its holds have run out. */
+    void stockOf(int holds) {
+        make(Algorithm.ALLOTMENT, holds, i -> order(1, START + i * 1000, i));
+    }
+
+    long commandsOfALook() {
+        return commandsOf(look(START + PERIOD + latest()));
+    }
+
+    long commandsOfATake() {
+        return commandsOf(order(1, START + PERIOD + latest(), MOST));
+    }
+
+    /** All but one of its permits have expired. */
+    void logOf(int permits) {
+        make(Algorithm.SLIDING_ZSET, permits, i -> call(1, START + i, "", "", "", ""));
+    }
+
+    long expiredAfterATake(Algorithm algorithm) {
+        long now = START + made - 2 + PERIOD;
+        redis.eval(Script.alone(algorithm).text(), List.of(KEY), call(1, now, "", "", "", ""));
+        return redis.zcount(KEY, 0, now - PERIOD);
+    }
+
+    /** The time of the last hold but one. */
+    private long latest() {
+        return (made - 2) * 1000;
+    }
+
+    private long commandsOf(List<String> arguments) {
+        redis.configResetStat();
+        redis.eval(Script.alone(Algorithm.ALLOTMENT).text(), List.of(KEY), arguments);
+        return redis.info("commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_") && !line.contains("eval") && !line.contains("config"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll(".*:calls=(\\d+).*", "$1")))
+                .sum();
+    }
+
+    private void small() {
+        for (Algorithm algorithm : List.of(Algorithm.FIXED_WINDOW, Algorithm.TOKEN_BUCKET, Algorithm.BLOCK)) {
+            String options = algorithm == Algorithm.BLOCK ? "denied=1" : "";
+            make(algorithm, 1, i -> call(1, START, "", "", "", options));
+            measure(algorithm, "any", "take", 1, call(1, START + 5, "", "", "", options));
+            if (algorithm == Algorithm.TOKEN_BUCKET) {
+                List<String> other = new ArrayList<>(call(1, START + 5, "", "", "", ""));
+                other.set(1, "7777");
+                other.set(2, "86399999999");
+                measure(algorithm, "of another limit", "take", 1, other);
+            }
+        }
+    }
+
+    private void logs(Algorithm algorithm) {
+        boolean keepsIds = algorithm == Algorithm.SLIDING_ZSET;
+        make(algorithm, MOST, i -> call(1, START + i, keepsIds ? "id" + i : "", "", "", ""));
+        long end = START + MOST + PERIOD;
+        measure(algorithm, "full", "deny", 1, call(1, START + MOST, "", "", "", ""));
+        measure(algorithm, "full", "look", 1, call(1, START + MOST, "", "look", "", ""));
+        for (long i : List.of(0L, MOST / 2, MOST - 1)) {
+            String id = keepsIds ? "id" + i : "";
+            measure(
+                    algorithm,
+                    "full",
+                    "refund of permit " + i,
+                    1,
+                    call(1, START + MOST, id, "back:" + (START + i), "", ""));
+        }
+        measure(algorithm, "full", "deny, " + STEPPED, MOST, call(1, START - 5, "", "", "", ""));
+        measure(algorithm, "half expired", "take", 1, call(1, START + MOST / 2 + PERIOD, "", "", "", ""));
+        measure(algorithm, "half expired", "look", 1, call(1, START + MOST / 2 + PERIOD, "", "look", "", ""));
+        measure(algorithm, "all expired", "take", 1, call(1, end, "", "", "", ""));
+        measure(algorithm, "all expired", "look", 1, call(1, end, "", "look", "", ""));
+        measure(algorithm, "all expired", "take 10 000", MOST, call(MOST, end, "", "", "", ""));
+        measure(algorithm, "all but one expired", "take", 1, call(1, end - 2, "", "", "", ""));
+    }
+
+    private void distinct() {
+        Algorithm algorithm = Algorithm.DISTINCT;
+        make(algorithm, MOST, i -> call(1, START + i, "path.account=user" + i, "", "", ""));
+        measure(algorithm, "full", "deny", 1, call(1, START + MOST, "another", "", "", ""));
+        measure(algorithm, "full", "take, known", 1, call(1, START + MOST, "path.account=user5", "", "", ""));
+        measure(
+                algorithm,
+                "full",
+                "refund",
+                1,
+                call(1, START + MOST, "path.account=user5", "back:" + (START + 5), "", ""));
+        measure(algorithm, "all expired", "take", 1, call(1, START + PERIOD + MOST, "another", "", "", ""));
+        measure(algorithm, "all expired", "look", 1, call(1, START + PERIOD + MOST, "another", "look", "", ""));
+    }
+
+    private void stocks() {
+        Algorithm algorithm = Algorithm.ALLOTMENT;
+        make(algorithm, MOST, i -> order(1, START + i * 1000, i));
+        stock("10 000 on hold", START + MOST * 1000, false);
+        make(algorithm, MOST, i -> order(1, START + i * 1000, i % 2));
+        stock("10 000 on hold by 2", START + MOST * 1000, false);
+        make(algorithm, MOST, i -> order(1, START + i * 1000, i));
+        churn();
+        stock("of 3 entries a page", START + MOST * 1000, false);
+        make(earlierStock(), MOST, i -> order(1, START + i * 1000, i));
+        stock("10 000 on hold, of an earlier version", START + MOST * 1000, true);
+    }
+
+    private void stock(String name, long now, boolean isOld) {
+        Algorithm algorithm = Algorithm.ALLOTMENT;
+        List<String> more = order(1, now, MOST);
+        more.set(1, "10001");
+        measure(algorithm, name, "take", 1, more);
+        measure(algorithm, name, "deny", 1, order(1, now, MOST));
+        measure(algorithm, name, "look", 1, look(now));
+        measure(algorithm, name, "return", 1, end(now, 4_999, ""));
+        measure(algorithm, name, "confirm", 1, end(now, 4_999, ",keep"));
+        List<String> lowered = look(now);
+        lowered.set(1, "5000");
+        measure(algorithm, name, "look at a lowered limit", 1, lowered);
+        long later = START + 9_998 * 1000 + PERIOD;
+        measure(algorithm, name + ", all but one expired", "take", 1, order(1, later, MOST));
+        measure(algorithm, name + ", all but one expired", "look", 1, look(later));
+        measure(algorithm, name + ", all but one expired", "confirm", 1, end(later, 9_999, ",keep"));
+        measure(algorithm, name + ", all expired", "take", 1, order(1, later + 1_000, MOST));
+        measure(algorithm, name + ", all expired", "look", 1, look(later + 1_000));
+        measure(algorithm, name + ", over", "take", 1, order(1, START * 2, MOST));
+    }
+
+    private static List<String> order(long n, long now, long member) {
+        return call(n, now, "user" + member, "", "order-" + now + member, "opens=0,closes=" + START * 3 / 2);
+    }
+
+    private static List<String> look(long now) {
+        return call(1, now, "nobody", "look", "", "opens=0,closes=" + START * 3 / 2);
+    }
+
+    private List<String> end(long now, long i, String keep) {
+        String stamp = Long.toString(START + i * 1000);
+        String purchase = redis.hget(KEY, stamp);
+        // What was returned already is not found again, at the price of a call that finds it in no index.
+        String member = purchase == null ? "nobody" : purchase.replaceAll("(?s).*?(user\\d+)order-.*", "$1");
+        return call(1, now, member, "back:" + stamp, "", "opens=0,closes=" + START * 3 / 2 + keep);
+    }
+
+    /** Returns most, and buys as many again, so that few entries of each page are left. */
+    private void churn() {
+        redis.del(KEY);
+        redis.restore(KEY, 0, state);
+        String sha = redis.scriptLoad(Script.alone(Algorithm.ALLOTMENT).text());
+        for (long round = 1; round <= 6; round++) {
+            Pipeline pipeline = redis.pipelined();
+            for (long i = (round - 1) * MOST; i < round * MOST; i++) {
+                if (i % 64 > 16 || i % 128 > 0 && i % 128 < 32) {
+                    pipeline.evalsha(
+                            sha,
+                            List.of(KEY),
+                            call(
+                                    1,
+                                    START + MOST * 6000,
+                                    "user" + i,
+                                    "back:" + (START + i * 1000),
+                                    "",
+                                    "opens=0,closes=" + START * 3 / 2));
+                }
+            }
+            for (long i = round * MOST; i < (round + 1) * MOST; i++) {
+                pipeline.evalsha(sha, List.of(KEY), order(1, START + i * 1000, i));
+            }
+            pipeline.sync();
+        }
+        state = redis.dump(KEY);
+        redis.del(KEY);
+    }
+
+    /** The script of the version that kept holds in a chain. */
+    static String earlierStock() {
+        try (InputStream stream = WorstCases.class.getResourceAsStream("allotment-chain.lua")) {
+            return new String(Objects.requireNonNull(stream).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private interface Calls {
+        List<String> of(long i);
+    }
+
+    private void make(Algorithm algorithm, long count, Calls calls) {
+        make(Script.alone(algorithm).text(), count, calls);
+    }
+
+    private void make(String text, long count, Calls calls) {
+        made = count;
+        redis.del(KEY);
+        String sha = redis.scriptLoad(text);
+        Pipeline pipeline = redis.pipelined();
+        List<Response<Object>> replies = new ArrayList<>();
+        for (long i = 0; i < count; i++) {
+            replies.add(pipeline.evalsha(sha, List.of(KEY), calls.of(i)));
+        }
+        pipeline.sync();
+        replies.forEach(reply -> {
+            if (!(reply.get() instanceof List<?> numbers) || !numbers.get(0).equals(1L)) {
+                throw new AssertionError("denied: " + reply.get());
+            }
+        });
+        state = redis.dump(KEY);
+    }
+
+    private void measure(Algorithm algorithm, String name, String call, long permits, List<String> arguments) {
+        String sha = redis.scriptLoad(Script.alone(algorithm).text());
+        double least = Double.MAX_VALUE;
+        for (int i = 0; i < REPEATS; i++) {
+            redis.del(KEY);
+            redis.restore(KEY, 0, state, RestoreParams.restoreParams());
+            redis.configResetStat();
+            redis.evalsha(sha, List.of(KEY), arguments);
+            String stats = redis.info("commandstats");
+            least = Math.min(
+                    least, Double.parseDouble(stats.replaceAll("(?s).*cmdstat_evalsha:calls=1,usec=(\\d+).*", "$1")));
+        }
+        cases.add(new Case(algorithm, name, call, permits, least));
+        redis.del(KEY);
+        redis.restore(KEY, 0, state);
+    }
+
+    private static List<String> call(long n, long now, String id, String mode, String request, String options) {
+        return new ArrayList<>(List.of(
+                Long.toString(n), EACH, Long.toString(PERIOD), EACH, Long.toString(now), id, mode, request, options));
+    }
+}

@@ -1,0 +1,50 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Algorithm;
+import io.limiter.kit.RedisServers;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The most that one call can cost Redis. */
+class WorstCasesTest {
+    private static final long MOST_MICROS = 1_000;
+    /** Ten times what it takes: a call of milliseconds is interrupted on a busy machine. */
+    private static final long MOST_A_PERMIT = 15;
+
+    /** Prints the table of docs/redis.md. */
+    @Tag("soak")
+    @Test
+    void noCallOfOnePermitCostsMoreThanAMillisecond() {
+        try (WorstCases cases = new WorstCases(RedisServers.singlePort())) {
+            List<WorstCases.Case> all = cases.all();
+            all.forEach(System.out::println);
+            assertEquals(
+                    List.of(),
+                    all.stream()
+                            .filter(one -> !one.call().contains(WorstCases.STEPPED))
+                            .filter(one -> one.micros() > MOST_MICROS + MOST_A_PERMIT * (one.permits() - 1))
+                            .toList());
+        }
+    }
+
+    /** Counted, not timed: what a call does to a stock does not depend on how many holds have run out. */
+    @ParameterizedTest
+    @ValueSource(ints = {300, 3_000})
+    void theCommandsOfACallAreBounded(int holds) {
+        try (WorstCases cases = new WorstCases(RedisServers.singlePort())) {
+            cases.stockOf(holds);
+            assertTrue(cases.commandsOfALook() <= 10, "a look: " + cases.commandsOfALook());
+            long commands = cases.commandsOfATake();
+            assertTrue(commands <= 140, "a purchase: " + commands);
+            cases.logOf(holds);
+            assertEquals(
+                    holds - 1 - 258, cases.expiredAfterATake(Algorithm.SLIDING_ZSET), "the rest stays for later calls");
+        }
+    }
+}
