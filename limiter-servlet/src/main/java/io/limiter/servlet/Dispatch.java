@@ -119,6 +119,14 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
                         || callers.roles().stream().anyMatch(request()::isUserInRole));
     }
 
+    /** Whether it comes from one of these networks, whatever address a component before the filter has read for it. */
+    boolean isDeniedBy(List<IpNetwork> networks) {
+        return isIn(networks)
+                || clients.hiddenPeer(request())
+                        .filter(peer -> networks.stream().anyMatch(network -> network.contains(peer)))
+                        .isPresent();
+    }
+
     /** Whether the client's address is in one of these networks: the address itself, and not the network that its key has. */
     boolean isIn(List<IpNetwork> networks) {
         IpAddress address = networks.isEmpty() ? null : get().address().orElse(null);

@@ -129,7 +129,7 @@ public final class RateLimitFilter implements Filter {
         this.instances = builder.instances;
         this.loader = ConfigText.loader(null);
         if (given != null) {
-            begin(given);
+            begin(given, null);
         }
     }
 
@@ -205,7 +205,6 @@ public final class RateLimitFilter implements Filter {
         try {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
-            check(filterConfig.getServletContext());
             log = container;
         } finally {
             if (log == null) {
@@ -226,7 +225,7 @@ public final class RateLimitFilter implements Filter {
                             + filterConfig.getInitParameterNames().nextElement()
                             + "'; write it into that limiter's configuration");
                 }
-                begin(given);
+                begin(given, filterConfig.getServletContext());
                 return;
             }
             if (owned != null) {
@@ -241,7 +240,7 @@ public final class RateLimitFilter implements Filter {
             }
             Limiter limiter = Limiter.start(config);
             owned = limiter;
-            begin(limiter);
+            begin(limiter, filterConfig.getServletContext());
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
                     name,
@@ -253,11 +252,12 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    private void begin(Limiter limiter) {
+    private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
             inForce = limiter.derive(config -> make(limiter, config));
             inService = true;
         }
+        check(context);
     }
 
     /** Checks the rules; {@link #make} does it for a later configuration. */

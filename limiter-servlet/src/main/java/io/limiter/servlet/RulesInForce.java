@@ -57,7 +57,7 @@ final class RulesInForce {
     private final RuleSet<Dispatch> shadows;
     private final ShadowCounter shadowCounter;
     private final RequestPaths paths = new RequestPaths();
-    private final ClientAddressResolver clients;
+    final ClientAddressResolver clients;
     final DeniedCallers denied;
     private final Rejections rejections;
     private final AtomicBoolean asyncLogged = new AtomicBoolean();

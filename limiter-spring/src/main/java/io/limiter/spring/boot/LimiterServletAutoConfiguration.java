@@ -52,6 +52,9 @@ public class LimiterServletAutoConfiguration {
         /** The filter of Spring Security. */
         private static final String SECURITY = "springSecurityFilterChain";
 
+        /** Of Tomcat: the other web servers leave the headers as they are. */
+        private static final String VALVE = "org.apache.catalina.valves.RemoteIpValve";
+
         private static final String USER_FILTER = "io.limiter.spring.rateLimitUserFilter";
 
         /**
@@ -69,6 +72,7 @@ public class LimiterServletAutoConfiguration {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
             limiter.derive(Filters::warnOfUsersThatAreNotKnownYet);
+            limiter.derive(config -> checkAddresses(config, environment));
             return registration(FILTER, order, limiter, beans, Filters::isBefore);
         }
 
@@ -120,6 +124,26 @@ public class LimiterServletAutoConfiguration {
                                 + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules.{}.exempt.roles to decide a rule after it",
                         early,
                         early.get(0));
+            }
+            return config;
+        }
+
+        /** The web server does it; a filter of the application, also of the strategy "framework", is found at its start. */
+        private static LimiterConfig checkAddresses(LimiterConfig config, ConfigurableEnvironment environment) {
+            CloudPlatform platform = CloudPlatform.getActive(environment);
+            boolean isOfPlatform = platform != null && platform.isUsingForwardHeaders();
+            String strategy = environment.getProperty("server.forward-headers-strategy", isOfPlatform ? "native" : "");
+            boolean isValve = Stream.of("remote-ip-header", "protocol-header")
+                    .anyMatch(header -> environment.containsProperty("server.tomcat.remoteip." + header));
+            if (strategy.equalsIgnoreCase("native") || isValve) {
+                String by = isValve
+                        ? "server.tomcat.remoteip"
+                        : "server.forward-headers-strategy = native"
+                                + (isOfPlatform ? " (the default on " + platform + ")" : "");
+                AddressChecks.refuse(config, by, ClassUtils.isPresent(VALVE, null));
+                AddressChecks.log(config, by);
+            } else if (strategy.equalsIgnoreCase("framework")) {
+                AddressChecks.refuse(config, "server.forward-headers-strategy = framework", false);
             }
             return config;
         }

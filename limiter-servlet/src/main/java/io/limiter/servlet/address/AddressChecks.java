@@ -1,0 +1,57 @@
+package io.limiter.servlet.address;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.config.CallerSettings;
+import io.limiter.config.ClientIpSettings.Source;
+import io.limiter.config.LimiterConfig;
+import org.slf4j.Logger;
+
+/** Checks a configuration for a web application in which something replaces the client's address before the limiter. */
+public final class AddressChecks {
+    private static final Logger LOG = DiagnosticLog.of(AddressChecks.class);
+
+    private static final String WAYS_OUT = "; write limiter.client-ip.source = connection and trust your proxies in"
+            + " limiter.client-ip.trusted-proxies, or source = container if that address is right";
+
+    private AddressChecks() {}
+
+    /**
+     * Refuses a configuration that depends on addresses which clients may have written.
+     *
+     * @param by what replaces the address, as an operator calls it
+     * @param takesHeader whether it removes what it has read from the headers
+     * @throws IllegalArgumentException if callers are exempt or denied by address, or the header is needed
+     */
+    public static void refuse(LimiterConfig config, String by, boolean takesHeader) {
+        Source source = config.clientIp().source();
+        if (source == Source.AUTO && namesAddresses(config)) {
+            throw new IllegalArgumentException("RL-191 " + by
+                    + " replaces the client's address by one that a client may write, and there are exempt or denied"
+                    + " addresses" + WAYS_OUT);
+        }
+        if (source == Source.CONNECTION && takesHeader) {
+            throw new IllegalArgumentException("RL-192 limiter.client-ip.source is connection, and " + by
+                    + " removes the header that proxies write; switch it off (in Spring Boot:"
+                    + " server.forward-headers-strategy = framework or none), or write source = container");
+        }
+    }
+
+    /** Logs that addresses are replaced, unless the configuration shows that this is known. */
+    public static void log(LimiterConfig config, String by) {
+        if (config.clientIp().source() == Source.AUTO) {
+            LOG.warn(
+                    "RL-330 {} replaces the client's address before the limiter sees it: a client that can write its header"
+                            + " gets a new quota with each address{}",
+                    by,
+                    WAYS_OUT);
+        }
+    }
+
+    private static boolean namesAddresses(LimiterConfig config) {
+        CallerSettings callers = config.callers();
+        return !callers.denied().isEmpty()
+                || !callers.exempt().addresses().isEmpty()
+                || config.rules().stream()
+                        .anyMatch(rule -> !rule.scope().exempt().addresses().isEmpty());
+    }
+}
