@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 public final class AddressChecks {
     private static final Logger LOG = DiagnosticLog.of(AddressChecks.class);
 
-    private static final String WAYS_OUT = "; write limiter.client-ip.source = connection and trust your proxies in"
-            + " limiter.client-ip.trusted-proxies, or source = container if that address is right";
+    private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
+            + " limiter.client-ip.trusted-proxies, or container if that address is right";
 
     private AddressChecks() {}
 
@@ -26,13 +26,12 @@ public final class AddressChecks {
         Source source = config.clientIp().source();
         if (source == Source.AUTO && namesAddresses(config)) {
             throw new IllegalArgumentException("RL-191 " + by
-                    + " replaces the client's address by one that a client may write, and there are exempt or denied"
-                    + " addresses" + WAYS_OUT);
+                    + " replaces the client's address, and there are exempt or denied addresses" + WAYS_OUT);
         }
         if (source == Source.CONNECTION && takesHeader) {
             throw new IllegalArgumentException("RL-192 limiter.client-ip.source is connection, and " + by
-                    + " removes the header that proxies write; switch it off (in Spring Boot:"
-                    + " server.forward-headers-strategy = framework or none), or write source = container");
+                    + " removes the header of the proxies; write server.forward-headers-strategy = framework or none, or"
+                    + " source = container");
         }
     }
 
@@ -40,8 +39,8 @@ public final class AddressChecks {
     public static void log(LimiterConfig config, String by) {
         if (config.clientIp().source() == Source.AUTO) {
             LOG.warn(
-                    "RL-330 {} replaces the client's address before the limiter sees it: a client that can write its header"
-                            + " gets a new quota with each address{}",
+                    "RL-330 {} replaces the client's address before the limiter; a client that can write its header gets new"
+                            + " quotas{}",
                     by,
                     WAYS_OUT);
         }
