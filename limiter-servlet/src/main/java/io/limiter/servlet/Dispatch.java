@@ -79,6 +79,11 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return current.getDispatcherType() == DispatcherType.INCLUDE;
     }
 
+    @Override
+    public boolean isSample() {
+        return SampleRequest.is(request());
+    }
+
     /** The address of the client; found once. */
     @Override
     public ClientAddress get() {

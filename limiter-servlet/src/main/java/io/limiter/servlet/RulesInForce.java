@@ -58,6 +58,7 @@ final class RulesInForce {
     private final ShadowCounter shadowCounter;
     private final RequestPaths paths = new RequestPaths();
     final ClientAddressResolver clients;
+    private final ClientAddressResolver clientsOfSamples;
     final DeniedCallers denied;
     private final Rejections rejections;
     private final AtomicBoolean asyncLogged = new AtomicBoolean();
@@ -96,6 +97,7 @@ final class RulesInForce {
         // If no client address is needed, warnings about it are not needed either.
         this.clients = ClientAddressResolver.of(
                 configured.isEmpty() && denied.isNobody() ? ClientIpSettings.DEFAULT : config.clientIp());
+        this.clientsOfSamples = clients.silent();
         this.rejections = rejections;
     }
 
@@ -296,7 +298,7 @@ final class RulesInForce {
                 request,
                 paths,
                 config.http().methodOverride(),
-                clients,
+                SampleRequest.is(request) ? clientsOfSamples : clients,
                 config.callers().exempt(),
                 limiter,
                 settles);

@@ -70,6 +70,11 @@ final class SampleRequest implements InvocationHandler {
                 new SampleRequest(sample, contextPath));
     }
 
+    /** Whether a request is one. What is found out about it is not logged: no client has sent it. */
+    static boolean is(HttpServletRequest request) {
+        return request.getAttribute(MISSING) != null;
+    }
+
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) {
         Object first = arguments == null ? "" : arguments[0];

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.helpers.NOPLogger;
 
 /**
  * Finds the address of a client. Thread-safe; its results depend on the request alone.
@@ -94,6 +95,11 @@ public final class ClientAddressResolver {
     /** A resolver as configured. */
     public static ClientAddressResolver of(ClientIpSettings settings) {
         return new ClientAddressResolver(settings, LOG, TimeSource.system());
+    }
+
+    /** The same, which logs nothing: for requests that no client has sent. */
+    public ClientAddressResolver silent() {
+        return new ClientAddressResolver(settings, NOPLogger.NOP_LOGGER, TimeSource.system());
     }
 
     /**

@@ -95,7 +95,7 @@ public final class RequestKey {
 
     private PartitionKey of(
             Parts all, MatchableRequest request, Supplier<ClientAddress> client, Supplier<String> standIn) {
-        PartitionKey own = all.resolver == null ? null : all.resolver.of(request.request());
+        PartitionKey own = all.resolver == null ? null : all.resolver.of(request);
         if (own != null) {
             return own;
         }
