@@ -15,6 +15,7 @@ import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.rule.ShadowCounter;
+import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.RequestMatcher;
@@ -182,6 +183,8 @@ final class RulesInForce {
     /** Checks for rules that do not fit the web application. */
     void check(ServletContext webApp, ClassLoader loader) {
         WebAppChecks.warn(webApp, loader, config, configured);
+        WebAppChecks.filter(webApp, loader, AddressChecks.FILTERS)
+                .ifPresent(filter -> AddressChecks.check(webApp, config, configured.isEmpty(), filter));
     }
 
     /**

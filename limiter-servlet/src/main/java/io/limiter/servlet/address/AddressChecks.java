@@ -4,6 +4,8 @@ import io.limiter.DiagnosticLog;
 import io.limiter.config.CallerSettings;
 import io.limiter.config.ClientIpSettings.Source;
 import io.limiter.config.LimiterConfig;
+import jakarta.servlet.ServletContext;
+import java.util.List;
 import org.slf4j.Logger;
 
 /** Checks a configuration for a web application in which something replaces the client's address before the limiter. */
@@ -13,7 +15,27 @@ public final class AddressChecks {
     private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
             + " limiter.client-ip.trusted-proxies, or container if that address is right";
 
+    /** Filters that take the client's address from a header. They leave the headers of the request inside as they are. */
+    public static final List<String> FILTERS = List.of(
+            "org.springframework.web.filter.ForwardedHeaderFilter", "org.apache.catalina.filters.RemoteIpFilter");
+
+    private static final String LOGGED = AddressChecks.class.getName();
+
     private AddressChecks() {}
+
+    /**
+     * Does both for a filter of a web application.
+     *
+     * @param isIdle whether the limiter's filter there has no rules
+     * @throws IllegalArgumentException as {@link #refuse}
+     */
+    public static void check(ServletContext webApp, LimiterConfig config, boolean isIdle, String filter) {
+        refuse(config, filter, false);
+        if (!isIdle && webApp.getAttribute(LOGGED) == null) {
+            webApp.setAttribute(LOGGED, true);
+            log(config, filter);
+        }
+    }
 
     /**
      * Refuses a configuration that depends on addresses which clients may have written.

@@ -4,7 +4,6 @@ import io.limiter.DiagnosticLog;
 import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
-import io.limiter.servlet.address.AddressChecks;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import java.util.Collection;
@@ -22,20 +21,13 @@ public final class WebAppChecks {
     /** Spring's filter, its subclasses ({@code OrderedHiddenHttpMethodFilter}), and similar ones. */
     private static final String METHOD_FILTER = "HiddenHttpMethodFilter";
 
-    /** Filters that take the client's address from a header. They leave the headers of the request inside as they are. */
-    private static final List<String> ADDRESS_FILTERS = List.of(
-            "org.springframework.web.filter.ForwardedHeaderFilter", "org.apache.catalina.filters.RemoteIpFilter");
-
-    private static final String ADDRESS_LOGGED = WebAppChecks.class.getName() + ".address";
-
     private WebAppChecks() {}
 
     /**
-     * Warns of each kind of mistake once, and refuses addresses that clients may have written.
+     * Warns of each kind of mistake once.
      *
      * @param loader finds the classes of the application
      * @param rules those of the configuration that are in force there
-     * @throws IllegalArgumentException if the address of a client can't be relied on, and must be
      */
     public static void warn(
             ServletContext webApp, ClassLoader loader, LimiterConfig config, Collection<RuleDefinition> rules) {
@@ -43,13 +35,6 @@ public final class WebAppChecks {
                 && rules.stream().anyMatch(rule -> !rule.methods().isEmpty())) {
             warnOfMethodsInBodies(webApp, loader);
         }
-        filter(webApp, loader, ADDRESS_FILTERS).ifPresent(name -> {
-            AddressChecks.refuse(config, name, false);
-            if (!rules.isEmpty() && webApp.getAttribute(ADDRESS_LOGGED) == null) {
-                webApp.setAttribute(ADDRESS_LOGGED, true);
-                AddressChecks.log(config, name);
-            }
-        });
         String contextPath = webApp.getContextPath();
         if (contextPath != null && contextPath.length() > 1) {
             warnOfContextPath(webApp, contextPath, rules);
@@ -66,7 +51,7 @@ public final class WebAppChecks {
     }
 
     /** The class name of the first filter that is, or extends, a class with a name that ends so. */
-    private static Optional<String> filter(ServletContext webApp, ClassLoader loader, List<String> ends) {
+    public static Optional<String> filter(ServletContext webApp, ClassLoader loader, List<String> ends) {
         return webApp.getFilterRegistrations().values().stream()
                 .map(FilterRegistration::getClassName)
                 .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end, loader)))
