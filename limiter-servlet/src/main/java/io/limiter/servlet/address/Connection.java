@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The TCP connection of a request, below everything that replaces the address of its peer: the wrappers of filters, and
- * what a container was told by a header.
+ * what a container has read from a header.
  *
  * @param request the one of the container, with the headers that it shows
  * @param peer null if it can't be known
