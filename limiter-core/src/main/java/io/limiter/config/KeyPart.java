@@ -106,7 +106,8 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
                         + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
         Problems.refuseIf(
                 isFolded && !kind.canBeFolded(),
-                "'" + kind.text() + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
+                "'" + kind.text()
+                        + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
     }
 
     /** A part with each spelling of its own. */

@@ -90,8 +90,7 @@ public record KeyForm(List<String> parts) {
             return null;
         }
         return PartitionKey.parse(IntStream.range(0, parts.size())
-                .mapToObj(i ->
-                        isMade(parts.get(i)) ? made(parts.get(i), found.group(i + 1), hash) : found.group(i + 1))
+                .mapToObj(i -> isMade(parts.get(i)) ? made(parts.get(i), found.group(i + 1), hash) : found.group(i + 1))
                 .collect(Collectors.joining(":")));
     }
 

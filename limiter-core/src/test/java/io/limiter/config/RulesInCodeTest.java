@@ -122,7 +122,12 @@ class RulesInCodeTest {
     @Test
     void aPartCanBeFolded() {
         List<KeyPart> parts = KeyPart.parseAll("ip + user fold + path:account   fold");
-        assertEquals(List.of(KeyPart.IP, KeyPart.USER.folded(), KeyPart.path("account").folded()), parts);
+        assertEquals(
+                List.of(
+                        KeyPart.IP,
+                        KeyPart.USER.folded(),
+                        KeyPart.path("account").folded()),
+                parts);
         assertEquals("path:account fold", parts.get(2).toString());
         for (String part : List.of("ip fold", "session fold", "class:a.B fold", "bearer fold")) {
             assertTrue(

@@ -90,8 +90,7 @@ final class Settlement implements AsyncListener {
         }
     }
 
-    private void end(
-            boolean completed, DispatcherType type, HttpServletRequest request, HttpServletResponse response) {
+    private void end(boolean completed, DispatcherType type, HttpServletRequest request, HttpServletResponse response) {
         if (!completed) {
             keep();
         } else if (awaited == null && request.isAsyncStarted()) {

@@ -272,9 +272,23 @@ class RecipesTest {
     @EnumSource
     void allSpellingsOfAnAccountHaveFiveGuessesTogether(ServletSite container) throws Exception {
         List<String> spellings = List.of(
-                "ann", "Ann", "ANN", "aNN", "ann.", "ann..", "ann%20", "%20ann", "ann%C2%A0", "ann%E2%80%8B",
-                "a%E2%80%8Bnn", "a%C2%ADnn", "%EF%BB%BFann", "%EF%BD%81%EF%BD%8E%EF%BD%8E", "%EF%BC%A1nn",
-                "ann%E3%80%80", "%E2%93%90nn");
+                "ann",
+                "Ann",
+                "ANN",
+                "aNN",
+                "ann.",
+                "ann..",
+                "ann%20",
+                "%20ann",
+                "ann%C2%A0",
+                "ann%E2%80%8B",
+                "a%E2%80%8Bnn",
+                "a%C2%ADnn",
+                "%EF%BB%BFann",
+                "%EF%BD%81%EF%BD%8E%EF%BD%8E",
+                "%EF%BC%A1nn",
+                "ann%E3%80%80",
+                "%E2%93%90nn");
         try (ServletSite.Running running = startLogin(container)) {
             long guesses = IntStream.range(0, 5)
                     .boxed()

@@ -107,9 +107,7 @@ class ReplacedAddressTest {
     void anExemptAddressThatTheClientWroteIsCounted(By by) {
         try (LogText log = new LogText();
                 Container site = startOrRefuse(by, EXEMPT)) {
-            assertEquals(
-                    List.of(200, 200, 429, 429),
-                    statuses(site, "10.9.1.1", "10.9.1.1", "10.9.1.1", "10.9.1.1"));
+            assertEquals(List.of(200, 200, 429, 429), statuses(site, "10.9.1.1", "10.9.1.1", "10.9.1.1", "10.9.1.1"));
             log.has("RL-331");
         }
     }
@@ -220,8 +218,8 @@ class ReplacedAddressTest {
     @Test
     void aPeerThatCannotBeReadIsCounted() {
         try (LogText log = new LogText()) {
-            ClientAddressResolver clients = ClientAddressResolver.of(
-                    WebServer.config(EXEMPT + RULE).clientIp());
+            ClientAddressResolver clients =
+                    ClientAddressResolver.of(WebServer.config(EXEMPT + RULE).clientIp());
             HttpServletRequest request = (HttpServletRequest) Proxy.newProxyInstance(
                     getClass().getClassLoader(),
                     new Class<?>[] {HttpServletRequest.class},

@@ -58,7 +58,8 @@ class UndertowTest {
     }
 
     private void start(String rules, UnaryOperator<HttpHandler> before) throws Exception {
-        LimiterConfig config = LimiterConfig.builder().text("test", new StringReader(rules)).build();
+        LimiterConfig config =
+                LimiterConfig.builder().text("test", new StringReader(rules)).build();
         limiter = Limiter.of(config, RateLimiter.on(InProcessBackend.builder().build()));
         RateLimitFilter filter = new RateLimitFilter(limiter);
         DeploymentInfo application = Servlets.deployment()
@@ -67,9 +68,10 @@ class UndertowTest {
                 .setDeploymentName("test")
                 .addFilter(Servlets.filter("limiter", RateLimitFilter.class, new ImmediateInstanceFactory<>(filter))
                         .setAsyncSupported(true))
-                .addServlet(Servlets.servlet("app", Application.class, new ImmediateInstanceFactory<>(new Application()))
-                        .setAsyncSupported(true)
-                        .addMapping("/*"));
+                .addServlet(
+                        Servlets.servlet("app", Application.class, new ImmediateInstanceFactory<>(new Application()))
+                                .setAsyncSupported(true)
+                                .addMapping("/*"));
         for (DispatcherType type : DispatcherType.values()) {
             application.addFilterUrlMapping("limiter", "/*", type);
         }
@@ -96,7 +98,9 @@ class UndertowTest {
         int port = ((InetSocketAddress) server.getListenerInfo().get(0).getAddress()).getPort();
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
         try {
-            return client.send((headers.length == 0 ? request : request.headers(headers)).build(), BodyHandlers.discarding())
+            return client.send(
+                            (headers.length == 0 ? request : request.headers(headers)).build(),
+                            BodyHandlers.discarding())
                     .statusCode();
         } catch (IOException | InterruptedException failed) {
             throw new AssertionError(failed);

@@ -198,8 +198,8 @@ public final class ClientAddressResolver {
             return false;
         }
         Connection connection = Connection.of(request);
-        boolean isReplaced = !connection.isOf(
-                settings.source() == Source.CONNECTION ? connection.peer() : request.getRemoteAddr());
+        boolean isReplaced =
+                !connection.isOf(settings.source() == Source.CONNECTION ? connection.peer() : request.getRemoteAddr());
         if (isReplaced && settings.source() != Source.CONTAINER) {
             if (connection.peer() == null) {
                 warnings.unknownPeer(connection.request());
@@ -212,7 +212,8 @@ public final class ClientAddressResolver {
             return true;
         }
         if (settings.source() != Source.CONTAINER && connection.isRead()) {
-            warnings.notExempt("a header that RemoteIpValve has read", client.address().get());
+            warnings.notExempt(
+                    "a header that RemoteIpValve has read", client.address().get());
             return false;
         }
         for (String name : FORWARDING) {

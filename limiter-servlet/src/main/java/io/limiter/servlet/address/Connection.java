@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param peer null if it can't be known
  * @param isHeaderUsed whether the container has replaced the address, and may have removed the header that it has read
  */
-record Connection(
-        HttpServletRequest request, @Nullable String peer, boolean isHeaderUsed) {
+record Connection(HttpServletRequest request, @Nullable String peer, boolean isHeaderUsed) {
     private static final String TOMCAT = "org.apache.catalina.connector.RequestFacade";
 
     /** How to get from the request of a container to the peer: methods, and a field. The servlet API has no way. */

@@ -217,7 +217,8 @@ public final class CallExpression {
         } else if (atRoot && node instanceof PropertyOrFieldReference word) {
             checkWord(word.getName());
         } else if (atRoot && node instanceof MethodReference method && !isFold(node)) {
-            throw unknown(method.getName() + "(...)", "has no object; call methods of parameters or beans, or fold(#name)");
+            throw unknown(
+                    method.getName() + "(...)", "has no object; call methods of parameters or beans, or fold(#name)");
         }
         for (SpelNode child : children(node)) {
             if (node instanceof CompoundExpression && child != node.getChild(0)) {

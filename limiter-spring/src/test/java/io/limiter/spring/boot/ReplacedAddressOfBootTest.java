@@ -84,14 +84,15 @@ class ReplacedAddressOfBootTest {
     private static List<Integer> forged(BootSite site, String path, int calls) {
         return Stream.iterate(0, i -> i + 1)
                 .limit(calls)
-                .map(i -> site.call("GET", path, "X-Forwarded-For", "10.9.1." + i)
-                        .statusCode())
+                .map(i ->
+                        site.call("GET", path, "X-Forwarded-For", "10.9.1." + i).statusCode())
                 .collect(Collectors.toList());
     }
 
     private void assertRefused(String code, Class<?> app, String... arguments) {
-        Throwable wrong = assertThrows(Exception.class, () -> BootSite.start(folder, YAML, app, arguments)
-                .close());
+        Throwable wrong = assertThrows(
+                Exception.class,
+                () -> BootSite.start(folder, YAML, app, arguments).close());
         while (wrong.getCause() != null) {
             wrong = wrong.getCause();
         }
@@ -108,8 +109,9 @@ class ReplacedAddressOfBootTest {
 
     @Test
     void aFilterOfTheApplicationIsFoundToo(CapturedOutput output) {
-        assertThrows(Exception.class, () -> BootSite.start(folder, YAML, OwnFilter.class, EXEMPT)
-                .close());
+        assertThrows(
+                Exception.class,
+                () -> BootSite.start(folder, YAML, OwnFilter.class, EXEMPT).close());
         assertTrue(output.toString().contains("RL-191 org.springframework.web.filter.ForwardedHeaderFilter"));
     }
 
@@ -164,7 +166,8 @@ class ReplacedAddressOfBootTest {
 
     @Test
     void otherwiseThereIsNothingToSay(CapturedOutput output) {
-        try (BootSite site = BootSite.start(folder, YAML, Site.class, "--server.forward-headers-strategy=none", EXEMPT)) {
+        try (BootSite site =
+                BootSite.start(folder, YAML, Site.class, "--server.forward-headers-strategy=none", EXEMPT)) {
             assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/page"));
         }
         assertEquals(-1, output.toString().indexOf("RL-33"), output::toString);
