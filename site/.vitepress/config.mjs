@@ -96,6 +96,7 @@ export default defineConfig({
         page('RL-1xx: configuration', '/diagnostics/rl-100'),
         page('RL-12x: Spring', '/diagnostics/rl-120'),
         page('RL-15x: rules and limits', '/diagnostics/rl-150'),
+        page('RL-19x: the client\'s address', '/diagnostics/rl-190'),
         page('RL-2xx: Redis', '/diagnostics/rl-200'),
         page('RL-3xx: HTTP', '/diagnostics/rl-300'),
         page('RL-4xx: this JVM', '/diagnostics/rl-400'),

@@ -185,6 +185,7 @@ class HouseRulesTest {
                         "io.limiter.inprocess.InProcessBackend",
                         "io.limiter.redis.RedisBackend",
                         "io.limiter.rule.Cost",
+                        "io.limiter.rule.KeyFold",
                         "io.limiter.rule.KeyForm",
                         "io.limiter.rule.KeyResolver",
                         "io.limiter.rule.NamedClasses",

@@ -162,7 +162,8 @@ final class Binder {
                 all,
                 entries.number("limiter.client-ip.trusted-hops", 0),
                 entries.text("limiter.client-ip.header"),
-                entries.number("limiter.client-ip.ipv6-prefix", ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS));
+                entries.number("limiter.client-ip.ipv6-prefix", ClientIpSettings.DEFAULT_IPV6_PREFIX_BITS),
+                entries.choice("limiter.client-ip.source", "source", ClientIpSettings.DEFAULT.source()));
     }
 
     private static List<IpNetwork> proxies(String text) {

@@ -45,7 +45,8 @@ public record Charging(
 
     /** Whether the user must be known, for the plan or the member. */
     boolean needsUser() {
-        return plans != null && plans.source() == RulePlans.Source.USER || member.contains(KeyPart.USER);
+        return plans != null && plans.source() == RulePlans.Source.USER
+                || member.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
     }
 
     /** The same with this cost. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param header the header that is read: {@code X-Forwarded-For}, {@code Forwarded} (RFC 7239), or one that has the
  *     client's address alone; null for {@code X-Forwarded-For}, or for none if no peer is trusted
  * @param ipv6PrefixBits how many bits of an IPv6 address identify a client, unless a rule sets another number
+ * @param source whose address of the peer counts
  */
 public record ClientIpSettings(
         List<IpNetwork> trustedProxies,
@@ -23,7 +24,18 @@ public record ClientIpSettings(
         boolean trustsEveryPeer,
         int trustedHops,
         @Nullable String header,
-        int ipv6PrefixBits) {
+        int ipv6PrefixBits,
+        Source source) {
+    /** Whose address of the peer counts, where the container or a filter replaces it before the limiter. */
+    public enum Source {
+        /** The replaced address makes keys; exempt and denied addresses are compared with those of connections. */
+        AUTO,
+        /** The peer of the TCP connection, and the headers as they were sent: nothing that replaces them is used. */
+        CONNECTION,
+        /** The address that the container or the filter reports, for all purposes. */
+        CONTAINER
+    }
+
     /** The header that proxies append addresses to, and which is read by default. */
     public static final String X_FORWARDED_FOR = "X-Forwarded-For";
 
@@ -47,6 +59,17 @@ public record ClientIpSettings(
     private static final int LONGEST_HEADER = 100;
     private static final String PROXIES = "limiter.client-ip.trusted-proxies";
     private static final String HOPS = "limiter.client-ip.trusted-hops";
+
+    /** The same with {@link Source#AUTO}. */
+    public ClientIpSettings(
+            List<IpNetwork> trustedProxies,
+            boolean trustsUnixSocket,
+            boolean trustsEveryPeer,
+            int trustedHops,
+            @Nullable String header,
+            int ipv6PrefixBits) {
+        this(trustedProxies, trustsUnixSocket, trustsEveryPeer, trustedHops, header, ipv6PrefixBits, Source.AUTO);
+    }
 
     /**
      * Checks the settings and copies the networks.

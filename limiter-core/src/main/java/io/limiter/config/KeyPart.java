@@ -3,6 +3,8 @@ package io.limiter.config;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +12,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind where the part comes from
  * @param name which header, cookie, query parameter, path variable or class; null for the other kinds
+ * @param isFolded whether its spellings are one: {@link io.limiter.rule.KeyFold}
  */
-public record KeyPart(Kind kind, @Nullable String name) {
+public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
     /** The client's address. */
     public static final KeyPart IP = new KeyPart(Kind.IP, null);
 
@@ -25,6 +28,7 @@ public record KeyPart(Kind kind, @Nullable String name) {
     public static final KeyPart BEARER = new KeyPart(Kind.BEARER, null);
 
     private static final String GLOBAL = "global";
+    private static final Pattern FOLD = Pattern.compile("(.*\\S)\\s+fold");
 
     /** Where a part comes from. */
     public enum Kind {
@@ -73,6 +77,11 @@ public record KeyPart(Kind kind, @Nullable String name) {
             return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
         }
 
+        /** Whether it is a name that has several spellings. */
+        boolean canBeFolded() {
+            return this == USER || this == HEADER || this == COOKIE || this == PATH || this == QUERY;
+        }
+
         /** Whether one client can be many: it writes another one each time, or begins another session. */
         boolean canBeInvented() {
             return this == SESSION || canBeAnothers();
@@ -100,6 +109,20 @@ public record KeyPart(Kind kind, @Nullable String name) {
                 "'" + text(kind, name)
                         + "' begins with what the client writes, so each request could have a new key; write"
                         + " ip, and your proxies into limiter.client-ip.trusted-proxies");
+        Problems.refuseIf(
+                isFolded && !kind.canBeFolded(),
+                "'" + kind.text()
+                        + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
+    }
+
+    /** A part with each spelling of its own. */
+    public KeyPart(Kind kind, @Nullable String name) {
+        this(kind, name, false);
+    }
+
+    /** The same with all spellings as one: {@code user fold}. */
+    public KeyPart folded() {
+        return new KeyPart(kind, name, true);
     }
 
     /** A request header. */
@@ -142,6 +165,10 @@ public record KeyPart(Kind kind, @Nullable String name) {
     }
 
     private static KeyPart parse(String text) {
+        Matcher fold = FOLD.matcher(text);
+        if (fold.matches()) {
+            return parse(fold.group(1)).folded();
+        }
         int colon = text.indexOf(':');
         String kindText = colon < 0 ? text : text.substring(0, colon);
         Problems.refuseIf(
@@ -165,6 +192,6 @@ public record KeyPart(Kind kind, @Nullable String name) {
     /** As configuration text writes it. */
     @Override
     public String toString() {
-        return text(kind, name);
+        return text(kind, name) + (isFolded ? " fold" : "");
     }
 }

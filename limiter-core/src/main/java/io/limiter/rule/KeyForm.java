@@ -2,6 +2,8 @@ package io.limiter.rule;
 
 import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -20,6 +22,8 @@ public record KeyForm(List<String> parts) {
     private static final String ADDRESS = "<address>";
     private static final String TEXT = "<text>";
     private static final String SECRET = "<secret>";
+    private static final String FOLDED = "<folded>";
+    private static final String FOLDED_SECRET = "<folded secret>";
     private static final Pattern HASHED = Pattern.compile("~[0-9a-f]{32}");
     private static final KeyForm ANY = new KeyForm(List.of());
     private static final KeyForm GLOBAL =
@@ -71,29 +75,50 @@ public record KeyForm(List<String> parts) {
     }
 
     /**
-     * Parses a key that has its secrets in clear, as they are sent: {@code 192.0.2.1:header.x-api-key=aB/3}. The
-     * other parts are encoded as in keys. A secret that is written as a hash ({@code ~} and 32 digits) is kept as it is.
+     * Parses a key that has its secrets in clear, as they are sent: {@code 192.0.2.1:header.x-api-key=aB/3}, and folded
+     * parts in any spelling. The other parts are encoded as in keys. What is written as a hash ({@code ~} and 32
+     * digits) is kept as it is.
      *
-     * @return null if the form has no secret, or the text does not have this form
+     * @return null if the form has no such part, or the text does not have this form
      */
     public @Nullable PartitionKey read(String text, KeyHash hash) {
         String pattern = parts.stream()
-                .map(part -> part.endsWith(SECRET) ? Pattern.quote(label(part)) + "(.+)" : "([^:]*)")
+                .map(part -> isMade(part) ? Pattern.quote(label(part)) + "(.+)" : "([^:]*)")
                 .collect(Collectors.joining(":"));
         Matcher found = Pattern.compile(pattern, Pattern.DOTALL).matcher(text);
         if (!pattern.contains("(.+)") || !found.matches()) {
             return null;
         }
         return PartitionKey.parse(IntStream.range(0, parts.size())
-                .mapToObj(i -> parts.get(i).endsWith(SECRET)
-                        ? label(parts.get(i)) + hashed(found.group(i + 1), hash)
-                        : found.group(i + 1))
+                .mapToObj(i -> isMade(parts.get(i)) ? made(parts.get(i), found.group(i + 1), hash) : found.group(i + 1))
                 .collect(Collectors.joining(":")));
     }
 
-    private static String hashed(String secret, KeyHash hash) {
-        String part = PartitionKey.builder().addSecret("", secret, hash).build().canonical();
-        return HASHED.matcher(secret).matches() ? secret : part.substring(part.indexOf('=') + 1);
+    /** Whether the text in the key is another one than the client's. */
+    private static boolean isMade(String part) {
+        return part.endsWith(SECRET) || part.endsWith(FOLDED) || part.endsWith(FOLDED_SECRET);
+    }
+
+    private static String made(String part, String text, KeyHash hash) {
+        if (HASHED.matcher(text).matches()) {
+            return label(part) + text;
+        }
+        String folded = part.endsWith(SECRET) ? text : KeyFold.of(part.endsWith(FOLDED) ? decoded(text) : text);
+        PartitionKey.Builder key = PartitionKey.builder();
+        String whole = (part.endsWith(FOLDED) ? key.add("", folded) : key.addSecret("", folded, hash))
+                .build()
+                .canonical();
+        return label(part) + whole.substring(whole.indexOf('=') + 1);
+    }
+
+    /** A text as it is, or as in keys. */
+    private static String decoded(String text) {
+        try {
+            PartitionKey.parse(text);
+            return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException clear) {
+            return text;
+        }
     }
 
     /** The form as text; {@code <any key>} for {@link #any()}. */
@@ -125,6 +150,11 @@ public record KeyForm(List<String> parts) {
         /** The same for a kind with secret texts: {@link PartitionKey.Builder#addSecret}. */
         public Builder secret(String kind) {
             return add(kind, SECRET);
+        }
+
+        /** The same for a kind with {@linkplain KeyFold folded} texts. */
+        public Builder folded(String kind, boolean isSecret) {
+            return add(kind, isSecret ? FOLDED_SECRET : FOLDED);
         }
 
         private Builder add(String kind, String what) {

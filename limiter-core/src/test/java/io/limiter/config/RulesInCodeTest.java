@@ -120,6 +120,41 @@ class RulesInCodeTest {
     }
 
     @Test
+    void aPartCanBeFolded() {
+        List<KeyPart> parts = KeyPart.parseAll("ip + user fold + path:account   fold");
+        assertEquals(
+                List.of(
+                        KeyPart.IP,
+                        KeyPart.USER.folded(),
+                        KeyPart.path("account").folded()),
+                parts);
+        assertEquals("path:account fold", parts.get(2).toString());
+        for (String part : List.of("ip fold", "session fold", "class:a.B fold", "bearer fold")) {
+            assertTrue(
+                    text(Map.of("rules.r.path", "/{a}", "rules.r.limits", "1/s", "rules.r.key", part))
+                            .get(0)
+                            .contains("has no spellings to fold"),
+                    part);
+        }
+        assertEquals(
+                Position.AFTER_AUTHENTICATION,
+                rule("/x").get().withKey(KeyPart.USER.folded()).position());
+        assertEquals(
+                Position.AFTER_AUTHENTICATION,
+                LimiterConfig.builder()
+                        .properties(
+                                "test",
+                                Map.of(
+                                        "limiter.rules.r.path", "/x",
+                                        "limiter.rules.r.limits", "1/1s distinct",
+                                        "limiter.rules.r.member", "user fold"))
+                        .build()
+                        .rules()
+                        .get(0)
+                        .position());
+    }
+
+    @Test
     void settingsSayTheSame() {
         same("in-process.max-entries", "0", () -> new InProcessSettings(0, 1, 1));
         same("redis.prefix", "{a}", redis(RedisMode.SINGLE, List.of(), null, "{a}", 50));

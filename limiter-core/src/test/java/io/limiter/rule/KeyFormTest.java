@@ -3,8 +3,10 @@ package io.limiter.rule;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -69,5 +71,34 @@ class KeyFormTest {
                 BOTH.hashCode(),
                 KeyForm.builder().address().text("user").build().hashCode());
         assertNotEquals(BOTH, ADDRESS);
+    }
+
+    @Test
+    void aFoldedPartIsFoundInAnySpelling() {
+        KeyForm form = KeyForm.builder().address().folded("path.account", false).build();
+        String key = "192.0.2.1:path.account=ann";
+        for (String text : List.of(key, "192.0.2.1:path.account=ANN.", "192.0.2.1:path.account= Ann")) {
+            assertEquals(PartitionKey.parse(key), form.read(text, KeyHash.PLAIN), text);
+        }
+        PartitionKey accent = PartitionKey.builder()
+                .add("192.0.2.1")
+                .add("path.account", "zo\u00eb")
+                .build();
+        assertEquals(accent, form.read("192.0.2.1:path.account=Zo\u00cb", KeyHash.PLAIN));
+        assertEquals(accent, form.read(accent.canonical(), KeyHash.PLAIN));
+        String longOne = PartitionKey.builder()
+                .add("192.0.2.1")
+                .add("path.account", "x".repeat(200))
+                .build()
+                .canonical();
+        assertEquals(longOne, form.read(longOne, KeyHash.PLAIN).canonical());
+        assertNull(form.read("192.0.2.1", KeyHash.PLAIN));
+        KeyForm secret = KeyForm.builder().folded("query.account", true).build();
+        assertEquals(
+                PartitionKey.builder()
+                        .addSecret("query.account", "ann", KeyHash.PLAIN)
+                        .build(),
+                secret.read("query.account=ANN", KeyHash.PLAIN));
+        assertEquals("<address>:path.account=<folded>", form.toString());
     }
 }

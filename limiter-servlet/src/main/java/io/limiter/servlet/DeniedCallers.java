@@ -25,7 +25,7 @@ final class DeniedCallers {
     }
 
     boolean contain(Dispatch dispatch) {
-        return !isNobody() && dispatch.isIn(settings.denied());
+        return !isNobody() && dispatch.isDeniedBy(settings.denied());
     }
 
     /** The same, for a request that is then denied. */

@@ -79,6 +79,11 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return current.getDispatcherType() == DispatcherType.INCLUDE;
     }
 
+    @Override
+    public boolean isSample() {
+        return SampleRequest.is(request());
+    }
+
     /** The address of the client; found once. */
     @Override
     public ClientAddress get() {
@@ -117,6 +122,14 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return user != null
                 && ((user.getName() != null && callers.users().contains(user.getName()))
                         || callers.roles().stream().anyMatch(request()::isUserInRole));
+    }
+
+    /** Whether it comes from one of these networks, whatever address a component before the filter has read for it. */
+    boolean isDeniedBy(List<IpNetwork> networks) {
+        return isIn(networks)
+                || clients.hiddenPeer(request())
+                        .filter(peer -> networks.stream().anyMatch(network -> network.contains(peer)))
+                        .isPresent();
     }
 
     /** Whether the client's address is in one of these networks: the address itself, and not the network that its key has. */

@@ -79,7 +79,7 @@ final class Explainer {
                 duration(retryAfter),
                 dispatch.paths(),
                 dispatch.get().text(),
-                text(dispatch.get().origin()),
+                rules.clients.isReplaced() ? "container" : text(dispatch.get().origin()),
                 reports);
     }
 

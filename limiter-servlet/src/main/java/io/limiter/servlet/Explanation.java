@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param retryAfter how long until it would be admitted; {@code PT0S} where it would
  * @param paths all readings of the path; a rule that matches one of them matches
  * @param client the client's address; of an IPv6 client its network, by {@code limiter.client-ip.ipv6-prefix}
- * @param clientFrom {@code peer}, {@code header} (a trusted proxy named it) or {@code none}
+ * @param clientFrom {@code peer}, {@code header} (a trusted proxy named it) or {@code none}; {@code container} if a
+ *     component before the filter replaces addresses, so that a request can come with another one than the sample's
  * @param rules each configured rule of the filter, in their order; then the charges of the application's own rules in code
  */
 public record Explanation(

@@ -125,7 +125,7 @@ public final class RateLimitFilter implements Filter {
         this.instances = builder.instances;
         this.loader = ConfigText.loader(null);
         if (given != null) {
-            begin(given);
+            begin(given, null);
         }
     }
 
@@ -195,8 +195,6 @@ public final class RateLimitFilter implements Filter {
         try {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
-            webApp = filterConfig.getServletContext();
-            check(rulesInForce());
             log = container;
         } finally {
             if (log == null) {
@@ -217,7 +215,7 @@ public final class RateLimitFilter implements Filter {
                             + filterConfig.getInitParameterNames().nextElement()
                             + "'; write it into that limiter's configuration");
                 }
-                begin(given);
+                begin(given, filterConfig.getServletContext());
                 return;
             }
             if (owned != null) {
@@ -232,7 +230,7 @@ public final class RateLimitFilter implements Filter {
             }
             Limiter limiter = Limiter.start(config);
             owned = limiter;
-            begin(limiter);
+            begin(limiter, filterConfig.getServletContext());
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
                     name,
@@ -244,12 +242,17 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    private void begin(Limiter limiter) {
+    private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
             inForce = limiter.<RulesInForce>derive(config -> make(limiter, config))
                     .onReplaced(this::check)
                     .reporting(RulesInForce::log, RulesInForce::findings);
             inService = true;
+        }
+        if (webApp == null && context != null) {
+            webApp = context;
+            rulesInForce().refuseWhatDoesNotFit(context, loader);
+            check(rulesInForce());
         }
     }
 
@@ -282,6 +285,9 @@ public final class RateLimitFilter implements Filter {
                 rule -> new RequestKey(rule, limiter.keyHash(), classes));
         if (inForce != null) {
             made.uses.continueFrom(rulesInForce().uses);
+        }
+        if (webApp != null) {
+            made.refuseWhatDoesNotFit(webApp, loader);
         }
         return made;
     }

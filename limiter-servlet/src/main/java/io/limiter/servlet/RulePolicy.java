@@ -85,7 +85,8 @@ final class RulePolicy {
         return dispatch -> {
             String caller = key.caller(dispatch, dispatch);
             String plan = caller == null ? null : lookup.plan(caller);
-            if (plan != null && !plans.policies().containsKey(plan) && unknownLog.tryPass()) {
+            boolean isUnknown = plan != null && !plans.policies().containsKey(plan);
+            if (isUnknown && !dispatch.isSample() && unknownLog.tryPass()) {
                 LOG.warn(
                         "RL-316 rule '{}': {} returned the plan '{}', which is not configured, so the caller"
                                 + " gets the default plan; add limiter.plans.{}.limits, or correct the name. Logged once an hour",

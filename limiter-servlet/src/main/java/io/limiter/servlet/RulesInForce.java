@@ -15,6 +15,7 @@ import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.rule.ShadowCounter;
+import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.RequestMatcher;
@@ -59,7 +60,8 @@ final class RulesInForce {
     private final RuleSet<Dispatch> shadows;
     private final ShadowCounter shadowCounter;
     private final RequestPaths paths = new RequestPaths();
-    private final ClientAddressResolver clients;
+    final ClientAddressResolver clients;
+    private final ClientAddressResolver clientsOfSamples;
     final DeniedCallers denied;
     private final Rejections rejections;
     private final AtomicBoolean asyncLogged = new AtomicBoolean();
@@ -96,6 +98,7 @@ final class RulesInForce {
         // If no client address is needed, warnings about it are not needed either.
         this.clients = ClientAddressResolver.of(
                 configured.isEmpty() && denied.isNobody() ? ClientIpSettings.DEFAULT : config.clientIp());
+        this.clientsOfSamples = clients.silent();
         this.rejections = rejections;
     }
 
@@ -191,6 +194,16 @@ final class RulesInForce {
     /** Checks for rules that do not fit the web application. */
     void check(ServletContext webApp, ClassLoader loader) {
         WebAppChecks.warn(webApp, loader, config, configured);
+        if (!configured.isEmpty()) {
+            WebAppChecks.filter(webApp, loader, AddressChecks.FILTERS)
+                    .ifPresent(filter -> AddressChecks.logOnce(webApp, config, filter));
+        }
+    }
+
+    /** @throws IllegalArgumentException if the web application has a filter that makes these rules unsafe */
+    void refuseWhatDoesNotFit(ServletContext webApp, ClassLoader loader) {
+        WebAppChecks.filter(webApp, loader, AddressChecks.FILTERS)
+                .ifPresent(filter -> AddressChecks.refuse(config, filter, false));
     }
 
     /**
@@ -307,7 +320,7 @@ final class RulesInForce {
                 request,
                 paths,
                 config.http().methodOverride(),
-                clients,
+                SampleRequest.is(request) ? clientsOfSamples : clients,
                 config.callers().exempt(),
                 limiter,
                 settles);

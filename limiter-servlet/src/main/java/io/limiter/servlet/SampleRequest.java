@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.match.RequestPaths;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.Cookie;
@@ -44,6 +45,7 @@ final class SampleRequest implements InvocationHandler {
         int mark = target.indexOf('?');
         this.sample = sample;
         this.attributes.put(MISSING, missing);
+        this.attributes.put(ClientAddressResolver.PEER, sample.address());
         this.contextPath = contextPath;
         this.path = mark < 0 ? target : target.substring(0, mark);
         this.query = mark < 0 ? null : target.substring(mark + 1);
@@ -66,6 +68,11 @@ final class SampleRequest implements InvocationHandler {
                 SampleRequest.class.getClassLoader(),
                 new Class<?>[] {HttpServletRequest.class},
                 new SampleRequest(sample, contextPath));
+    }
+
+    /** Whether a request is one. What is found out about it is not logged: no client has sent it. */
+    static boolean is(HttpServletRequest request) {
+        return request.getAttribute(MISSING) != null;
     }
 
     @Override

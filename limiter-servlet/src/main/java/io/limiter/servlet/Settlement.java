@@ -76,6 +76,8 @@ final class Settlement implements AsyncListener {
     void run(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
             throws IOException, ServletException {
         boolean completed = false;
+        // Before the application: a container may leave the type of its last FORWARD in the request.
+        DispatcherType type = request.getDispatcherType();
         depth++;
         try {
             chain.doFilter(request, response);
@@ -83,13 +85,12 @@ final class Settlement implements AsyncListener {
         } finally {
             depth--;
             if (depth == 0) {
-                end(completed, request, response);
+                end(completed, type, request, response);
             }
         }
     }
 
-    private void end(boolean completed, HttpServletRequest request, HttpServletResponse response) {
-        DispatcherType type = request.getDispatcherType();
+    private void end(boolean completed, DispatcherType type, HttpServletRequest request, HttpServletResponse response) {
         if (!completed) {
             keep();
         } else if (awaited == null && request.isAsyncStarted()) {

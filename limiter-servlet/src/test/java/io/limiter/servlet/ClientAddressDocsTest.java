@@ -40,7 +40,7 @@ class ClientAddressDocsTest {
     @Test
     void everyPropertiesSnippetIsRight() throws IOException {
         List<String> snippets = blocks(page("client-address.md"), "properties");
-        assertEquals(7, snippets.size());
+        assertEquals(8, snippets.size());
         for (String snippet : snippets) {
             LimiterConfig config = WebServer.config(snippet);
             assertFalse(config.rules().isEmpty() && config.clientIp().equals(ClientIpSettings.DEFAULT), snippet);

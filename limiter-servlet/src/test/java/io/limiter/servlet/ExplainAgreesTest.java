@@ -15,6 +15,7 @@ import io.limiter.kit.Repeats;
 import io.limiter.servlet.Explanation.ChargeReport;
 import io.limiter.servlet.Explanation.LimitReport;
 import io.limiter.servlet.Explanation.RuleReport;
+import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -155,6 +156,11 @@ class ExplainAgreesTest {
         @Override
         public String getRemoteAddr() {
             return said("Address");
+        }
+
+        @Override
+        public Object getAttribute(String name) {
+            return name.equals(ClientAddressResolver.PEER) ? said("Address") : super.getAttribute(name);
         }
 
         @Override

@@ -14,9 +14,12 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.KeyResolver;
+import io.limiter.rule.PlanResolver;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.Explanation.RuleReport;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -209,6 +212,51 @@ class ExplainTest {
                     .counts());
             IllegalArgumentException outside = assertThrows(IllegalArgumentException.class, () -> shop.explain(API));
             assertTrue(outside.getMessage().contains("/shop"), outside.getMessage());
+        }
+    }
+
+    /** Without a key for samples, as a class of an application may be written. */
+    public static final class NoKey implements KeyResolver<HttpServletRequest> {
+        @Override
+        public PartitionKey resolve(HttpServletRequest request) {
+            throw new IllegalStateException("no tenant");
+        }
+    }
+
+    /** Returns a plan that is not configured. */
+    public static final class NoSuchPlan implements PlanResolver {
+        @Override
+        public String plan(String caller) {
+            return "platinum";
+        }
+    }
+
+    /** What a request logs once is still logged by the first request after any number of explanations. */
+    @Test
+    void explainingLogsNothingAndUsesNothingUp() {
+        String rules = """
+                limiter.exempt.addresses = 10.0.0.0/8
+                limiter.plans.free.limits = 9/10s
+                limiter.rules.a.path = /*
+                limiter.rules.a.limits = 9/10s
+                limiter.rules.b.path = /*
+                limiter.rules.b.limits = 9/10s
+                limiter.rules.b.key = class:%s
+                limiter.rules.c.path = /*
+                limiter.rules.c.plan = %s
+                limiter.rules.c.default-plan = free
+                """.formatted(NoKey.class.getName(), NoSuchPlan.class.getName());
+        List<String> once = List.of("RL-302", "RL-310", "RL-316", "RL-317");
+        RateLimitFilter own = WebServer.limiter(time, rules);
+        FakeExchange exempt = new FakeExchange().header("X-Forwarded-For", "192.0.2.1");
+        exempt.address = "10.0.0.1";
+        try (LogText log = new LogText()) {
+            own.explain(RequestSample.of("GET", "/", "10.0.0.1").withHeaders("X-Forwarded-For: 192.0.2.1"));
+            once.forEach(code -> assertFalse(log.toString().contains(code), log.toString()));
+            own.doFilter(exempt.request(), exempt.response(), (request, response) -> {});
+            once.forEach(log::has);
+        } catch (IOException | ServletException e) {
+            throw new AssertionError(e);
         }
     }
 }

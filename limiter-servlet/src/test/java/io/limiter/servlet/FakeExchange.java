@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.WriteListener;
@@ -104,7 +105,8 @@ public final class FakeExchange {
                         .findFirst()
                         .orElse(null);
             case "getHeaders" -> Collections.enumeration(sent.getOrDefault((String) arguments[0], List.of()));
-            case "getAttribute" -> attributes.get((String) arguments[0]);
+            case "getAttribute" ->
+                ClientAddressResolver.PEER.equals(arguments[0]) ? address : attributes.get((String) arguments[0]);
             case "setAttribute" -> attributes.put((String) arguments[0], arguments[1]);
             default -> throw new UnsupportedOperationException(name);
         };

@@ -7,6 +7,8 @@ import org.eclipse.jetty.ee10.servlet.ErrorPageErrorHandler;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
+import org.eclipse.jetty.server.ForwardedRequestCustomizer;
+import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
@@ -31,6 +33,15 @@ public final class JettyServer implements Container {
         ServletHolder holder = new ServletHolder(new WebServer.AnswerServlet(answer));
         holder.setAsyncSupported(true);
         context.addServlet(holder, pattern);
+        return this;
+    }
+
+    /** Takes the client's address from headers, as {@code http-forwarded} of a Jetty installation does. */
+    public JettyServer forwarded() {
+        connector
+                .getConnectionFactory(HttpConnectionFactory.class)
+                .getHttpConfiguration()
+                .addCustomizer(new ForwardedRequestCustomizer());
         return this;
     }
 

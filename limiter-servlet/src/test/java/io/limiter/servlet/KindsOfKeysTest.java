@@ -280,4 +280,17 @@ class KindsOfKeysTest {
         assertDenied("/page", "Tenant", "a");
         assertPasses("/page", "Tenant", "b");
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void spellingsThatAreFoldedHaveOne(ServletSite container) throws Exception {
+        start(container, "query:a fold + header:B fold");
+        assertPasses("/page?a=Ann", "B", "x");
+        assertDenied("/page?a=%20ANN.", "B", "X ");
+        assertPasses("/page?a=bob", "B", "X");
+        // What is left of nothing is missing, as if it were not sent.
+        assertPasses("/page?a=%E2%80%8B", "B", "x");
+        assertDenied("/page?a=..", "B", "x");
+        assertDenied("/page", "B", "x");
+    }
 }

@@ -267,6 +267,39 @@ class RecipesTest {
         }
     }
 
+    /** An application may take all of them for ann: by its own code, or by the collation of its database. */
+    @ParameterizedTest
+    @EnumSource
+    void allSpellingsOfAnAccountHaveFiveGuessesTogether(ServletSite container) throws Exception {
+        List<String> spellings = List.of(
+                "ann",
+                "Ann",
+                "ANN",
+                "aNN",
+                "ann.",
+                "ann..",
+                "ann%20",
+                "%20ann",
+                "ann%C2%A0",
+                "ann%E2%80%8B",
+                "a%E2%80%8Bnn",
+                "a%C2%ADnn",
+                "%EF%BB%BFann",
+                "%EF%BD%81%EF%BD%8E%EF%BD%8E",
+                "%EF%BC%A1nn",
+                "ann%E3%80%80",
+                "%E2%93%90nn");
+        try (ServletSite.Running running = startLogin(container)) {
+            long guesses = IntStream.range(0, 5)
+                    .boxed()
+                    .flatMap(round -> spellings.stream())
+                    .filter(spelling -> tried(running, spelling, "wrong") == 401)
+                    .count();
+            assertEquals(5, guesses);
+            assertEquals(401, tried(running, "zo%C3%AB", "wrong"), "another account");
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void threeHundredWrongPasswordsAtOnce(ServletSite container) throws Exception {

@@ -5,6 +5,7 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServlet;
@@ -155,6 +156,11 @@ final class RuleSite implements AutoCloseable {
         public String getRemoteAddr() {
             String address = said("Test-Address");
             return address == null ? super.getRemoteAddr() : address;
+        }
+
+        @Override
+        public Object getAttribute(String name) {
+            return name.equals(ClientAddressResolver.PEER) ? said("Test-Address") : super.getAttribute(name);
         }
 
         @Override

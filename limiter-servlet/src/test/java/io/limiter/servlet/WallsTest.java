@@ -13,6 +13,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
@@ -52,6 +53,7 @@ class WallsTest {
             RejectionHandler.class,
             ClientAddressResolver.class,
             ClientAddress.class,
+            AddressChecks.class,
             RuleKeyForm.class,
             DenialAnswer.class);
 

@@ -5,6 +5,7 @@ import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.DispatcherType;
@@ -111,6 +112,7 @@ public final class WebServer implements Container {
         FilterDef definition = new FilterDef();
         definition.setFilterName(name);
         definition.setFilter(filter);
+        definition.setFilterClass(filter.getClass().getName());
         definition.setAsyncSupported("true");
         return filter(definition);
     }
@@ -267,6 +269,11 @@ public final class WebServer implements Container {
         @Override
         public String getRemoteAddr() {
             return address == null ? super.getRemoteAddr() : address.equals("none") ? null : address;
+        }
+
+        @Override
+        public Object getAttribute(String name) {
+            return name.equals(ClientAddressResolver.PEER) && address != null ? address : super.getAttribute(name);
         }
 
         @Override

@@ -103,6 +103,28 @@ class ExpressionsTest {
         public void guests() {}
     }
 
+    static class Folds {
+        @RateLimited(value = "one", key = "fold(#account)")
+        public void login(String account) {}
+
+        @RateLimited(value = "one", key = "{ip, fold(#account)}")
+        public void loginFrom(String account) {}
+    }
+
+    @Test
+    void allSpellingsOfANameAreOneKey() {
+        try (App app = App.of(ONE, Folds.class)) {
+            Folds folds = app.bean(Folds.class);
+            assertEquals(1, passes(9, () -> run(() -> folds.login("Ann"))));
+            assertEquals(0, passes(9, () -> run(() -> folds.login("\uff41nn."))));
+            assertEquals(0, app.left("one", "1/10s", key("ann")));
+            assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> folds.loginFrom("Ann"))));
+            assertEquals(0, passes(9, "192.0.2.1", null, () -> run(() -> folds.loginFrom(" ANN"))));
+            assertEquals(1, passes(9, "192.0.2.2", null, () -> run(() -> folds.login(null))));
+            assertEquals(0, passes(9, "192.0.2.2", null, () -> run(() -> folds.login("..."))), "the client's");
+        }
+    }
+
     @Test
     void wordsOfTheRequest() {
         try (App app = App.of(ONE, Words.class)) {

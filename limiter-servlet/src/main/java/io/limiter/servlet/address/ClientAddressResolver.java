@@ -5,6 +5,7 @@ import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
+import io.limiter.config.ClientIpSettings.Source;
 import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
 import jakarta.servlet.http.HttpServletRequest;
@@ -15,6 +16,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.helpers.NOPLogger;
 
 /**
  * Finds the address of a client. Thread-safe; its results depend on the request alone.
@@ -61,6 +63,12 @@ public final class ClientAddressResolver {
             "Fastly-Client-IP",
             "Fly-Client-IP");
 
+    /**
+     * The name of a request attribute with the address of the TCP peer as a text, for containers that the limiter does
+     * not know, and for tests. Set it before the limiter's filter.
+     */
+    public static final String PEER = "io.limiter.peer";
+
     private final ClientIpSettings settings;
     private final @Nullable String header;
     private final Form form;
@@ -90,12 +98,56 @@ public final class ClientAddressResolver {
         return ProxyWarnings.of(settings);
     }
 
+    /** The same, which logs nothing: for requests that no client has sent. */
+    public ClientAddressResolver silent() {
+        return new ClientAddressResolver(settings, NOPLogger.NOP_LOGGER, TimeSource.system());
+    }
+
     /**
-     * The client of a request. The peer is {@link HttpServletRequest#getRemoteAddr}: if a valve of the container or an
-     * earlier filter has already set it from a header, do not configure trusted proxies here.
+     * The client of a request. The peer is {@link HttpServletRequest#getRemoteAddr}, which a valve of the container or
+     * an earlier filter may have set from a header; with {@link Source#CONNECTION} it is that of the TCP connection.
      */
     public ClientAddress resolve(HttpServletRequest request) {
+        if (settings.source() == Source.CONNECTION) {
+            return resolve(Connection.of(request));
+        }
+        if (settings.source() == Source.AUTO && warnings.isTimeToLook()) {
+            Connection connection = Connection.of(request);
+            if (connection.peer() != null && !connection.isOf(request.getRemoteAddr())) {
+                warnings.replaced(connection.peer(), request.getRemoteAddr());
+            }
+        }
         return resolve(request.getRemoteAddr(), name -> lines(request, name));
+    }
+
+    private ClientAddress resolve(Connection connection) {
+        HttpServletRequest request = connection.request();
+        if (connection.peer() == null) {
+            warnings.unknownPeer(request);
+            return resolve(request.getRemoteAddr(), name -> lines(request, name));
+        }
+        if (connection.isHeaderUsed()) {
+            warnings.usedHeader(connection.peer());
+            return resolve(connection.peer(), name -> List.of()).malformed();
+        }
+        return resolve(connection.peer(), name -> lines(request, name));
+    }
+
+    /**
+     * The peer of the TCP connection, if it is not the one that the client was found by and not a trusted proxy: to
+     * deny clients that write themselves another address.
+     */
+    public Optional<IpAddress> hiddenPeer(HttpServletRequest request) {
+        String peer = settings.source() == Source.AUTO ? Connection.of(request).peer() : null;
+        IpAddress address = peer == null ? null : Node.address(peer, true);
+        return Optional.ofNullable(address)
+                .filter(one -> !isTrusted(one, true))
+                .map(one -> one.unmapped().untranslated());
+    }
+
+    /** Whether the address of a client can be another one than its connection has, because something replaces it. */
+    public boolean isReplaced() {
+        return settings.source() == Source.CONTAINER || warnings.hasReplaced();
     }
 
     /**
@@ -137,21 +189,46 @@ public final class ClientAddressResolver {
      * Whether the address is certainly that of the caller, so that it can exempt the caller. A malformed or missing
      * address is not. That of the TCP peer is not if the request has a header of a proxy, because the peer may be an
      * undeclared proxy with many clients; nor if the peer is a trusted proxy, because clients can make a proxy omit its
-     * header ({@code Connection: X-Forwarded-For}).
+     * header ({@code Connection: X-Forwarded-For}). Nor is any address that the container or a filter has replaced,
+     * unless the configuration says that it counts.
      *
      * @param client what {@link #resolve(HttpServletRequest)} found for the request
      */
     public boolean isSure(ClientAddress client, HttpServletRequest request) {
-        if (client.isMalformed() || client.address().isEmpty() || client.origin() != Origin.PEER) {
-            return client.origin() == Origin.HEADER && !client.isMalformed();
+        if (client.isMalformed() || client.address().isEmpty()) {
+            return false;
+        }
+        Connection connection = Connection.of(request);
+        boolean isReplaced =
+                !connection.isOf(settings.source() == Source.CONNECTION ? connection.peer() : request.getRemoteAddr());
+        if (isReplaced && settings.source() != Source.CONTAINER) {
+            if (connection.peer() == null) {
+                warnings.unknownPeer(connection.request());
+            } else {
+                warnings.replaced(connection.peer(), request.getRemoteAddr());
+            }
+            return false;
+        }
+        if (client.origin() == Origin.HEADER) {
+            return true;
+        }
+        if (settings.source() != Source.CONTAINER && connection.isRead()) {
+            warnings.notExempt(
+                    "a header that RemoteIpValve has read", client.address().get());
+            return false;
         }
         for (String name : FORWARDING) {
-            if (request.getHeader(name) != null) {
+            if (!isReplaced && isSent(name, connection, request)) {
                 warnings.notExempt(name, client.address().get());
                 return false;
             }
         }
         return !isTrusted(client.address().get(), true);
+    }
+
+    /** Filters hide headers that they have used. */
+    private static boolean isSent(String name, Connection connection, HttpServletRequest request) {
+        return request.getHeader(name) != null || connection.request().getHeader(name) != null;
     }
 
     /**

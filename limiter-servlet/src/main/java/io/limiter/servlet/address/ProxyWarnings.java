@@ -5,6 +5,7 @@ import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
+import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,17 @@ final class ProxyWarnings {
             "RL-310 a request from the exempt address {} carries {}, so it came through a proxy, and is counted. If that"
                     + " address is a proxy of yours, add it to limiter.client-ip.trusted-proxies. Logged once";
 
+    private static final String REPLACED =
+            "RL-331 the container reports {} for a connection from {}: something before this filter replaces the"
+                    + " client's address, and exemptions by address do not apply to such requests. Set"
+                    + " limiter.client-ip.source to connection, or to container if its address is right. Logged once";
+    private static final String UNKNOWN_PEER =
+            "RL-332 the peer of a connection can't be read from {}, so it may be a proxy, and no address is exempt. If"
+                    + " the address that the container reports is right, write limiter.client-ip.source = container. Logged once";
+    private static final String USED_HEADER =
+            "RL-333 limiter.client-ip.source is connection, but the container has changed the headers of a request from"
+                    + " {}, so its clients share one quota; switch off its RemoteIpValve. Logged once";
+
     private static final String MALFORMED = "RL-303 {} from {} is malformed at '{}': {}";
     private static final String TOO_FEW_HOPS =
             "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it bypassed a proxy, or"
@@ -82,15 +94,34 @@ final class ProxyWarnings {
     private final Map<String, Repeated> repeated = new ConcurrentHashMap<>();
     private final TimeSource time;
 
-    /** How many requests were checked; approximate, because threads do not synchronize. */
-    private int looks;
-
-    private final Throttle laterLooks;
+    private final Looks forHeaders;
+    private final Looks forPeers;
 
     ProxyWarnings(Logger log, TimeSource time) {
         this.log = log;
         this.time = time;
-        this.laterLooks = new Throttle(time, SECOND_MICROS);
+        this.forHeaders = new Looks(time);
+        this.forPeers = new Looks(time);
+    }
+
+    /** Which requests are checked. */
+    private static final class Looks {
+        /** How many were checked; approximate, because threads do not synchronize. */
+        private int count;
+
+        private final Throttle later;
+
+        Looks(TimeSource time) {
+            this.later = new Throttle(time, SECOND_MICROS);
+        }
+
+        boolean isNext() {
+            if (count < MANY_LOOKS) {
+                count++;
+                return true;
+            }
+            return later.tryPass();
+        }
     }
 
     /** How often an event occurred, and when it may be logged again. */
@@ -137,17 +168,34 @@ final class ProxyWarnings {
 
     /** One of the known headers of a request; null if it has none, or is not checked because many others were. */
     private @Nullable String sent(Function<String, List<String>> headerLines) {
-        if (looks < MANY_LOOKS) {
-            looks++;
-        } else if (!laterLooks.tryPass()) {
-            return null;
-        }
+        boolean isLook = forHeaders.isNext();
         for (String name : KNOWN) {
-            if (!headerLines.apply(name).isEmpty()) {
+            if (isLook && !headerLines.apply(name).isEmpty()) {
                 return name;
             }
         }
         return null;
+    }
+
+    /** Whether to compare the peer of a request with that of its connection. */
+    boolean isTimeToLook() {
+        return forPeers.isNext();
+    }
+
+    void replaced(String peer, @Nullable String reported) {
+        once(REPLACED, reported == null ? "no address" : shown(reported), shown(peer));
+    }
+
+    boolean hasReplaced() {
+        return logged.contains(REPLACED);
+    }
+
+    void unknownPeer(HttpServletRequest request) {
+        once(UNKNOWN_PEER, request.getClass().getName());
+    }
+
+    void usedHeader(String peer) {
+        once(USED_HEADER, shown(peer));
     }
 
     /** For a peer with an exempt address that may be a proxy. */

@@ -6,6 +6,7 @@ import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.rule.KeyResolver;
 import io.limiter.rule.NamedClasses;
+import io.limiter.servlet.match.MatchableRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,16 +35,16 @@ final class OwnKey {
 
     /** Null if the class fails, which is logged: a fault in it must not exempt requests. */
     @Nullable
-    PartitionKey of(HttpServletRequest request) {
+    PartitionKey of(MatchableRequest request) {
         Throwable failure = null;
         PartitionKey key = null;
         try {
-            key = resolver.resolve(request);
+            key = resolver.resolve(request.request());
         } catch (Throwable failed) {
             NamedClasses.rethrowFatal(failed);
             failure = failed;
         }
-        if (key == null && failureLog.tryPass()) {
+        if (key == null && !request.isSample() && failureLog.tryPass()) {
             LOG.warn(
                     "RL-317 rule '{}': {} returned no {}, so {}; return one for every request. Logged once an hour",
                     rule,

@@ -4,6 +4,7 @@ import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
+import io.limiter.rule.KeyFold;
 import io.limiter.rule.NamedClasses;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.match.MatchableRequest;
@@ -57,10 +58,10 @@ public final class RequestKey {
      *
      * @param label its kind, and its name after a dot, as in keys; also used by {@link RuleKeyForm}
      */
-    private record Part(KeyPart.Kind kind, String name, String label) {
+    private record Part(KeyPart.Kind kind, String name, String label, boolean isFolded) {
         static Part of(KeyPart part) {
             String name = part.name() == null ? "" : part.name();
-            return new Part(part.kind(), name, RuleKeyForm.label(part));
+            return new Part(part.kind(), name, RuleKeyForm.label(part), part.isFolded());
         }
     }
 
@@ -95,7 +96,7 @@ public final class RequestKey {
 
     private PartitionKey of(
             Parts all, MatchableRequest request, Supplier<ClientAddress> client, Supplier<String> standIn) {
-        PartitionKey own = all.resolver == null ? null : all.resolver.of(request.request());
+        PartitionKey own = all.resolver == null ? null : all.resolver.of(request);
         if (own != null) {
             return own;
         }
@@ -132,6 +133,11 @@ public final class RequestKey {
     }
 
     private static @Nullable String text(Part part, MatchableRequest request) {
+        String text = written(part, request);
+        return text == null || !part.isFolded() ? text : KeyFold.of(text);
+    }
+
+    private static @Nullable String written(Part part, MatchableRequest request) {
         return switch (part.kind()) {
             // A resolver without a result is like a missing part.
             case IP, CLASS -> null;

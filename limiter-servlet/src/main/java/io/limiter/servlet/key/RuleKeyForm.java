@@ -18,6 +18,8 @@ public final class RuleKeyForm {
             }
             if (part.kind() == KeyPart.Kind.IP) {
                 form.address();
+            } else if (part.isFolded()) {
+                form.folded(label(part), part.kind().isSecret());
             } else if (part.kind().isSecret()) {
                 form.secret(label(part));
             } else {

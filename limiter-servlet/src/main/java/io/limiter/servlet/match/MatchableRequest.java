@@ -56,6 +56,11 @@ public class MatchableRequest {
         return request;
     }
 
+    /** Whether no client has sent it, so that nothing is logged about it. */
+    public boolean isSample() {
+        return false;
+    }
+
     /** All paths that the request could mean, at least one; see {@link RequestPaths#of}. */
     public final List<String> paths() {
         return paths;

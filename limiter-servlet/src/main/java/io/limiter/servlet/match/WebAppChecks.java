@@ -8,7 +8,9 @@ import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 
@@ -41,24 +43,29 @@ public final class WebAppChecks {
 
     /** Filters of the application can read a method from the body of a form. */
     private static void warnOfMethodsInBodies(ServletContext webApp, ClassLoader loader) {
-        webApp.getFilterRegistrations().values().stream()
-                .map(FilterRegistration::getClassName)
-                .filter(name -> name != null && takesMethods(name, loader))
-                .findFirst()
+        filter(webApp, loader, List.of(METHOD_FILTER))
                 .ifPresent(name -> LOG.warn(
                         "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
                                 + " there are rules with methods; add limiter.http.method-override = forms",
                         name));
     }
 
+    /** The class name of the first filter that is, or extends, a class with a name that ends so. */
+    public static Optional<String> filter(ServletContext webApp, ClassLoader loader, List<String> ends) {
+        return webApp.getFilterRegistrations().values().stream()
+                .map(FilterRegistration::getClassName)
+                .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end, loader)))
+                .findFirst();
+    }
+
     /** By its name, or by that of a class that it extends. No code of the class runs. */
-    private static boolean takesMethods(String name, ClassLoader loader) {
-        if (name.endsWith(METHOD_FILTER)) {
+    private static boolean isOrExtends(String name, String end, ClassLoader loader) {
+        if (name.endsWith(end)) {
             return true;
         }
         try {
             Class<?> type = Class.forName(name, false, loader);
-            while (type != null && !type.getName().endsWith(METHOD_FILTER)) {
+            while (type != null && !type.getName().endsWith(end)) {
                 type = type.getSuperclass();
             }
             return type != null;

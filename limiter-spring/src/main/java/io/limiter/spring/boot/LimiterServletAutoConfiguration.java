@@ -5,6 +5,7 @@ import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
+import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
@@ -12,6 +13,7 @@ import jakarta.servlet.Filter;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -19,12 +21,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.cloud.CloudPlatform;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
@@ -52,6 +56,9 @@ public class LimiterServletAutoConfiguration {
         /** The filter of Spring Security. */
         private static final String SECURITY = "springSecurityFilterChain";
 
+        /** Of Tomcat: the other web servers leave the headers as they are. */
+        private static final String VALVE = "org.apache.catalina.valves.RemoteIpValve";
+
         private static final String USER_FILTER = "io.limiter.spring.rateLimitUserFilter";
 
         /**
@@ -69,6 +76,7 @@ public class LimiterServletAutoConfiguration {
             int security = orderOfSecurity(environment);
             int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
             limiter.derive(Filters::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
+            limiter.derive(config -> checkAddresses(config, environment)).reporting(LOG::warn, found -> found);
             return StartupFailure.orReported(() -> registration(FILTER, order, limiter, beans, Filters::isBefore));
         }
 
@@ -122,6 +130,27 @@ public class LimiterServletAutoConfiguration {
                             "RL-157 rules " + early + " are decided before Spring Security, where no user is known, so"
                                     + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules."
                                     + early.get(0) + ".exempt.roles to decide a rule after it");
+        }
+
+        /** The web server does it; a filter of the application, also of the strategy "framework", is found at its start. */
+        private static List<String> checkAddresses(LimiterConfig config, ConfigurableEnvironment environment) {
+            CloudPlatform platform = CloudPlatform.getActive(environment);
+            boolean isOfPlatform = platform != null && platform.isUsingForwardHeaders();
+            String strategy = environment.getProperty("server.forward-headers-strategy", isOfPlatform ? "native" : "");
+            boolean isValve = Stream.of("remote-ip-header", "protocol-header")
+                    .anyMatch(header -> environment.containsProperty("server.tomcat.remoteip." + header));
+            if (strategy.equalsIgnoreCase("native") || isValve) {
+                String by = isValve
+                        ? "server.tomcat.remoteip"
+                        : "server.forward-headers-strategy = native"
+                                + (isOfPlatform ? " (the default on " + platform + ")" : "");
+                AddressChecks.refuse(config, by, ClassUtils.isPresent(VALVE, null));
+                return AddressChecks.findings(config, by);
+            }
+            if (strategy.equalsIgnoreCase("framework")) {
+                AddressChecks.refuse(config, "server.forward-headers-strategy = framework", false);
+            }
+            return List.of();
         }
 
         /** Registered even without rules: a configuration that replaces this one may have some. */

@@ -46,6 +46,9 @@ public final class CallExpression {
     /** The properties of the root object: see {@link RequestWords}. */
     private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
 
+    /** Makes one text of the spellings of a name. */
+    static final String FOLD = "fold";
+
     private static final Map<Class<? extends SpelNode>, String> FORBIDDEN = Map.of(
             TypeReference.class, "names a type",
             ConstructorReference.class, "names a type",
@@ -114,7 +117,7 @@ public final class CallExpression {
     List<@Nullable String> words() {
         List<@Nullable String> words = new ArrayList<>();
         for (SpelNode part : isListOfParts() ? children(root) : List.of(root)) {
-            words.add(part instanceof PropertyOrFieldReference word ? word.getName() : null);
+            words.add(part instanceof PropertyOrFieldReference word ? word.getName() : isFold(part) ? FOLD : null);
         }
         return words;
     }
@@ -136,6 +139,7 @@ public final class CallExpression {
             return !(root instanceof Literal
                     || root instanceof Operator
                     || root instanceof OperatorNot
+                    || isFold(root)
                     || isWord(root));
         }
         Class<?> type = scope.method().getParameterTypes()[position];
@@ -143,6 +147,10 @@ public final class CallExpression {
                 || type == PartitionKey.class
                 || Collection.class.isAssignableFrom(type)
                 || (type.isInterface() && type != CharSequence.class && type != Principal.class);
+    }
+
+    private static boolean isFold(SpelNode node) {
+        return node instanceof MethodReference method && method.getName().equals(FOLD) && method.getChildCount() == 1;
     }
 
     private static boolean isWord(SpelNode node) {
@@ -208,8 +216,9 @@ public final class CallExpression {
             checkBean(node.toStringAST());
         } else if (atRoot && node instanceof PropertyOrFieldReference word) {
             checkWord(word.getName());
-        } else if (atRoot && node instanceof MethodReference method) {
-            throw unknown(method.getName() + "(...)", "has no object; call methods of parameters or beans");
+        } else if (atRoot && node instanceof MethodReference method && !isFold(node)) {
+            throw unknown(
+                    method.getName() + "(...)", "has no object; call methods of parameters or beans, or fold(#name)");
         }
         for (SpelNode child : children(node)) {
             if (node instanceof CompoundExpression && child != node.getChild(0)) {

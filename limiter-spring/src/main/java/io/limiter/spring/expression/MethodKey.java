@@ -84,6 +84,8 @@ public final class MethodKey {
         for (String word : words) {
             if (isAddress(word)) {
                 form.address();
+            } else if (CallExpression.FOLD.equals(word)) {
+                form.folded(kindOf(word), false);
             } else {
                 form.text(kindOf(word));
             }

@@ -1,6 +1,7 @@
 package io.limiter.spring.expression;
 
 import io.limiter.PartitionKey;
+import io.limiter.rule.KeyFold;
 import io.limiter.spring.Caller;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,11 @@ public final class RequestWords {
     /** The key of a shared quota. */
     public PartitionKey getGlobal() {
         return PartitionKey.global();
+    }
+
+    /** One text for all spellings of a name. */
+    public String fold(@Nullable String name) {
+        return name == null ? "" : KeyFold.of(name);
     }
 
     private Caller caller() {

@@ -1,0 +1,175 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.spring.RateLimited;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.ForwardedHeaderFilter;
+
+/** What Spring and Spring Boot do with forwarded headers before the limiter's filter. */
+@ExtendWith(OutputCaptureExtension.class)
+class ReplacedAddressOfBootTest {
+    private static final String YAML = """
+            limiter:
+              rules:
+                all:
+                  path: /page
+                  limits: 2/1m
+            """;
+    private static final String EXEMPT = "--limiter.exempt.addresses=10.9.0.0/16";
+    private static final String DENIED = "--limiter.deny.addresses=127.0.0.1";
+    private static final String FRAMEWORK = "--server.forward-headers-strategy=framework";
+    private static final String NATIVE = "--server.forward-headers-strategy=native";
+    private static final String PLATFORM = "--spring.main.cloud-platform=kubernetes";
+    private static final String VALVE = "--server.tomcat.remoteip.remote-ip-header=X-Forwarded-For";
+    private static final String SOURCE = "--limiter.client-ip.source=";
+
+    @TempDir
+    Path folder;
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Page.class)
+    static class Site {
+        @Bean
+        SecurityFilterChain everybody(HttpSecurity http) throws Exception {
+            return http.authorizeHttpRequests(all -> all.anyRequest().permitAll())
+                    .build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Site.class)
+    static class OwnFilter {
+        @Bean
+        ForwardedHeaderFilter forwarded() {
+            return new ForwardedHeaderFilter();
+        }
+    }
+
+    @RestController
+    static class Page {
+        @GetMapping("/page")
+        public String page() {
+            return "page";
+        }
+
+        @GetMapping("/limited")
+        @RateLimited(limits = "2/1m", key = "ip")
+        public String limited() {
+            return "limited";
+        }
+    }
+
+    private static List<Integer> forged(BootSite site, String path, int calls) {
+        return Stream.iterate(0, i -> i + 1)
+                .limit(calls)
+                .map(i ->
+                        site.call("GET", path, "X-Forwarded-For", "10.9.1." + i).statusCode())
+                .collect(Collectors.toList());
+    }
+
+    private void assertRefused(String code, Class<?> app, String... arguments) {
+        Throwable wrong = assertThrows(
+                Exception.class,
+                () -> BootSite.start(folder, YAML, app, arguments).close());
+        while (wrong.getCause() != null) {
+            wrong = wrong.getCause();
+        }
+        assertTrue(wrong.getMessage().startsWith(code), wrong.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {FRAMEWORK, NATIVE, PLATFORM, VALVE})
+    void exemptOrDeniedAddressesNeedToKnowWhich(String strategy) {
+        assertRefused("RL-191", Site.class, strategy, EXEMPT);
+        assertRefused("RL-191", Site.class, strategy, DENIED);
+        assertRefused("RL-191", Site.class, strategy, "--limiter.rules.all.exempt.addresses=10.9.0.0/16");
+    }
+
+    @Test
+    void aFilterOfTheApplicationIsFoundToo(CapturedOutput output) {
+        assertThrows(
+                Exception.class,
+                () -> BootSite.start(folder, YAML, OwnFilter.class, EXEMPT).close());
+        assertTrue(output.toString().contains("RL-191 org.springframework.web.filter.ForwardedHeaderFilter"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {NATIVE, PLATFORM, VALVE})
+    void theValveRemovesTheHeaderThatAConnectionNeeds(String strategy) {
+        assertRefused("RL-192", Site.class, strategy, SOURCE + "connection");
+    }
+
+    @Test
+    void theConnectionIsFoundBelowTheFilterOfSpring() {
+        try (BootSite site = BootSite.start(folder, YAML, Site.class, FRAMEWORK, EXEMPT, SOURCE + "connection")) {
+            assertEquals(List.of(200, 200, 429, 429), forged(site, "/page", 4));
+            assertEquals(List.of(200, 200, 429, 429), forged(site, "/limited", 4));
+        }
+        try (BootSite site = BootSite.start(folder, YAML, Site.class, FRAMEWORK, DENIED, SOURCE + "connection")) {
+            assertEquals(List.of(403, 403), forged(site, "/page", 2));
+        }
+    }
+
+    @Test
+    void behindATrustedProxyTheLastAddressCounts() {
+        try (BootSite site = BootSite.start(
+                folder,
+                YAML,
+                Site.class,
+                FRAMEWORK,
+                EXEMPT,
+                SOURCE + "connection",
+                "--limiter.client-ip.trusted-proxies=127.0.0.1")) {
+            String[] forged = {"X-Forwarded-For", "10.9.1.1, 192.0.2.1"};
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/page", forged));
+            String[] honest = {"X-Forwarded-For", "10.9.1.1"};
+            assertEquals(List.of(200, 200, 200, 200), site.statuses(4, "GET", "/page", honest));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {FRAMEWORK, NATIVE, PLATFORM, VALVE})
+    void whoSaysSoIsBelieved(String strategy) {
+        try (BootSite site = BootSite.start(folder, YAML, Site.class, strategy, EXEMPT, SOURCE + "container")) {
+            assertEquals(List.of(200, 200, 200, 200, 200, 200, 200, 200, 200, 200), forged(site, "/page", 10));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {FRAMEWORK, NATIVE, PLATFORM, VALVE})
+    void withoutExemptionsItIsAFinding(String strategy, CapturedOutput output) {
+        BootSite.start(folder, YAML, Site.class, strategy).close();
+        assertEquals(2, output.toString().split("RL-330").length, output::toString);
+    }
+
+    @Test
+    void otherwiseThereIsNothingToSay(CapturedOutput output) {
+        try (BootSite site =
+                BootSite.start(folder, YAML, Site.class, "--server.forward-headers-strategy=none", EXEMPT)) {
+            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/page"));
+        }
+        assertEquals(-1, output.toString().indexOf("RL-33"), output::toString);
+    }
+}
