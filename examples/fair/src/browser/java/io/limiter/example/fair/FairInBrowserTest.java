@@ -138,7 +138,7 @@ class FairInBrowserTest {
             } finally {
                 RedisServers.signal("CONT", pid);
             }
-            page.await("it is back", () -> !page.text(".keys").equals(SILENT));
+            page.await("Redis has recovered", () -> !page.text(".keys").equals(SILENT));
         }
     }
 
