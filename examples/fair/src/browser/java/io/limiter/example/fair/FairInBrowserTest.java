@@ -131,14 +131,14 @@ class FairInBrowserTest {
             RedisServers.signal("STOP", pid);
             try {
                 page.find(".body button").click();
-                page.await("it is said", () -> page.text(".said").equals(SILENT));
-                page.await("so does the picture", () -> page.text(".keys").equals(SILENT));
+                page.await("there is a message", () -> page.text(".said").equals(SILENT));
+                page.await("the picture has it, too", () -> page.text(".keys").equals(SILENT));
                 assertEquals("Redis does not answer", page.text(".count"));
                 pictures("silent");
             } finally {
                 RedisServers.signal("CONT", pid);
             }
-            page.await("it is back", () -> !page.text(".keys").equals(SILENT));
+            page.await("Redis has recovered", () -> !page.text(".keys").equals(SILENT));
         }
     }
 

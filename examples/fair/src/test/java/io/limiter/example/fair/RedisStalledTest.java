@@ -134,7 +134,7 @@ class RedisStalledTest {
         }
     }
 
-    /** What each view and each button answers, where it is not this, if so many visitors try them at once. */
+    /** What each view and each button answers, where it is not this, if this number of visitors tries them at once. */
     private static Map<String, String> wrong(FairSite site, int visitorCount, int status, String detail) {
         ExecutorService visitors = Executors.newFixedThreadPool(visitorCount);
         try {

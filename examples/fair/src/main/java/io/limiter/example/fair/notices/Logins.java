@@ -24,7 +24,7 @@ public final class Logins {
             local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
             """;
 
-    /** KEYS waiting, taken. ARGV voters. Who waits keeps its place. */
+    /** KEYS waiting, taken. ARGV voters. A voter that waits keeps its place. */
     private static final String ENTER = NOW + """
             for i = 1, #ARGV do
               if not redis.call('ZSCORE', KEYS[2], ARGV[i]) then redis.call('ZADD', KEYS[1], 'NX', now, ARGV[i]) end
