@@ -35,14 +35,12 @@ public final class Traffic {
     /** Some of them exactly a period. */
     private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
 
-    private static final long GRID = 60_000_000;
-    /** How many decisions about a large stock may be given back. */
-    static final int LARGE = 600;
+    static final long GRID = 60_000_000;
 
     private static final List<Limit> BLOCKS = List.of(
             block(1, 1, 1, 1), block(2, 10, 5, 40), block(3, 7, 10, 15), block(6, 50, 20, 1440), block(4, 50, 30, 60));
     /** Some days before clocks are set back in Europe, and in America a week later. */
-    private static final long START = 1_792_534_400_000_000L;
+    static final long START = 1_792_534_400_000_000L;
 
     /** Made once: the long one takes longer to encode than a decision to make. */
     private static final List<PartitionKey> KEYS = Stream.of(
@@ -51,7 +49,7 @@ public final class Traffic {
             .toList();
 
     /** That look alike, and the missing one. */
-    private static final List<@Nullable PartitionKey> MEMBERS = members(
+    static final List<@Nullable PartitionKey> MEMBERS = members(
             "9007199254740992",
             "9007199254740993",
             "10",
@@ -114,12 +112,7 @@ public final class Traffic {
     /** For each policy what it is and becomes; the first of each list is the current one. */
     private final List<List<Policy>> policies;
 
-    /** Of a call; 0 for a large stock. */
     private final int charges;
-    /** Of a large stock: how many steps until the clock steps back, and by how much. */
-    private int calm;
-
-    private long jumped;
     private long now = START;
 
     private Traffic(long seed, List<List<Policy>> policies, int charges) {
@@ -156,56 +149,6 @@ public final class Traffic {
         return mixed(seed, false);
     }
 
-    /**
-     * Traffic on one stock with hundreds of holds: so many that a call settles only some of those that have run out, and that an
-     * index of holds in Redis has many pages.
-     */
-    public static Traffic ofLargeStock(long seed) {
-        List<Policy> variants = new ArrayList<>();
-        for (long[] shape : new long[][] {
-            {900, 50 * GRID, 900},
-            {700, 50 * GRID, 700},
-            {900, 149 * GRID, 300},
-            {800, 23 * GRID - 11, 800},
-            {900, Limit.MAX_PERIOD_MICROS, 900},
-        }) {
-            variants.add(policy(
-                    "large",
-                    List.of(new Limit("l", Algorithm.ALLOTMENT, shape[0], shape[1], shape[2], AllotmentTerms.ALWAYS))));
-        }
-        return new Traffic(seed, List.of(variants), 0);
-    }
-
-    private Step nextOfLargeStock() {
-        List<Policy> variants = policies.get(0);
-        int turn = random.nextInt(200);
-        // Long calms, in which hundreds are bought, and then more time than a hold lasts; soon after it the clock may
-        // step back.
-        if (calm > 0 && --calm == 0) {
-            now -= jumped;
-        } else if (turn < 2 && calm <= 0) {
-            jumped = GRID * (1 + random.nextInt(80));
-            now += jumped;
-            calm = random.nextBoolean() ? 1 + random.nextInt(10) : 0;
-        } else {
-            now += turn < 8 ? GRID : turn == 8 ? -GRID * random.nextInt(60) : turn % 2 * 997;
-        }
-        if (random.nextInt(400) == 0) {
-            Collections.swap(variants, 0, random.nextInt(variants.size()));
-        }
-        int dice = random.nextInt(2_000);
-        Kind kind = dice == 0
-                ? Kind.RESET
-                : dice < 1_400 ? Kind.TAKE : dice < 1_600 ? Kind.LOOK : dice < 1_850 ? Kind.REFUND : Kind.CONFIRM;
-        // One member has most of it.
-        PartitionKey member = MEMBERS.get(random.nextInt(3) > 0 ? 1 : random.nextInt(MEMBERS.size()));
-        int id = random.nextInt(400);
-        long permits = id % 20 == 0 ? 1 + id % 3 : 1;
-        String request = id < 100 ? "call " + id : null;
-        Charge charge = new Charge(variants.get(0), PartitionKey.global(), permits, request, member);
-        return new Step(now, kind, List.of(charge), random.nextInt(random.nextBoolean() ? 8 : LARGE));
-    }
-
     private static Traffic mixed(long seed, boolean blocks) {
         SplittableRandom random = new SplittableRandom(~seed);
         List<List<Policy>> policies = new ArrayList<>();
@@ -229,9 +172,6 @@ public final class Traffic {
 
     /** The next step. */
     public Step next() {
-        if (charges == 0) {
-            return nextOfLargeStock();
-        }
         if (random.nextInt(8) == 0) {
             now += GRID * (random.nextInt(6) == 0 ? JUMPS[random.nextInt(JUMPS.length)] : random.nextInt(3));
         } else if (random.nextInt(20) == 0) {

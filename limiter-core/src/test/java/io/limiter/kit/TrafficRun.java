@@ -16,13 +16,14 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** Runs seeded traffic against a backend and compares every answer with the naive model, field by field. */
 public final class TrafficRun {
     /** After one step of this number the times in the answer of the backend are checked; those of the model after each. */
     private static final int ASKED_AGAIN = 16;
 
-    private final Traffic traffic;
+    private final Supplier<Traffic.Step> traffic;
     private final String name;
     private final NaiveLimiter model = new NaiveLimiter();
     private final List<Decision> decisions = new ArrayList<>();
@@ -32,24 +33,24 @@ public final class TrafficRun {
     private int denials;
     private int remembered;
 
-    private TrafficRun(Traffic traffic, String name) {
+    private TrafficRun(Supplier<Traffic.Step> traffic, String name) {
         this.traffic = traffic;
         this.name = name;
     }
 
     /** Traffic on limits of one algorithm. */
     public static TrafficRun of(Algorithm algorithm, long seed) {
-        return new TrafficRun(Traffic.of(algorithm, seed), algorithm + ", seed " + seed);
+        return new TrafficRun(Traffic.of(algorithm, seed)::next, algorithm + ", seed " + seed);
     }
 
     /** Traffic on several limits of all algorithms, with several charges a call. */
     public static TrafficRun mixed(long seed) {
-        return new TrafficRun(Traffic.mixed(seed), "mixed, seed " + seed);
+        return new TrafficRun(Traffic.mixed(seed)::next, "mixed, seed " + seed);
     }
 
     /** Traffic on one stock with hundreds of holds. */
     public static TrafficRun ofLargeStock(long seed) {
-        return new TrafficRun(Traffic.ofLargeStock(seed), "large stock, seed " + seed);
+        return new TrafficRun(new LargeStock(seed)::next, "large stock, seed " + seed);
     }
 
     /**
@@ -62,7 +63,7 @@ public final class TrafficRun {
         time = backendTime;
         RateLimiter limiter = RateLimiter.on(backend);
         for (int i = 0; i < steps; i++) {
-            Traffic.Step step = traffic.next();
+            Traffic.Step step = traffic.get();
             time.setMicros(step.now());
             run(limiter, step, i);
         }
@@ -83,7 +84,7 @@ public final class TrafficRun {
                 takes++;
                 denials += decision.allowed() ? 0 : 1;
                 decisions.add(decision);
-                if (decisions.size() > Traffic.LARGE) {
+                if (decisions.size() > LargeStock.REMEMBERED) {
                     decisions.remove(0);
                 }
             }
