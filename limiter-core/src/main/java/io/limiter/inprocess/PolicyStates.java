@@ -68,11 +68,11 @@ final class PolicyStates implements Backend.Decider {
                 return decision;
             }
         }
-        return decideUnknown(new Charge(policy, key, permits), now, take);
+        return decideUnknown(new Charge(policy, key, permits), now, mode);
     }
 
-    private Decision decideUnknown(Charge charge, long now, boolean take) {
-        Decision decision = Transaction.decide(table, List.of(charge), now, take);
+    private Decision decideUnknown(Charge charge, long now, Backend.Mode mode) {
+        Decision decision = Transaction.decide(table, List.of(charge), now, mode);
         if (!areFound()) {
             findStates(charge);
         }

@@ -39,16 +39,22 @@ class PlanLookupTest {
 
     /** On threads, as always but in tests. */
     private PlanLookup onThreads(PlanResolver asked, Duration wait) {
-        return new PlanLookup("api", asked, wait, EXPIRY, 10_000, 100_000);
+        return new PlanLookup("api", asked, wait, EXPIRY, 10_000, 100_000, "gold"::equals);
     }
 
     /** On the calling thread, at a fixed time. */
     private PlanLookup lookup(int maxEntries, int maxPerMinute) {
-        return new PlanLookup("api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, time, Runnable::run);
+        return new PlanLookup("api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, found -> true, time, Runnable::run);
     }
 
     private PlanLookup lookup() {
         return lookup(100, 1_000);
+    }
+
+    /** As a request of a client of its own: it looks the plan up, if that is due, and uses what is known then. */
+    private static @Nullable String plan(PlanLookup plans, String caller) {
+        plans.lookUp(caller, caller).join();
+        return plans.plan(caller, caller);
     }
 
     private void passes(Duration duration) {
@@ -63,35 +69,35 @@ class PlanLookupTest {
     void aPlanIsLookedUpOnceUntilItExpires() {
         PlanLookup plans = lookup();
         for (int i = 0; i < 100; i++) {
-            assertEquals("gold", plans.plan("ann"));
+            assertEquals("gold", plan(plans, "ann"));
         }
         assertEquals(1, lookups.get());
         plan = "silver";
         passes(EXPIRY);
-        assertEquals("silver", plans.plan("ann"));
+        assertEquals("silver", plan(plans, "ann"));
         assertEquals(2, lookups.get());
     }
 
     @Test
     void whatIsKnownServesWhileItIsLookedUpAgain() {
         List<Runnable> waiting = new ArrayList<>();
-        PlanLookup plans = new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, time, waiting::add);
-        assertNull(plans.plan("ann"));
+        PlanLookup plans = new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, found -> true, time, waiting::add);
+        assertNull(plan(plans, "ann"));
         waiting.remove(0).run();
         plan = "silver";
         passes(EXPIRY);
-        assertEquals("gold", plans.plan("ann"));
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
+        assertEquals("gold", plan(plans, "ann"));
         assertEquals(1, waiting.size());
         waiting.remove(0).run();
-        assertEquals("silver", plans.plan("ann"));
+        assertEquals("silver", plan(plans, "ann"));
     }
 
     @Test
     void thatThereIsNoneIsRememberedToo() {
         PlanLookup plans = lookup();
         for (int i = 0; i < 100; i++) {
-            assertNull(plans.plan("nobody"));
+            assertNull(plan(plans, "nobody"));
         }
         assertEquals(1, lookups.get());
     }
@@ -102,28 +108,28 @@ class PlanLookupTest {
         PlanLookup plans = lookup();
         for (int second = 0; second < 60; second++) {
             for (int i = 0; i < 50; i++) {
-                assertNull(plans.plan("ann"));
+                assertNull(plan(plans, "ann"));
             }
             passes(Duration.ofSeconds(1));
         }
         assertEquals(12, lookups.get(), "one in 5 s, of 3000 calls");
         failure = null;
         passes(Duration.ofSeconds(5));
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
     }
 
     @Test
     void whatWasFoundStaysForAWhileWhenLookupsFail() {
         PlanLookup plans = lookup();
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
         failure = new IllegalStateException("on purpose");
         for (int minute = 1; minute < 10; minute++) {
             passes(EXPIRY);
-            assertEquals("gold", plans.plan("ann"), "after " + minute + " expiries");
+            assertEquals("gold", plan(plans, "ann"), "after " + minute + " expiries");
             assertEquals(1 + minute, lookups.get());
         }
         passes(EXPIRY);
-        assertNull(plans.plan("ann"));
+        assertNull(plan(plans, "ann"));
     }
 
     @Test
@@ -137,17 +143,17 @@ class PlanLookupTest {
                 },
                 Duration.ofMillis(30));
         long began = System.nanoTime();
-        assertNull(plans.plan("ann"));
+        assertNull(plan(plans, "ann"));
         long took = (System.nanoTime() - began) / 1_000_000;
         assertTrue(took >= 29 && took < 5_000, "waited " + took + " ms");
         began = System.nanoTime();
         for (int i = 0; i < 10_000; i++) {
-            assertNull(plans.plan("ann"), "the first has waited for all");
+            assertNull(plan(plans, "ann"), "the first has waited for all");
         }
         assertTrue(System.nanoTime() - began < 5_000_000_000L);
         assertEquals(1, lookups.get());
         end.countDown();
-        Await.until(Duration.ofSeconds(20), "the plan", () -> "gold".equals(plans.plan("ann")));
+        Await.until(Duration.ofSeconds(20), "the plan", () -> "gold".equals(plan(plans, "ann")));
     }
 
     /** A few at once are looked up, some wait, and the others are not looked up at all. */
@@ -161,7 +167,7 @@ class PlanLookupTest {
                     return null;
                 },
                 Duration.ZERO);
-        IntStream.range(0, 5_000).forEach(i -> assertNull(plans.plan("caller " + i)));
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "caller " + i)));
         awaitLookups(4);
         assertEquals(4, lookups.get());
         end.countDown();
@@ -170,28 +176,28 @@ class PlanLookupTest {
     @Test
     void onlySoManyLookupsBeginInAMinute() {
         PlanLookup plans = lookup(10_000, 50);
-        assertEquals("gold", plans.plan("ann"));
-        IntStream.range(0, 5_000).forEach(i -> assertNull(plans.plan("nobody " + i)));
+        assertEquals("gold", plan(plans, "ann"));
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
         assertEquals(50, lookups.get());
-        assertNull(plans.plan("bob"), "who comes late has the default plan");
-        assertEquals("gold", plans.plan("ann"));
+        assertNull(plan(plans, "bob"), "who comes late has the default plan");
+        assertEquals("gold", plan(plans, "ann"));
         passes(Duration.ofMinutes(1));
-        assertEquals("gold", plans.plan("bob"));
+        assertEquals("gold", plan(plans, "bob"));
     }
 
     @Test
     void aSprayOfCallersWithoutAPlanDisplacesNoneWithOne() {
         PlanLookup plans = lookup(10, 100_000);
-        assertEquals("gold", plans.plan("ann"));
-        IntStream.range(0, 1_000).forEach(i -> assertNull(plans.plan("nobody " + i)));
+        assertEquals("gold", plan(plans, "ann"));
+        IntStream.range(0, 1_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
         int before = lookups.get();
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
         assertEquals(before, lookups.get());
     }
 
     @Test
     void aTextThatIsTooLongIsNoCaller() {
-        assertNull(lookup().plan("a".repeat(PlanLookup.LONGEST_CALLER + 1)));
+        assertNull(plan(lookup(), "a".repeat(PlanLookup.LONGEST_CALLER + 1)));
         assertEquals(0, lookups.get());
     }
 
@@ -212,13 +218,13 @@ class PlanLookupTest {
                     }
                 },
                 Duration.ZERO);
-        IntStream.range(0, 20).forEach(i -> assertNull(plans.plan("caller " + i)));
+        IntStream.range(0, 20).forEach(i -> assertNull(plan(plans, "caller " + i)));
         awaitLookups(20);
         found.complete("gold");
         Await.until(
                 Duration.ofSeconds(20),
                 "all",
-                () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plans.plan("caller " + i))));
+                () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plan(plans, "caller " + i))));
         assertEquals(20, lookups.get());
     }
 }

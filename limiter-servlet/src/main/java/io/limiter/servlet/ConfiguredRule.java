@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.Callers;
 import io.limiter.config.LimiterConfig;
@@ -26,8 +27,9 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final Callers exempt;
     private final Predicate<Dispatch> isLeftOut;
     private final RequestKey key;
+    private final String name;
     private final boolean hasMember;
-    private final Function<Dispatch, Policy> policy;
+    private final Function<Dispatch, RulePolicy> policy;
     private final Cost<? super HttpServletRequest> cost;
     private final @Nullable Outcomes outcomes;
     private final boolean isShadow;
@@ -42,7 +44,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
             RuleDefinition rule,
             RequestMatcher matcher,
             RequestKey key,
-            Function<Dispatch, Policy> policy,
+            Function<Dispatch, RulePolicy> policy,
             Cost<? super HttpServletRequest> cost,
             Predicate<Dispatch> isCovered,
             boolean notesWaits) {
@@ -50,6 +52,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
         this.exempt = rule.scope().exempt();
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
         this.key = key;
+        this.name = rule.policy().name();
         this.hasMember = !rule.charging().member().isEmpty();
         this.policy = policy;
         this.cost = cost;
@@ -114,13 +117,26 @@ final class ConfiguredRule implements Rule<Dispatch> {
         if (verdict(dispatch) != Verdict.COUNTED) {
             return null;
         }
-        Policy charged = policy.apply(dispatch);
-        Charge charge = new Charge(
-                charged,
-                key.of(dispatch, dispatch),
-                cost.permits(dispatch.request()),
-                null,
-                hasMember && charged.takesMembers() ? key.member(dispatch, dispatch) : null);
+        RulePolicy chosen = policy.apply(dispatch);
+        PartitionKey whose = key.of(dispatch, dispatch);
+        long permits = cost.permits(dispatch.request());
+        PartitionKey member = hasMember ? key.member(dispatch, dispatch) : null;
+        if (chosen.lookup() != null && !dispatch.hasMet(identity)) {
+            PlanCharges deferred = dispatch.deferred();
+            if (deferred != null) {
+                // What another thread must not read from the request was read by now.
+                deferred.add(name, isShadow, chosen.lookup(), () -> charge(dispatch, chosen, whose, permits, member));
+                return null;
+            }
+            chosen.lookup().get().join();
+        }
+        return charge(dispatch, chosen, whose, permits, member);
+    }
+
+    private @Nullable Charge charge(
+            Dispatch dispatch, RulePolicy chosen, PartitionKey whose, long permits, @Nullable PartitionKey member) {
+        Policy charged = chosen.policy().get();
+        Charge charge = new Charge(charged, whose, permits, null, charged.takesMembers() ? member : null);
         boolean isNew = isShadow ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
         if (isNew && maxWait != null) {
             dispatch.noteWait(charge, maxWait);

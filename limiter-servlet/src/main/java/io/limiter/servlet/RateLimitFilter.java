@@ -22,11 +22,10 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -86,6 +85,7 @@ public final class RateLimitFilter implements Filter {
      */
     public static final String DECISION = "io.limiter.decision";
 
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
     private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
@@ -104,7 +104,7 @@ public final class RateLimitFilter implements Filter {
 
     private volatile @Nullable Derived<RulesInForce> inForce;
     private boolean inService;
-    private final Set<HeldRequest> held = ConcurrentHashMap.newKeySet();
+    private volatile HeldRequests held = new HeldRequests(0);
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -255,6 +255,7 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter) {
         if (!inService) {
+            held = new HeldRequests(limiter.config().inProcess().maxWaiting());
             inForce = limiter.derive(config -> make(limiter, config));
             inService = true;
         }
@@ -334,7 +335,7 @@ public final class RateLimitFilter implements Filter {
             log = null;
         }
         webApp = null;
-        held.forEach(HeldRequest::refuse);
+        held.close(LONGEST_STOP);
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {
             // The rules stay: a request in flight is answered with 503, or by its failure mode.

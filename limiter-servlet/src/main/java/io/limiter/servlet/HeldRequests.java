@@ -1,0 +1,87 @@
+package io.limiter.servlet;
+
+import io.limiter.rule.Shares;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The requests that a filter holds: so many in all, and a tenth of what the others leave for one client. Thread-safe. */
+final class HeldRequests {
+    /** How many threads wait for lookups at once where requests can't be held. */
+    private static final int MOST_THREADS = 64;
+
+    private final Shares places;
+    private final Shares threads = new Shares(MOST_THREADS, 10);
+    private final Set<HeldRequest> all = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    HeldRequests(int most) {
+        this.places = new Shares(most, 10);
+    }
+
+    /** Takes a place for a request of a client. */
+    boolean tryEnter(String client) {
+        return !closed && places.tryTake(client);
+    }
+
+    /** Returns a place. */
+    void leave(String client) {
+        places.free(client);
+    }
+
+    void add(HeldRequest one) {
+        all.add(one);
+        if (closed) {
+            one.refuse();
+        }
+    }
+
+    /** Removes a request, and returns its place, once. */
+    void remove(HeldRequest one, String client) {
+        if (all.remove(one)) {
+            leave(client);
+            synchronized (this) {
+                notifyAll();
+            }
+        }
+    }
+
+    /** Waits for lookups on this thread; not at all if too many threads do, because a client could occupy all of them. */
+    void await(CompletableFuture<?> lookups, String client) {
+        if (!lookups.isDone() && threads.tryTake(client)) {
+            try {
+                lookups.join();
+            } finally {
+                threads.free(client);
+            }
+        }
+    }
+
+    /** Denies all that are held, holds no more, and waits until the answers are written, or for that long. */
+    void close(Duration longest) {
+        closed = true;
+        all.forEach(HeldRequest::refuse);
+        long end = System.nanoTime() + longest.toNanos();
+        boolean interrupted = false;
+        synchronized (this) {
+            long left = longest.toMillis();
+            while (!all.isEmpty() && left > 0 && !interrupted) {
+                try {
+                    wait(left);
+                } catch (InterruptedException stop) {
+                    interrupted = true;
+                }
+                left = (end - System.nanoTime()) / 1_000_000;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Holds requests again. */
+    void open() {
+        closed = false;
+    }
+}
