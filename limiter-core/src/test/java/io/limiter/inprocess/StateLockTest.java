@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
@@ -59,7 +60,7 @@ class StateLockTest {
         Limit slow = Limit.tokenBucket(5, Duration.ofHours(1));
         Limit third = Limit.slidingList(5, Duration.ofHours(2));
         Charge two = new Charge(Policy.of("p", quick, slow), PartitionKey.of("a"), 1);
-        Transaction.decide(table, List.of(two), 10, true);
+        Transaction.decide(table, List.of(two), 10, Backend.Mode.TAKE);
         State first = find(table, two, quick);
         State second = find(table, two, slow);
         assertSame(first, first.guard);
@@ -68,13 +69,13 @@ class StateLockTest {
         Charge three = new Charge(Policy.of("p", quick, third, slow), PartitionKey.of("a"), 1);
         table.reclaim(2_000_000);
         assertNull(find(table, two, quick));
-        Transaction.decide(table, List.of(three), 2_000_000, true);
+        Transaction.decide(table, List.of(three), 2_000_000, Backend.Mode.TAKE);
         assertNotSame(first, find(table, three, quick));
         for (Limit limit : List.of(quick, slow, third)) {
             assertSame(first, find(table, three, limit).guard);
         }
         Charge other = new Charge(two.policy(), PartitionKey.of("b"), 1);
-        Transaction.decide(table, List.of(other), 2_000_000, true);
+        Transaction.decide(table, List.of(other), 2_000_000, Backend.Mode.TAKE);
         assertNotSame(first, find(table, other, quick).guard);
     }
 

@@ -159,7 +159,7 @@ final class HeldRequest implements AsyncListener {
         all.remove(this, client);
     }
 
-    /** Tomcat does this to the requests of an application that stops, and would answer with 500. */
+    /** Tomcat does this to the requests of an application that stops, Jetty fails them; both would answer with 500. */
     @Override
     public void onTimeout(AsyncEvent event) {
         if (!isRefused && answer.cancel(false)) {
@@ -169,7 +169,7 @@ final class HeldRequest implements AsyncListener {
 
     @Override
     public void onError(AsyncEvent event) {
-        answer.cancel(false);
+        onTimeout(event);
     }
 
     @Override

@@ -1,13 +1,17 @@
 package io.limiter.servlet;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.rule.Shares;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /** The requests that a filter holds: so many in all, and a tenth of what the others leave for one client. Thread-safe. */
 final class HeldRequests {
+    private static final Logger LOG = DiagnosticLog.of(HeldRequests.class);
     /** How many threads wait for lookups at once where requests can't be held. */
     private static final int MOST_THREADS = 64;
 
@@ -15,6 +19,7 @@ final class HeldRequests {
     private final Shares threads = new Shares(MOST_THREADS, 10);
     private final Set<HeldRequest> all = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
+    private volatile @Nullable Thread atExit;
 
     HeldRequests(int most) {
         this.places = new Shares(most, 10);
@@ -58,9 +63,29 @@ final class HeldRequests {
         }
     }
 
+    /** Denies all that are held as soon as the JVM begins to exit: the server stops at the same time. */
+    void denyAtExit() {
+        Thread fresh = new Thread(() -> close(Duration.ZERO), "limiter-exit");
+        Runtime.getRuntime().addShutdownHook(fresh);
+        atExit = fresh;
+    }
+
+    private void forgetExit() {
+        Thread known = atExit;
+        atExit = null;
+        try {
+            if (known != null) {
+                Runtime.getRuntime().removeShutdownHook(known);
+            }
+        } catch (IllegalStateException exiting) {
+            LOG.debug("the JVM exits already", exiting);
+        }
+    }
+
     /** Denies all that are held, holds no more, and waits until the answers are written, or for that long. */
     void close(Duration longest) {
         closed = true;
+        forgetExit();
         all.forEach(HeldRequest::refuse);
         long end = System.nanoTime() + longest.toNanos();
         boolean interrupted = false;

@@ -87,7 +87,7 @@ public final class RateLimitFilter implements Filter {
 
     private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
-    private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
+    static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
     private final @Nullable Limiter given; // null if the container configures the filter
@@ -206,6 +206,7 @@ public final class RateLimitFilter implements Filter {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
             check(filterConfig.getServletContext());
+            held.denyAtExit();
             log = container;
         } finally {
             if (log == null) {
@@ -220,12 +221,7 @@ public final class RateLimitFilter implements Filter {
         String name = filterConfig.getFilterName();
         try {
             if (given != null) {
-                if (filterConfig.getInitParameterNames().hasMoreElements()) {
-                    throw new ServletException("RL-110 filter '" + name
-                            + "' was made with a limiter and takes no init-param '"
-                            + filterConfig.getInitParameterNames().nextElement()
-                            + "'; write it into that limiter's configuration");
-                }
+                ConfigText.refuseInitParams(filterConfig);
                 begin(given);
                 return;
             }
@@ -234,19 +230,14 @@ public final class RateLimitFilter implements Filter {
                         + "': this instance is already in service under another name; register the class, or an"
                         + " instance for each name");
             }
-            LimiterConfig config = new ConfigText(filterConfig, loader).load();
-            // Before the backend starts.
-            if (config.rules().isEmpty()) {
-                throw new ServletException(NO_RULES + " (filter '" + name + "')");
-            }
-            Limiter limiter = Limiter.start(config);
+            Limiter limiter = new ConfigText(filterConfig, loader).start();
             owned = limiter;
             begin(limiter);
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
                     name,
-                    config.rules().size(),
-                    config.rules().stream().map(RuleDefinition::name).toList());
+                    limiter.config().rules().size(),
+                    limiter.config().rules().stream().map(RuleDefinition::name).toList());
         } catch (ServletException | IllegalArgumentException | IllegalStateException wrong) {
             LOG.error("{} (so the limiter does not start)", wrong.getMessage());
             throw wrong instanceof ServletException told ? told : new ServletException(wrong.getMessage(), wrong);
@@ -327,6 +318,19 @@ public final class RateLimitFilter implements Filter {
                 .explain(() -> SampleRequest.of(sample, webApp == null ? "" : webApp.getContextPath()));
     }
 
+    /**
+     * Denies the requests that are held, and waits until they are answered, for up to 5 seconds. Until {@link
+     * #startHolding} none is held. Call it when the server begins to stop, before it closes connections.
+     */
+    public void stopHolding() {
+        held.close(LONGEST_STOP);
+    }
+
+    /** Holds requests again, as at first. */
+    public void startHolding() {
+        held.open();
+    }
+
     @Override
     public void destroy() {
         DiagnosticLog.Redirection container = log;
@@ -335,7 +339,7 @@ public final class RateLimitFilter implements Filter {
             log = null;
         }
         webApp = null;
-        held.close(LONGEST_STOP);
+        stopHolding();
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {
             // The rules stay: a request in flight is answered with 503, or by its failure mode.
