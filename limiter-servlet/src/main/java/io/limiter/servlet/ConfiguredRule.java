@@ -31,7 +31,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final boolean hasMember;
     private final Function<Dispatch, RulePolicy> policy;
     private final Cost<? super HttpServletRequest> cost;
-    private final @Nullable Outcomes outcomes;
+    private final @Nullable RuleOutcomes outcomes;
     private final boolean isShadow;
     /** Null if no rule of the configuration has one. */
     private final @Nullable Duration maxWait;
@@ -56,7 +56,8 @@ final class ConfiguredRule implements Rule<Dispatch> {
         this.hasMember = !rule.charging().member().isEmpty();
         this.policy = policy;
         this.cost = cost;
-        this.outcomes = rule.charging().outcomes();
+        Outcomes settled = rule.charging().outcomes();
+        this.outcomes = settled == null ? null : new RuleOutcomes(rule.name(), settled);
         this.isShadow = rule.mode() == Mode.SHADOW;
         this.maxWait = notesWaits && !isShadow ? rule.charging().maxWait() : null;
         this.identity = List.of(source, rule.name());

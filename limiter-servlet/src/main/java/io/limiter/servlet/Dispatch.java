@@ -8,7 +8,6 @@ import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.Callers;
 import io.limiter.config.HttpSettings.MethodOverride;
-import io.limiter.config.Outcomes;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.match.MatchableRequest;
@@ -150,7 +149,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param charge its charge
      * @param outcomes which responses keep the charge; null for all
      */
-    boolean isNewTo(Object identity, Charge charge, @Nullable Outcomes outcomes) {
+    boolean isNewTo(Object identity, Charge charge, @Nullable RuleOutcomes outcomes) {
         RequestCharges all = met();
         boolean isNew = all.add(identity);
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.

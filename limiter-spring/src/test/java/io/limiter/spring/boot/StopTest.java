@@ -15,11 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /** An application that stops answers the requests that are held, with and without a graceful shutdown of its server. */
 class StopTest {
@@ -27,24 +22,6 @@ class StopTest {
 
     @TempDir
     Path folder;
-
-    @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration(
-            excludeName = {
-                "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration",
-                "org.springframework.boot.autoconfigure.security.servlet.SecurityFilterAutoConfiguration",
-                "org.springframework.boot.autoconfigure.security.servlet.UserDetailsServiceAutoConfiguration"
-            })
-    @Import(Pages.class)
-    static class Site {}
-
-    @RestController
-    static class Pages {
-        @GetMapping("/open")
-        public String page() {
-            return "page";
-        }
-    }
 
     @Test
     void heldRequestsAreAnsweredBeforeTheServerStops() {
@@ -55,7 +32,7 @@ class StopTest {
                       rules.open: {path: /open, key: global, limits: 1/1s token-bucket, wait: 1m}
                     server.shutdown: %s
                     """.formatted(shutdown);
-            BootSite site = BootSite.start(folder, yaml, Site.class);
+            BootSite site = BootSite.start(folder, yaml, SecurityTest.Site.class);
             Limiter limiter = site.context().getBean(Limiter.class);
             URI uri = URI.create("http://127.0.0.1:"
                     + site.context().getEnvironment().getProperty("local.server.port") + "/open");
