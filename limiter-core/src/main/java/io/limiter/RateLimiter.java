@@ -239,7 +239,7 @@ public interface RateLimiter extends AutoCloseable {
     /** Builds a {@link RateLimiter}. Not thread-safe. */
     final class Builder {
         /** How many calls may wait by default. */
-        public static final int DEFAULT_MAX_WAITING = 1_000;
+        public static final int DEFAULT_MAX_WAITING = 500;
 
         private final Backend backend;
         private @Nullable Backend fallback;

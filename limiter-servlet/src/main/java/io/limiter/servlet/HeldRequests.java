@@ -15,6 +15,8 @@ final class HeldRequests {
     /** How many threads wait for lookups at once where requests can't be held. */
     private static final int MOST_THREADS = 64;
 
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+
     private final Shares places;
     private final Shares threads = new Shares(MOST_THREADS, 10);
     private final Set<HeldRequest> all = ConcurrentHashMap.newKeySet();
@@ -82,8 +84,12 @@ final class HeldRequests {
         }
     }
 
-    /** Denies all that are held, holds no more, and waits until the answers are written, or for that long. */
-    void close(Duration longest) {
+    /** Denies all that are held, holds no more, and waits until the answers are written, for up to 5 seconds. */
+    void close() {
+        close(LONGEST_STOP);
+    }
+
+    private void close(Duration longest) {
         closed = true;
         forgetExit();
         all.forEach(HeldRequest::refuse);

@@ -22,7 +22,6 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -53,8 +52,7 @@ import org.slf4j.Logger;
  * </filter-mapping>
  * }</pre>
  *
- * <p>A mapping without dispatchers applies only to REQUEST: a page that is reached by a FORWARD or an ASYNC dispatch is
- * then not limited, which the filter can't detect.
+ * <p>A mapping without dispatchers is for REQUEST only. The filter can't detect that it misses a FORWARD or an ASYNC dispatch.
  *
  * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class
  * path ({@code classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the
@@ -69,9 +67,8 @@ import org.slf4j.Logger;
  * denies. Filters of two rate limiters count separately. The address of a client is the peer of its TCP connection;
  * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
  *
- * <p>Add the application's own rules, with or without configured ones, to the {@linkplain #builder(Limiter) builder}.
- * After {@link Limiter#replace} has returned, the next request uses the new configuration.
- *
+ * <p>Add the application's own rules to the {@linkplain #builder(Limiter) builder}. After {@link Limiter#replace} has
+ * returned, the next request uses the new configuration.
  * <p>A request that was charged gets its quota in response fields before the application sees it ({@code limiter.http.headers}). A denied
  * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text
  * or HTML if its Accept header prefers them; with 503 if the backend can't answer and the failure mode of the policy is
@@ -85,7 +82,6 @@ public final class RateLimitFilter implements Filter {
      */
     public static final String DECISION = "io.limiter.decision";
 
-    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
     static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
@@ -209,8 +205,7 @@ public final class RateLimitFilter implements Filter {
             held.denyAtExit();
             log = container;
         } finally {
-            if (log == null) {
-                // A container does not destroy a filter that failed to start.
+            if (log == null) { // A container does not destroy a filter that failed to start.
                 container.close();
                 destroy();
             }
@@ -319,11 +314,11 @@ public final class RateLimitFilter implements Filter {
     }
 
     /**
-     * Denies the requests that are held, and waits until they are answered, for up to 5 seconds. Until {@link
-     * #startHolding} none is held. Call it when the server begins to stop, before it closes connections.
+     * Denies the requests that are held, waits up to 5 seconds until they are answered, and holds none until {@link #startHolding}.
+     * Call it when the server begins to stop, before it closes connections.
      */
     public void stopHolding() {
-        held.close(LONGEST_STOP);
+        held.close();
     }
 
     /** Holds requests again, as at first. */

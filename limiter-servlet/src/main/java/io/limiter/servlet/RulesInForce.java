@@ -11,6 +11,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
+import io.limiter.config.RulePlans;
 import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
@@ -163,15 +164,23 @@ final class RulesInForce {
     }
 
     private void logWhatWaits() {
-        if (waits) {
+        List<String> holding = configured.stream()
+                .filter(rule -> waits(rule) || looksUp(rule))
+                .map(RuleDefinition::name)
+                .toList();
+        if (!holding.isEmpty()) {
             LOG.warn(
-                    "RL-326 rules {} hold requests, which then reach the application by an ASYNC dispatch:"
-                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate",
-                    configured.stream()
-                            .filter(RulesInForce::waits)
-                            .map(RuleDefinition::name)
-                            .toList());
+                    "RL-326 rules {} hold requests (wait, or a plan from a class), which then reach the application by an ASYNC"
+                            + " dispatch: filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate",
+                    holding);
         }
+    }
+
+    private boolean looksUp(RuleDefinition rule) {
+        RulePlans plans = rule.charging().plans();
+        return plans != null
+                && plans.source() == RulePlans.Source.RESOLVER
+                && !config.plans().longestWait().isZero();
     }
 
     /** Checks for rules that do not fit the web application. */
