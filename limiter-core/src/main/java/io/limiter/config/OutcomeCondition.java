@@ -44,9 +44,7 @@ record OutcomeCondition(Kind kind, String name, @Nullable Pattern value) {
 
     /** Whether a response is one of these; of several values of a header, one suffices. */
     boolean matches(
-            int status,
-            Function<String, Collection<String>> headers,
-            Function<String, @Nullable Object> attributes) {
+            int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
         Object attribute = kind == Kind.ATTRIBUTE ? attributes.apply(name) : null;
         return switch (kind) {
             case STATUS -> name.equals(Integer.toString(status)) || name.equalsIgnoreCase(status / 100 + "xx");

@@ -58,9 +58,7 @@ public final class Outcomes {
      * @param attributes returns an attribute of the request
      */
     public boolean keeps(
-            int status,
-            Function<String, Collection<String>> headers,
-            Function<String, @Nullable Object> attributes) {
+            int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
         return conditions.stream().anyMatch(one -> one.matches(status, headers, attributes)) == counted;
     }
 

@@ -181,7 +181,8 @@ final class Transaction {
             return;
         }
         check.lacksState = (check.isBlock() ? counts : take)
-                && check.charge.permits() > 0 && check.charge.permits() <= check.limit.capacity();
+                && check.charge.permits() > 0
+                && check.charge.permits() <= check.limit.capacity();
         if (check.lacksState && create) {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
@@ -289,7 +290,8 @@ final class Transaction {
             // Earlier charges have taken their permits by now.
             long permits = granted ? check.charge.permits() : check.permits;
             boolean isWritten = granted ? take : counts;
-            outcomes.add(check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, isWritten));
+            outcomes.add(
+                    check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, isWritten));
         }
         return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
     }

@@ -44,7 +44,8 @@ class PlanLookupTest {
 
     /** On the calling thread, at a fixed time. */
     private PlanLookup lookup(int maxEntries, int maxPerMinute) {
-        return new PlanLookup("api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, found -> true, time, Runnable::run);
+        return new PlanLookup(
+                "api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, found -> true, time, Runnable::run);
     }
 
     private PlanLookup lookup() {
@@ -81,7 +82,8 @@ class PlanLookupTest {
     @Test
     void whatIsKnownServesWhileItIsLookedUpAgain() {
         List<Runnable> waiting = new ArrayList<>();
-        PlanLookup plans = new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, found -> true, time, waiting::add);
+        PlanLookup plans =
+                new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, found -> true, time, waiting::add);
         assertNull(plan(plans, "ann"));
         waiting.remove(0).run();
         plan = "silver";

@@ -189,8 +189,10 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     boolean mayWaitFor(Decision denial) {
         List<LimitOutcome> violated = denial.violated();
         return !violated.isEmpty()
-                && violated.stream().allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
-                        && one.retryAfterMicros() <= maxWait(one.charge()).toNanos() / 1_000);
+                && violated.stream()
+                        .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
+                                && one.retryAfterMicros()
+                                        <= maxWait(one.charge()).toNanos() / 1_000);
     }
 
     /** Whether a rule has charged the request. */

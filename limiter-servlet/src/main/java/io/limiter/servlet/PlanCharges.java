@@ -21,15 +21,13 @@ final class PlanCharges {
      * @param lookup begins the lookup of its plan
      * @param charge makes it when the lookup has ended; null if it is not due any more
      */
-    void add(
-            String rule, boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {
+    void add(String rule, boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {
         all.add(new Due(rule, isShadow, lookup, charge));
     }
 
     /** Begins all lookups. */
     CompletableFuture<?> lookUp() {
-        return CompletableFuture.allOf(
-                all.stream().map(due -> due.lookup.get()).toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(all.stream().map(due -> due.lookup.get()).toArray(CompletableFuture[]::new));
     }
 
     /** The charges of enforced rules: these, and those that were looked up. */

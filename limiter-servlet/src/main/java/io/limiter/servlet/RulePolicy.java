@@ -26,8 +26,7 @@ import org.slf4j.Logger;
  * @param lookup begins the lookup of a plan that is not known; its result completes after the configured wait at the
  *     latest, never exceptionally. Null if there is nothing to look up
  */
-record RulePolicy(
-        Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<?>> lookup) {
+record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<?>> lookup) {
     private static final Logger LOG = DiagnosticLog.of(RulePolicy.class);
     private static final long HOUR_MICROS = 3_600_000_000L;
 
@@ -117,8 +116,7 @@ record RulePolicy(
                 }
                 return policy(rule, plan);
             };
-            return new RulePolicy(
-                    policy, lookup.isDue(caller, client) ? () -> lookup.lookUp(caller, client) : null);
+            return new RulePolicy(policy, lookup.isDue(caller, client) ? () -> lookup.lookUp(caller, client) : null);
         };
     }
 }

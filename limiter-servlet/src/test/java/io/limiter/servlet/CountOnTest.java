@@ -64,8 +64,10 @@ class CountOnTest extends CountOnApp {
         server = kind.make(directory)
                 .filter("limiter", WebServer.limiter(limiter, BY_HEADER))
                 .servlet("/redirect", (request, response) -> response.sendRedirect(request.getParameter("to")))
-                .servlet("/forward", (request, response) -> request.getRequestDispatcher("/redirect?to=/error")
-                        .forward(request, response))
+                .servlet(
+                        "/forward",
+                        (request, response) -> request.getRequestDispatcher("/redirect?to=/error")
+                                .forward(request, response))
                 .servlet("/several", (request, response) -> {
                     response.addHeader("Location", "/");
                     response.addHeader("Location", "/error");
@@ -96,8 +98,12 @@ class CountOnTest extends CountOnApp {
         assertLeft(2, "/async?to=/");
         assertLeft(1, "/async?to=/error");
         assertLeft(0, "/several");
-        assertEquals(429, WebServer.CLIENT.sendAsync(server.request("/redirect?to=/").build(),
-                        HttpResponse.BodyHandlers.discarding()).join().statusCode());
+        assertEquals(
+                429,
+                WebServer.CLIENT
+                        .sendAsync(server.request("/redirect?to=/").build(), HttpResponse.BodyHandlers.discarding())
+                        .join()
+                        .statusCode());
         limiter.reset(config.policies().get("login"), PartitionKey.of("127.0.0.1"));
         assertLeft(4, "/send-error");
         assertLeft(4, "/committed");
@@ -110,7 +116,9 @@ class CountOnTest extends CountOnApp {
 
     @Test
     void countOnThatCountsNothingIsLogged() throws Exception {
-        start(Container.Kind.TOMCAT, LOGIN.replace("path = /*", "path = /answer").replace("5/1h", "500/1h"));
+        start(
+                Container.Kind.TOMCAT,
+                LOGIN.replace("path = /*", "path = /answer").replace("5/1h", "500/1h"));
         try (LogText log = new LogText()) {
             server.statuses(99, "/answer?s=302");
             assertEquals(1, log.toString().split("RL-340", -1).length, log::toString);
@@ -118,7 +126,9 @@ class CountOnTest extends CountOnApp {
             assertEquals(2, log.toString().split("RL-340", -1).length, log::toString);
         }
         server.close();
-        start(Container.Kind.TOMCAT, LOGIN.replace("path = /*", "path = /answer").replace("5/1h", "500/1h"));
+        start(
+                Container.Kind.TOMCAT,
+                LOGIN.replace("path = /*", "path = /answer").replace("5/1h", "500/1h"));
         try (LogText log = new LogText()) {
             server.get("/answer?s=401");
             server.statuses(120, "/answer?s=302");

@@ -55,8 +55,10 @@ class PlanCommandsTest {
         try (RateLimiter limiter = RateLimiter.on(backend);
                 Jedis jedis = new Jedis(URI.create(address));
                 Container server = new WebServer(directory)
-                        .filter("limiter", RateLimitFilter.builder(Limiter.of(WebServer.config(RULES), limiter))
-                                .build())
+                        .filter(
+                                "limiter",
+                                RateLimitFilter.builder(Limiter.of(WebServer.config(RULES), limiter))
+                                        .build())
                         .servlet("/", (request, response) -> response.setStatus(200))
                         .start()) {
             assertEquals(2, commands(jedis, server, 1, 200, "one"), "a look, and the decision");
@@ -73,8 +75,7 @@ class PlanCommandsTest {
         long before = scripts(jedis);
         for (int i = 0; i < requests; i++) {
             assertEquals(
-                    status,
-                    server.get("/", "X-Api-Key", keys[i % keys.length]).statusCode());
+                    status, server.get("/", "X-Api-Key", keys[i % keys.length]).statusCode());
         }
         return scripts(jedis) - before;
     }

@@ -67,7 +67,9 @@ class PlanSprayTest {
             lookups.incrementAndGet();
             if (millis > 0) {
                 // A lookup that takes this long is what is tested, and nobody waits for it here.
-                new CompletableFuture<>().completeOnTimeout(null, millis, TimeUnit.MILLISECONDS).get();
+                new CompletableFuture<>()
+                        .completeOnTimeout(null, millis, TimeUnit.MILLISECONDS)
+                        .get();
             }
             return caller.startsWith("gold") ? "gold" : caller.startsWith("free") ? "free" : null;
         }
@@ -82,8 +84,10 @@ class PlanSprayTest {
                 .build());
         server = new WebServer(directory)
                 .filter(filter)
-                .servlet("/", (request, response) -> threads.add(request.getDispatcherType() + " "
-                        + request.isAsyncStarted()));
+                .servlet(
+                        "/",
+                        (request, response) ->
+                                threads.add(request.getDispatcherType() + " " + request.isAsyncStarted()));
         server.start();
     }
 

@@ -102,7 +102,8 @@ class StopTest {
             List<RawClient> gone = new ArrayList<>();
             for (int i = 0; i < 60; i++) {
                 String key = "X-Key: gone" + i;
-                assertEquals(200, new RawClient(server.port(), "/", key).response().status());
+                assertEquals(
+                        200, new RawClient(server.port(), "/", key).response().status());
                 gone.add(new RawClient(server.port(), "/", key, "X-Forwarded-For: 2001:db8::" + i));
                 int sent = i + 1;
                 if (i < 10) {

@@ -178,8 +178,7 @@ public final class Rejections {
         Rejection.send(
                 request,
                 response,
-                "{\"type\":\"about:blank\",\"title\":\"" + TITLES.get(status)
-                        + "\",\"status\":" + status + "}");
+                "{\"type\":\"about:blank\",\"title\":\"" + TITLES.get(status) + "\",\"status\":" + status + "}");
     }
 
     /** Shared by all filters of a request. */

@@ -34,14 +34,17 @@ class StopTest {
                     """.formatted(shutdown);
             BootSite site = BootSite.start(folder, yaml, SecurityTest.Site.class);
             Limiter limiter = site.context().getBean(Limiter.class);
-            URI uri = URI.create("http://127.0.0.1:"
-                    + site.context().getEnvironment().getProperty("local.server.port") + "/open");
+            URI uri = URI.create(
+                    "http://127.0.0.1:" + site.context().getEnvironment().getProperty("local.server.port") + "/open");
             HttpClient client = HttpClient.newHttpClient();
             List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, HELD)
-                    .mapToObj(i -> client.sendAsync(
-                            HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString()))
+                    .mapToObj(i ->
+                            client.sendAsync(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString()))
                     .toList();
-            Await.until(Duration.ofSeconds(60), "they wait", () -> limiter.rateLimiter().waiting() > 30);
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "they wait",
+                    () -> limiter.rateLimiter().waiting() > 30);
             site.close();
             for (CompletableFuture<HttpResponse<String>> answer : answers) {
                 HttpResponse<String> response = answer.join();
