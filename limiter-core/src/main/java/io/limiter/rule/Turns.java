@@ -2,7 +2,6 @@ package io.limiter.rule;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -27,12 +26,12 @@ final class Turns {
     }
 
     private synchronized boolean begins() {
-        for (Iterator<String> clients = waiting.keySet().iterator(); clients.hasNext(); ) {
-            String client = clients.next();
+        for (Map.Entry<String, Deque<Runnable>> one : waiting.entrySet()) {
+            String client = one.getKey();
             if (running.tryTake(client)) {
-                Deque<Runnable> tasks = waiting.get(client);
-                clients.remove();
+                Deque<Runnable> tasks = one.getValue();
                 Runnable task = tasks.remove();
+                waiting.remove(client);
                 if (!tasks.isEmpty()) {
                     waiting.put(client, tasks);
                 }
