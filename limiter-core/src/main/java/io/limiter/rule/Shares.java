@@ -17,7 +17,7 @@ public final class Shares {
     /**
      * Free places.
      *
-     * @param parts a client may have one of so many parts of what the others leave
+     * @param parts what the others leave, divided by this number, is what a client may have
      */
     public Shares(int places, int parts) {
         this.places = places;

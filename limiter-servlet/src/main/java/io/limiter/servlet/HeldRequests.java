@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** The requests that a filter holds: so many in all, and a tenth of what the others leave for one client. Thread-safe. */
+/** The requests that a filter holds. One client has at most a tenth of the places that the others leave. Thread-safe. */
 final class HeldRequests {
     private static final Logger LOG = DiagnosticLog.of(HeldRequests.class);
     /** How many threads wait for lookups at once where requests can't be held. */
