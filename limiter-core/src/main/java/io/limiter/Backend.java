@@ -39,7 +39,9 @@ public interface Backend extends AutoCloseable {
         /** Take the permits if all limits of all charges allow it, else take nothing. */
         TAKE,
         /** Answer as {@link #TAKE} would, and write nothing. */
-        LOOK
+        LOOK,
+        /** Deny as {@link #TAKE} does, from memory too, and count the denial; but take nothing if all limits allow it. */
+        ASK
     }
 
     /**

@@ -169,6 +169,12 @@ final class BackendRateLimiter implements RateLimiter {
     }
 
     @Override
+    public Decision check(List<Charge> charges) {
+        Decision checked = decideNow(checked(charges), Backend.Mode.ASK);
+        return checked.allowed() ? withoutRefund(checked) : counted(checked, false, Runnable::run);
+    }
+
+    @Override
     public CompletionStage<Decision> peekAsync(List<Charge> charges) {
         return onExecutor(decide(charges, Backend.Mode.LOOK));
     }

@@ -147,6 +147,14 @@ public interface RateLimiter extends AutoCloseable {
     /** Answers as {@link #tryAcquire(List)} would, and takes nothing. */
     Decision peek(List<Charge> charges);
 
+    /**
+     * Denies as {@link #tryAcquire(List)} does, also from memory, and the denial counts as one; but takes and counts nothing
+     * if all limits allow the charges. For a caller that needs something costly before it can ask with all its charges.
+     */
+    default Decision check(List<Charge> charges) {
+        return peek(charges);
+    }
+
     /** Shows the state of a key: a look for 0 permits. */
     default Decision peek(Policy policy, PartitionKey key) {
         return peek(List.of(new Charge(policy, key, 0)));
@@ -231,7 +239,7 @@ public interface RateLimiter extends AutoCloseable {
     /** Builds a {@link RateLimiter}. Not thread-safe. */
     final class Builder {
         /** How many calls may wait by default. */
-        public static final int DEFAULT_MAX_WAITING = 1_000;
+        public static final int DEFAULT_MAX_WAITING = 500;
 
         private final Backend backend;
         private @Nullable Backend fallback;

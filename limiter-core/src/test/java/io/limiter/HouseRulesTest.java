@@ -192,7 +192,8 @@ class HouseRulesTest {
                         "io.limiter.rule.PlanLookup",
                         "io.limiter.rule.PlanResolver",
                         "io.limiter.rule.Rule",
-                        "io.limiter.rule.RuleSet")),
+                        "io.limiter.rule.RuleSet",
+                        "io.limiter.rule.Shares")),
                 open,
                 "a public type is a promise: add it here on purpose, or make it package-private");
     }

@@ -57,7 +57,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        return Transaction.decide(table, charges, openTime, mode == Mode.TAKE);
+        return Transaction.decide(table, charges, openTime, mode);
     }
 
     @Override

@@ -69,11 +69,11 @@ final class PolicyStates implements Backend.Decider {
                 return decision;
             }
         }
-        return decideUnknown(new Charge(policy, key, permits), take);
+        return decideUnknown(new Charge(policy, key, permits), mode);
     }
 
-    private Decision decideUnknown(Charge charge, boolean take) {
-        Decision decision = Transaction.decide(table, List.of(charge), time, take);
+    private Decision decideUnknown(Charge charge, Backend.Mode mode) {
+        Decision decision = Transaction.decide(table, List.of(charge), time, mode);
         if (!areFound()) {
             findStates(charge);
         }

@@ -1,6 +1,7 @@
 package io.limiter.inprocess;
 
 import io.limiter.Algorithm;
+import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -85,17 +86,21 @@ final class Transaction {
     private final StateTable table;
     private final List<Charge> charges;
     private final TimeSource time;
+    /** Whether a denial counts, and whether an admission takes permits. */
+    private final boolean counts;
+
     private final boolean take;
     private final List<Check> checks = new ArrayList<>();
     private final List<LimitOutcome> outcomes = new ArrayList<>();
     /** The time of the last attempt. */
     private long now;
 
-    private Transaction(StateTable table, List<Charge> charges, TimeSource time, boolean take) {
+    private Transaction(StateTable table, List<Charge> charges, TimeSource time, Mode mode) {
         this.table = table;
         this.charges = charges;
         this.time = time;
-        this.take = take;
+        this.counts = mode != Mode.LOOK;
+        this.take = mode == Mode.TAKE;
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
                 checks.add(new Check(charge, limit));
@@ -103,8 +108,8 @@ final class Transaction {
         }
     }
 
-    static Decision decide(StateTable table, List<Charge> charges, TimeSource time, boolean take) {
-        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, time, take).decide());
+    static Decision decide(StateTable table, List<Charge> charges, TimeSource time, Mode mode) {
+        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, time, mode).decide());
     }
 
     /** Decides; one outcome for each limit of each charge. */
@@ -178,7 +183,9 @@ final class Transaction {
             check.state = own;
             return;
         }
-        check.lacksState = take && check.charge.permits() > 0 && check.charge.permits() <= check.limit.capacity();
+        check.lacksState = (check.isBlock() ? counts : take)
+                && check.charge.permits() > 0
+                && check.charge.permits() <= check.limit.capacity();
         if (check.lacksState && create) {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
@@ -254,7 +261,7 @@ final class Transaction {
     /** What the i-th limit, a block, counts: whether one of the limits before it denies the charge, other than for want of memory. */
     private int denials(int i) {
         Charge charge = checks.get(i).charge;
-        return take
+        return counts
                         && checks.subList(0, i).stream()
                                 .anyMatch(one -> one.charge == charge && !one.allowed && !one.state.lacksMemory())
                 ? 1
@@ -286,7 +293,9 @@ final class Transaction {
         for (Check check : checks) {
             // Earlier charges have taken their permits by now.
             long permits = granted ? check.charge.permits() : check.permits;
-            outcomes.add(check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, take));
+            boolean isWritten = granted ? take : counts;
+            outcomes.add(
+                    check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, isWritten));
         }
         return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
     }

@@ -158,7 +158,7 @@ final class DenialCache {
     /** Called before a call is sent. */
     Sent sending(List<Charge> charges, Mode mode) {
         // Peeks are not recorded.
-        int[] epochsNow = new int[mode == Mode.TAKE && maxAgeMicros > 0 ? charges.size() : 0];
+        int[] epochsNow = new int[mode != Mode.LOOK && maxAgeMicros > 0 ? charges.size() : 0];
         for (int i = 0; i < epochsNow.length; i++) {
             epochsNow[i] = epochs.get(set(charges.get(i)));
         }

@@ -98,7 +98,7 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        Decision known = mode == Mode.TAKE ? denials.find(charges) : null;
+        Decision known = mode == Mode.LOOK ? null : denials.find(charges);
         if (known != null) {
             return CompletableFuture.completedFuture(known);
         }
@@ -129,14 +129,14 @@ public final class RedisBackend implements Backend.PerPolicy {
         if (mayNeedSeveralCalls(charges)) {
             return Backend.PerPolicy.super.decideNow(charges, mode);
         }
-        Decision known = mode == Mode.TAKE ? denials.find(charges) : null;
+        Decision known = mode == Mode.LOOK ? null : denials.find(charges);
         return known != null ? known : askNow(charges, mode);
     }
 
     @Override
     public Decider decider(Policy policy) {
         return (key, permits, mode) -> {
-            Decision known = mode == Mode.TAKE ? denials.find(policy, key, permits) : null;
+            Decision known = mode == Mode.LOOK ? null : denials.find(policy, key, permits);
             if (known != null) {
                 return known;
             }
@@ -185,7 +185,11 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
-        String asked = mode == Mode.TAKE ? Call.TAKE : Call.LOOK;
+        String asked = switch (mode) {
+            case TAKE -> Call.TAKE;
+            case LOOK -> Call.LOOK;
+            case ASK -> Call.ASK;
+        };
         return Call.now(
                 Call.parts(keys, charges, asked, denials::takeUncounted), Call.deadline(charges, deadline), blocking);
     }

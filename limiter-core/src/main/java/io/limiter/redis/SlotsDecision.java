@@ -48,8 +48,8 @@ record SlotsDecision(
     }
 
     CompletableFuture<Decision> decide(Mode mode) {
-        return askEach(0, mode == Mode.TAKE ? Call.ASK : Call.SEE).thenCompose(seen -> {
-            if (seen.isDenied() || seen.failure != null) {
+        return askEach(0, mode == Mode.LOOK ? Call.SEE : Call.ASK).thenCompose(seen -> {
+            if (seen.isDenied() || seen.failure != null || mode == Mode.ASK) {
                 return decision(seen);
             }
             return mode == Mode.TAKE

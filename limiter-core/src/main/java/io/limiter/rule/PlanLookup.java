@@ -4,23 +4,21 @@ import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Caches the plans of callers, and looks them up on threads of its own: a few at once, a limited number in a minute. A
- * cached plan is used while it is looked up again. Thread-safe. Its threads end when there is nothing to look up.
+ * Caches the plans of callers, and looks them up on threads of its own: a few at once, a limited number in a minute, of
+ * which each client has a share. A cached plan is used while it is looked up again. Thread-safe. Its threads end when
+ * there is nothing to look up.
  */
 public final class PlanLookup {
     /** A longer text is not looked up, so that clients can't fill the memory. */
@@ -34,7 +32,10 @@ public final class PlanLookup {
     private static final int STALE_EXPIRIES = 10;
 
     private static final int THREADS = 4;
-    private static final int QUEUE = 256;
+    /** How many lookups may run or wait. */
+    private static final int MOST_PENDING = 260;
+    /** A client may have a tenth of what the others leave. */
+    private static final int PARTS = 10;
 
     private final String rule;
     private final PlanResolver resolver;
@@ -42,16 +43,19 @@ public final class PlanLookup {
     private final long expiryMicros;
     private final int maxPerMinute;
     private final TimeSource time;
-    private final Executor executor;
+    private final Predicate<String> isSpecial;
+    private final Turns turns;
     private final Throttle log;
+    private final Shares pending = new Shares(MOST_PENDING, PARTS);
+    private final Shares newOfMinute;
 
-    /** Callers with a plan; a flood of callers without one must not displace them. Guarded by this, as all below. */
+    /** Callers with a special plan; a flood of others must not displace them. Guarded by this, as all below. */
     private final Map<String, Entry> withPlan;
 
     private final Map<String, Entry> others;
     private long minuteEndMicros = Long.MIN_VALUE;
-    /** The throttles of lookups for callers without a known plan, and with one. */
-    private final int[] lookupsOfMinute = new int[2];
+    /** Counted separately: a flood of unknown callers must not keep known ones from renewing their plan. */
+    private int renewalsOfMinute;
 
     private long failures;
 
@@ -79,12 +83,19 @@ public final class PlanLookup {
      * @param rule its name in log lines
      * @param wait the longest that a caller waits
      * @param expiry after which time a plan is looked up again
-     * @param maxEntries how many callers with a plan are remembered, and as many without
+     * @param maxEntries how many callers with a special plan are remembered, and as many others
      * @param maxPerMinute how many lookups begin in a minute
+     * @param isSpecial whether a plan differs from what callers without one have
      */
     public PlanLookup(
-            String rule, PlanResolver resolver, Duration wait, Duration expiry, int maxEntries, int maxPerMinute) {
-        this(rule, resolver, wait, expiry, maxEntries, maxPerMinute, TimeSource.system(), threads());
+            String rule,
+            PlanResolver resolver,
+            Duration wait,
+            Duration expiry,
+            int maxEntries,
+            int maxPerMinute,
+            Predicate<String> isSpecial) {
+        this(rule, resolver, wait, expiry, maxEntries, maxPerMinute, isSpecial, TimeSource.system(), threads());
     }
 
     PlanLookup(
@@ -94,6 +105,7 @@ public final class PlanLookup {
             Duration expiry,
             int maxEntries,
             int maxPerMinute,
+            Predicate<String> isSpecial,
             TimeSource time,
             Executor executor) {
         this.rule = rule;
@@ -101,8 +113,10 @@ public final class PlanLookup {
         this.waitMicros = wait.toNanos() / 1_000;
         this.expiryMicros = expiry.toNanos() / 1_000;
         this.maxPerMinute = maxPerMinute;
+        this.isSpecial = isSpecial;
         this.time = time;
-        this.executor = executor;
+        this.turns = new Turns(executor, THREADS);
+        this.newOfMinute = new Shares(maxPerMinute, PARTS);
         this.log = new Throttle(time, MINUTE_MICROS);
         this.withPlan = bounded(maxEntries);
         this.others = bounded(maxEntries);
@@ -110,7 +124,7 @@ public final class PlanLookup {
 
     private static Executor threads() {
         ThreadPoolExecutor threads =
-                new ThreadPoolExecutor(THREADS, THREADS, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
+                new ThreadPoolExecutor(THREADS, THREADS, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "limiter-plans");
                     thread.setDaemon(true);
                     return thread;
@@ -131,66 +145,100 @@ public final class PlanLookup {
         };
     }
 
-    /** The plan of a caller; null if it has none, or the plan is not known in time. Never throws. */
-    public @Nullable String plan(String caller) {
-        if (caller.length() > LONGEST_CALLER) {
+    /**
+     * The plan of a caller; null if it has none, or it is not known now. Never throws. A plan that has expired is
+     * looked up again in the background.
+     *
+     * @param client whose share a lookup is
+     */
+    public synchronized @Nullable String plan(String caller, String client) {
+        Entry entry = find(caller);
+        long now = time.nowMicros();
+        if (entry == null || now >= entry.goodMicros) {
             return null;
         }
-        Entry entry;
-        CompletableFuture<@Nullable Void> pending;
+        if (entry.pending == null && now >= entry.dueMicros && mayBegin(caller, client)) {
+            begin(caller, entry, client, now);
+        }
+        return entry.plan;
+    }
+
+    /** Whether the plan of a caller is not known, and {@link #lookUp} may find it. */
+    public synchronized boolean isDue(String caller, String client) {
+        Entry entry = find(caller);
+        long now = time.nowMicros();
+        if (caller.length() > LONGEST_CALLER || (entry != null && now < entry.goodMicros)) {
+            return false;
+        }
+        return entry != null && entry.pending != null
+                ? now < entry.waitMicros
+                : (entry == null || now >= entry.dueMicros) && mayBegin(caller, client);
+    }
+
+    /**
+     * Looks up the plan of a caller for which it {@link #isDue}.
+     *
+     * @return completes when the plan is known, or the longest wait is over; never exceptionally
+     */
+    public CompletableFuture<?> lookUp(String caller, String client) {
+        CompletableFuture<@Nullable Void> running;
         long left;
         synchronized (this) {
+            if (!isDue(caller, client)) {
+                return CompletableFuture.completedFuture(null);
+            }
             long now = time.nowMicros();
-            Entry known = withPlan.get(caller);
-            entry = known != null ? known : others.computeIfAbsent(caller, one -> new Entry());
-            if (entry.pending == null && now >= entry.dueMicros) {
-                begin(caller, entry, now);
-            }
-            pending = entry.pending;
+            Entry known = find(caller);
+            Entry entry = known == null ? new Entry() : known;
+            running = entry.pending != null ? entry.pending : begin(caller, entry, client, now);
             left = entry.waitMicros - now;
-            if (now < entry.goodMicros || pending == null || left <= 0) {
-                return now < entry.goodMicros ? entry.plan : null;
-            }
         }
-        await(pending, left);
-        synchronized (this) {
-            return time.nowMicros() < entry.goodMicros ? entry.plan : null;
+        if (running.isDone() || left <= 0) {
+            return CompletableFuture.completedFuture(null);
         }
-    }
-
-    private void await(CompletableFuture<@Nullable Void> pending, long micros) {
-        try {
-            pending.get(micros, TimeUnit.MICROSECONDS);
-        } catch (TimeoutException late) {
+        return running.copy().orTimeout(left, TimeUnit.MICROSECONDS).exceptionally(late -> {
             warn("there is no answer after " + waitMicros / 1_000 + " ms", late);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException impossible) {
-            throw new AssertionError(impossible);
-        }
+            return null;
+        });
     }
 
-    private void begin(String caller, Entry entry, long now) {
+    private @Nullable Entry find(String caller) {
+        Entry known = withPlan.get(caller);
+        return known != null ? known : others.get(caller);
+    }
+
+    private boolean mayBegin(String caller, String client) {
+        long now = time.nowMicros();
         if (now >= minuteEndMicros) {
             minuteEndMicros = now + MINUTE_MICROS;
-            Arrays.fill(lookupsOfMinute, 0);
+            newOfMinute.freeAll();
+            renewalsOfMinute = 0;
         }
-        // Counted separately: a flood of unknown callers must not keep known ones from renewing their plan.
-        int group = withPlan.containsKey(caller) ? 1 : 0;
-        if (lookupsOfMinute[group] >= maxPerMinute) {
-            warn(maxPerMinute + " lookups were made in this minute", null);
-            return;
+        if (withPlan.containsKey(caller) ? renewalsOfMinute >= maxPerMinute : !newOfMinute.isFree(client)) {
+            warn(client + " has had its share of the " + maxPerMinute + " lookups of this minute", null);
+            return false;
         }
-        CompletableFuture<@Nullable Void> pending = new CompletableFuture<>();
-        entry.pending = pending;
+        if (!pending.isFree(client)) {
+            warn("too many lookups for " + client + " wait already", null);
+            return false;
+        }
+        return true;
+    }
+
+    private CompletableFuture<@Nullable Void> begin(String caller, Entry entry, String client, long now) {
+        if (withPlan.containsKey(caller)) {
+            renewalsOfMinute++;
+        } else {
+            newOfMinute.tryTake(client);
+            others.put(caller, entry);
+        }
+        pending.tryTake(client);
+        CompletableFuture<@Nullable Void> running = new CompletableFuture<>();
+        entry.pending = running;
         entry.waitMicros = now + waitMicros;
-        try {
-            executor.execute(() -> lookUp(caller, entry, pending));
-            lookupsOfMinute[group]++;
-        } catch (RejectedExecutionException full) {
-            entry.pending = null;
-            warn(QUEUE + " lookups already wait", null);
-        }
+        running.whenComplete((ended, failure) -> pending.free(client));
+        turns.execute(client, () -> lookUp(caller, entry, running));
+        return running;
     }
 
     private void lookUp(String caller, Entry entry, CompletableFuture<@Nullable Void> pending) {
@@ -217,8 +265,9 @@ public final class PlanLookup {
         entry.plan = found;
         entry.dueMicros = now + expiryMicros;
         entry.goodMicros = now + STALE_EXPIRIES * expiryMicros;
-        (found == null ? withPlan : others).remove(caller);
-        (found == null ? others : withPlan).put(caller, entry);
+        boolean special = found != null && isSpecial.test(found);
+        (special ? others : withPlan).remove(caller);
+        (special ? withPlan : others).put(caller, entry);
     }
 
     private synchronized void warn(String reason, @Nullable Throwable failure) {

@@ -47,13 +47,17 @@ public final class RuleSet<T> {
         for (int i : candidates.apply(subject)) {
             Charge charge = rules.get(i).charge(subject);
             if (charge != null) {
-                charges = charges.isEmpty() ? List.of(charge) : with(charge, charges);
+                charges = with(charge, charges);
             }
         }
         return charges;
     }
 
-    private static List<Charge> with(Charge charge, List<Charge> before) {
+    /** Charges and one more; the list may be the same one. */
+    public static List<Charge> with(Charge charge, List<Charge> before) {
+        if (before.isEmpty()) {
+            return List.of(charge);
+        }
         List<Charge> charges = before.size() > 1 ? before : new ArrayList<>(before);
         int same = indexOf(charge, charges);
         if (same < 0) {

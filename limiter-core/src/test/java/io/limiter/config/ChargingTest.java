@@ -117,14 +117,37 @@ class ChargingTest {
         assertTrue(bound.contains("limiter.wait.max-waiting"), bound);
     }
 
+    private static boolean keeps(Outcomes outcomes, int status) {
+        return outcomes.keeps(status, header -> List.of(), attribute -> null);
+    }
+
+    private static boolean keepsLocation(String outcome, String... values) {
+        return Outcomes.countOn(outcome)
+                .keeps(302, header -> header.equals("Location") ? List.of(values) : List.of(), attribute -> null);
+    }
+
+    @Test
+    void whichHeadersAndAttributesCount() {
+        assertTrue(keepsLocation("header:Location=*/login?error*", "http://localhost/login?error"));
+        assertTrue(keepsLocation("header:Location=*/login?error*", "/", "/login?error&x\n"));
+        assertFalse(keepsLocation("header:Location=*/login?error*", "/", "/login", "/loginXerror"));
+        assertFalse(keepsLocation("header:Location=error", "/login?error"));
+        assertTrue(keepsLocation("header:Location", "") && !keepsLocation("header:Location"));
+        Outcomes attribute = Outcomes.countOn("attribute:login.failed", "attribute:login.kind=bad*");
+        assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.failed") ? true : null));
+        assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "bad one" : null));
+        assertFalse(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "good" : null));
+        assertFalse(Outcomes.refundOn("attribute:ok").keeps(200, header -> List.of(), name -> "yes"));
+    }
+
     @Test
     void whichStatusesCount() {
         Outcomes counted = Outcomes.countOn("401", "5xx");
-        assertTrue(counted.keeps(401) && counted.keeps(500) && counted.keeps(599));
-        assertFalse(counted.keeps(200) || counted.keeps(400) || counted.keeps(600));
+        assertTrue(keeps(counted, 401) && keeps(counted, 500) && keeps(counted, 599));
+        assertFalse(keeps(counted, 200) || keeps(counted, 400) || keeps(counted, 600));
         Outcomes refunded = Outcomes.refundOn("304", "4xx");
-        assertTrue(refunded.keeps(200) && refunded.keeps(303) && refunded.keeps(500));
-        assertFalse(refunded.keeps(304) || refunded.keeps(499));
+        assertTrue(keeps(refunded, 200) && keeps(refunded, 303) && keeps(refunded, 500));
+        assertFalse(keeps(refunded, 304) || keeps(refunded, 499));
         assertEquals("refund-on = 304, 4xx", refunded.toString());
         assertNull(Charging.ONE_PERMIT.outcomes());
     }
@@ -133,10 +156,15 @@ class ChargingTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "count-on | 601 | RL-104 | '601' is not an HTTP status",
-                "count-on | 4x | RL-104 | '4x' is not an HTTP status",
-                "count-on | 401,,403 | RL-104 | '' is not an HTTP status",
-                "refund-on | not-modified | RL-104 | 'not-modified' is not an HTTP status",
+                "count-on | 601 | RL-104 | '601' is not an outcome; write statuses",
+                "count-on | 4x | RL-104 | '4x' is not an outcome",
+                "count-on | 401,,403 | RL-104 | '' is not an outcome",
+                "count-on | header:Loca tion | RL-104 | 'header:Loca tion' is not an outcome",
+                "count-on | header:Location= | RL-104 | 'header:Location=' is not an outcome",
+                "count-on | header: | RL-104 | 'header:' is not an outcome",
+                "count-on | Location=*error* | RL-104 | 'Location=*error*' is not an outcome",
+                "count-on | attribute:login failed | RL-104 | 'attribute:login failed' is not an outcome",
+                "refund-on | not-modified | RL-104 | 'not-modified' is not an outcome",
                 "cost | -1 | RL-104 | not a number of permits from 0 to",
                 "cost | 5 apples | RL-104 | not a number of permits",
                 "cost | 9999999999999999999 | RL-104 | not a number of permits",

@@ -159,15 +159,11 @@ class SpellingsTest {
     @Test
     void statuses() {
         assertEquals(
-                List.of("4xx", "599", "101"),
-                rule("count-on", "4XX, 599, 101").charging().outcomes().statuses());
+                "count-on = 4xx, 599, 101",
+                rule("count-on", "4XX, 599, 101").charging().outcomes().toString());
         assertEquals(
-                4,
-                rule("count-on", "2xx,3xx,4xx,5xx")
-                        .charging()
-                        .outcomes()
-                        .statuses()
-                        .size());
+                "count-on = 2xx, 3xx, 4xx, 5xx",
+                rule("count-on", "2xx,3xx,4xx,5xx").charging().outcomes().toString());
         assertTrue(refused("refund-on", "2xx,3xx,4xx,5xx").contains("the rule would limit nothing"));
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -76,7 +77,7 @@ class SecondQuotaTest extends BoundedBackend {
                 Future<?> grows = thread.submit(() -> {
                     for (int i = 0; i < 100_000; i++) {
                         Charge charge = new Charge(DAILY, PartitionKey.of("k" + i), 1);
-                        Transaction.decide(table, List.of(charge), TimeSource.system(), true);
+                        Transaction.decide(table, List.of(charge), TimeSource.system(), Backend.Mode.TAKE);
                         made.set(i);
                     }
                 });

@@ -39,16 +39,23 @@ class PlanLookupTest {
 
     /** On threads, as always but in tests. */
     private PlanLookup onThreads(PlanResolver asked, Duration wait) {
-        return new PlanLookup("api", asked, wait, EXPIRY, 10_000, 100_000);
+        return new PlanLookup("api", asked, wait, EXPIRY, 10_000, 100_000, "gold"::equals);
     }
 
     /** On the calling thread, at a fixed time. */
     private PlanLookup lookup(int maxEntries, int maxPerMinute) {
-        return new PlanLookup("api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, time, Runnable::run);
+        return new PlanLookup(
+                "api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, found -> true, time, Runnable::run);
     }
 
     private PlanLookup lookup() {
         return lookup(100, 1_000);
+    }
+
+    /** As a request of a client of its own: it looks the plan up, if that is due, and uses what is known then. */
+    private static @Nullable String plan(PlanLookup plans, String caller) {
+        plans.lookUp(caller, caller).join();
+        return plans.plan(caller, caller);
     }
 
     private void passes(Duration duration) {
@@ -63,35 +70,36 @@ class PlanLookupTest {
     void aPlanIsLookedUpOnceUntilItExpires() {
         PlanLookup plans = lookup();
         for (int i = 0; i < 100; i++) {
-            assertEquals("gold", plans.plan("ann"));
+            assertEquals("gold", plan(plans, "ann"));
         }
         assertEquals(1, lookups.get());
         plan = "silver";
         passes(EXPIRY);
-        assertEquals("silver", plans.plan("ann"));
+        assertEquals("silver", plan(plans, "ann"));
         assertEquals(2, lookups.get());
     }
 
     @Test
     void whatIsKnownServesWhileItIsLookedUpAgain() {
         List<Runnable> waiting = new ArrayList<>();
-        PlanLookup plans = new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, time, waiting::add);
-        assertNull(plans.plan("ann"));
+        PlanLookup plans =
+                new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, found -> true, time, waiting::add);
+        assertNull(plan(plans, "ann"));
         waiting.remove(0).run();
         plan = "silver";
         passes(EXPIRY);
-        assertEquals("gold", plans.plan("ann"));
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
+        assertEquals("gold", plan(plans, "ann"));
         assertEquals(1, waiting.size());
         waiting.remove(0).run();
-        assertEquals("silver", plans.plan("ann"));
+        assertEquals("silver", plan(plans, "ann"));
     }
 
     @Test
     void thatThereIsNoneIsRememberedToo() {
         PlanLookup plans = lookup();
         for (int i = 0; i < 100; i++) {
-            assertNull(plans.plan("nobody"));
+            assertNull(plan(plans, "nobody"));
         }
         assertEquals(1, lookups.get());
     }
@@ -102,28 +110,28 @@ class PlanLookupTest {
         PlanLookup plans = lookup();
         for (int second = 0; second < 60; second++) {
             for (int i = 0; i < 50; i++) {
-                assertNull(plans.plan("ann"));
+                assertNull(plan(plans, "ann"));
             }
             passes(Duration.ofSeconds(1));
         }
         assertEquals(12, lookups.get(), "one in 5 s, of 3000 calls");
         failure = null;
         passes(Duration.ofSeconds(5));
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
     }
 
     @Test
     void whatWasFoundStaysForAWhileWhenLookupsFail() {
         PlanLookup plans = lookup();
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
         failure = new IllegalStateException("on purpose");
         for (int minute = 1; minute < 10; minute++) {
             passes(EXPIRY);
-            assertEquals("gold", plans.plan("ann"), "after " + minute + " expiries");
+            assertEquals("gold", plan(plans, "ann"), "after " + minute + " expiries");
             assertEquals(1 + minute, lookups.get());
         }
         passes(EXPIRY);
-        assertNull(plans.plan("ann"));
+        assertNull(plan(plans, "ann"));
     }
 
     @Test
@@ -137,17 +145,17 @@ class PlanLookupTest {
                 },
                 Duration.ofMillis(30));
         long began = System.nanoTime();
-        assertNull(plans.plan("ann"));
+        assertNull(plan(plans, "ann"));
         long took = (System.nanoTime() - began) / 1_000_000;
         assertTrue(took >= 29 && took < 5_000, "waited " + took + " ms");
         began = System.nanoTime();
         for (int i = 0; i < 10_000; i++) {
-            assertNull(plans.plan("ann"), "the first has waited for all");
+            assertNull(plan(plans, "ann"), "the first has waited for all");
         }
         assertTrue(System.nanoTime() - began < 5_000_000_000L);
         assertEquals(1, lookups.get());
         end.countDown();
-        Await.until(Duration.ofSeconds(20), "the plan", () -> "gold".equals(plans.plan("ann")));
+        Await.until(Duration.ofSeconds(20), "the plan", () -> "gold".equals(plan(plans, "ann")));
     }
 
     /** A few at once are looked up, some wait, and the others are not looked up at all. */
@@ -161,7 +169,7 @@ class PlanLookupTest {
                     return null;
                 },
                 Duration.ZERO);
-        IntStream.range(0, 5_000).forEach(i -> assertNull(plans.plan("caller " + i)));
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "caller " + i)));
         awaitLookups(4);
         assertEquals(4, lookups.get());
         end.countDown();
@@ -170,25 +178,25 @@ class PlanLookupTest {
     @Test
     void onlySoManyLookupsBeginInAMinute() {
         PlanLookup plans = lookup(10_000, 50);
-        assertEquals("gold", plans.plan("ann"));
-        IntStream.range(0, 5_000).forEach(i -> assertNull(plans.plan("nobody " + i)));
+        assertEquals("gold", plan(plans, "ann"));
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
         assertEquals(50, lookups.get());
-        assertNull(plans.plan("bob"), "who comes late has the default plan");
-        assertEquals("gold", plans.plan("ann"));
+        assertNull(plan(plans, "bob"), "who comes late has the default plan");
+        assertEquals("gold", plan(plans, "ann"));
         passes(Duration.ofMinutes(1));
-        assertEquals("gold", plans.plan("bob"));
+        assertEquals("gold", plan(plans, "bob"));
     }
 
     /** Otherwise a flood of unknown callers takes the plans of known ones when these expire. */
     @Test
     void lookupsOfKnownCallersHaveABudgetOfTheirOwn() {
         PlanLookup plans = lookup(10_000, 50);
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
         passes(EXPIRY);
-        IntStream.range(0, 5_000).forEach(i -> assertNull(plans.plan("nobody " + i)));
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
         assertEquals(51, lookups.get());
         plan = "silver";
-        assertEquals("silver", plans.plan("ann"), "looked up again, though the unknown ones have used up theirs");
+        assertEquals("silver", plan(plans, "ann"), "looked up again, though the unknown ones have used up theirs");
         assertEquals(52, lookups.get());
     }
 
@@ -196,29 +204,29 @@ class PlanLookupTest {
     void aFloodOfKnownCallersLeavesTheLookupsOfUnknownOnes() {
         PlanLookup plans = lookup(10_000, 50);
         for (int i = 0; i < 60; i++) {
-            plans.plan("customer " + i);
+            plan(plans, "customer " + i);
             passes(Duration.ofSeconds(2));
         }
         int before = lookups.get();
         passes(EXPIRY);
-        IntStream.range(0, 60).forEach(i -> plans.plan("customer " + i));
+        IntStream.range(0, 60).forEach(i -> plan(plans, "customer " + i));
         assertEquals(before + 50, lookups.get());
-        assertEquals("gold", plans.plan("bob"), "a new customer");
+        assertEquals("gold", plan(plans, "bob"), "a new customer");
     }
 
     @Test
     void aSprayOfCallersWithoutAPlanDisplacesNoneWithOne() {
         PlanLookup plans = lookup(10, 100_000);
-        assertEquals("gold", plans.plan("ann"));
-        IntStream.range(0, 1_000).forEach(i -> assertNull(plans.plan("nobody " + i)));
+        assertEquals("gold", plan(plans, "ann"));
+        IntStream.range(0, 1_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
         int before = lookups.get();
-        assertEquals("gold", plans.plan("ann"));
+        assertEquals("gold", plan(plans, "ann"));
         assertEquals(before, lookups.get());
     }
 
     @Test
     void aTextThatIsTooLongIsNoCaller() {
-        assertNull(lookup().plan("a".repeat(PlanLookup.LONGEST_CALLER + 1)));
+        assertNull(plan(lookup(), "a".repeat(PlanLookup.LONGEST_CALLER + 1)));
         assertEquals(0, lookups.get());
     }
 
@@ -239,13 +247,13 @@ class PlanLookupTest {
                     }
                 },
                 Duration.ZERO);
-        IntStream.range(0, 20).forEach(i -> assertNull(plans.plan("caller " + i)));
+        IntStream.range(0, 20).forEach(i -> assertNull(plan(plans, "caller " + i)));
         awaitLookups(20);
         found.complete("gold");
         Await.until(
                 Duration.ofSeconds(20),
                 "all",
-                () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plans.plan("caller " + i))));
+                () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plan(plans, "caller " + i))));
         assertEquals(20, lookups.get());
     }
 }

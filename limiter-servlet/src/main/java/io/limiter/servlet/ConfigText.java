@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletContext;
@@ -36,6 +37,26 @@ final class ConfigText {
     ConfigText(FilterConfig filter, ClassLoader loader) {
         this.filter = filter;
         this.loader = loader;
+    }
+
+    /** For a filter that was made in code. */
+    static void refuseInitParams(FilterConfig filter) throws ServletException {
+        if (filter.getInitParameterNames().hasMoreElements()) {
+            throw new ServletException("RL-110 filter '" + filter.getFilterName()
+                    + "' was made with a limiter and takes no init-param '"
+                    + filter.getInitParameterNames().nextElement()
+                    + "'; write it into that limiter's configuration");
+        }
+    }
+
+    /** Starts a limiter with it. */
+    Limiter start() throws ServletException {
+        LimiterConfig config = load();
+        // Before the backend starts.
+        if (config.rules().isEmpty()) {
+            throw new ServletException(RateLimitFilter.NO_RULES + " (filter '" + filter.getFilterName() + "')");
+        }
+        return Limiter.start(config);
     }
 
     /** Init-params override the file, environment variables both. Later calls read the same file. */

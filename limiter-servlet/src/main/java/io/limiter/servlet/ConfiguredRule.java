@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.Callers;
 import io.limiter.config.LimiterConfig;
@@ -26,11 +27,12 @@ final class ConfiguredRule implements Rule<Dispatch> {
     private final Callers exempt;
     private final Predicate<Dispatch> isLeftOut;
     private final RequestKey key;
+    private final String name;
     private final boolean hasMember;
     final RuleUses.Use use = new RuleUses.Use();
-    private final Function<Dispatch, Policy> policy;
+    private final Function<Dispatch, RulePolicy> policy;
     private final Cost<? super HttpServletRequest> cost;
-    private final @Nullable Outcomes outcomes;
+    private final @Nullable RuleOutcomes outcomes;
     private final boolean isShadow;
     /** Null if no rule of the configuration has one. */
     private final @Nullable Duration maxWait;
@@ -43,7 +45,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
             RuleDefinition rule,
             RequestMatcher matcher,
             RequestKey key,
-            Function<Dispatch, Policy> policy,
+            Function<Dispatch, RulePolicy> policy,
             Cost<? super HttpServletRequest> cost,
             Predicate<Dispatch> isCovered,
             boolean notesWaits) {
@@ -51,10 +53,12 @@ final class ConfiguredRule implements Rule<Dispatch> {
         this.exempt = rule.scope().exempt();
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
         this.key = key;
+        this.name = rule.policy().name();
         this.hasMember = !rule.charging().member().isEmpty();
         this.policy = policy;
         this.cost = cost;
-        this.outcomes = rule.charging().outcomes();
+        Outcomes settled = rule.charging().outcomes();
+        this.outcomes = settled == null ? null : new RuleOutcomes(rule.name(), settled);
         this.isShadow = rule.mode() == Mode.SHADOW;
         this.maxWait = notesWaits && !isShadow ? rule.charging().maxWait() : null;
         this.identity = List.of(source, rule.name());
@@ -119,14 +123,31 @@ final class ConfiguredRule implements Rule<Dispatch> {
         if (verdict != Verdict.COUNTED) {
             return null;
         }
-        Policy charged = policy.apply(dispatch);
+        RulePolicy chosen = policy.apply(dispatch);
+        PartitionKey whose = key.of(dispatch, dispatch);
         long permits = cost.permits(dispatch.request());
+        PartitionKey member = hasMember ? key.member(dispatch, dispatch) : null;
+        if (chosen.lookup() != null && !dispatch.hasMet(identity)) {
+            PlanCharges deferred = dispatch.deferred();
+            if (deferred != null) {
+                // What another thread must not read from the request was read by now.
+                deferred.add(name, isShadow, chosen.lookup(), () -> charge(dispatch, chosen, whose, permits, member));
+                return null;
+            }
+            chosen.lookup().get().join();
+        }
+        return charge(dispatch, chosen, whose, permits, member);
+    }
+
+    private @Nullable Charge charge(
+            Dispatch dispatch, RulePolicy chosen, PartitionKey whose, long permits, @Nullable PartitionKey member) {
+        Policy charged = chosen.policy().get();
         Charge charge = new Charge(
                 charged,
-                key.of(dispatch, dispatch),
+                whose,
                 permits < 0 ? RuleCost.most(charged) : permits,
                 null,
-                hasMember && charged.takesMembers() ? key.member(dispatch, dispatch) : null);
+                charged.takesMembers() ? member : null);
         boolean isNew = isShadow ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
         if (isNew && maxWait != null) {
             dispatch.noteWait(charge, maxWait);

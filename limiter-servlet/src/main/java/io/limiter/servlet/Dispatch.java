@@ -1,12 +1,13 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
 import io.limiter.RateLimiter;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.Callers;
 import io.limiter.config.HttpSettings.MethodOverride;
-import io.limiter.config.Outcomes;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.match.MatchableRequest;
@@ -28,14 +29,18 @@ import org.jspecify.annotations.Nullable;
  * by the one thread that has the request.
  */
 final class Dispatch extends MatchableRequest implements Supplier<ClientAddress> {
+    private static final int SUBSCRIBER_BITS = 64;
+
     private final ClientAddressResolver clients;
     private final Callers exempt;
     private final RateLimiter owner;
     private final boolean settles;
+    private final boolean defersPlans;
     private @Nullable Boolean isExempt;
     private @Nullable Boolean isSure;
     private @Nullable ClientAddress client;
     private @Nullable RequestCharges charges;
+    private @Nullable PlanCharges planned;
     private List<Wait> waits = List.of();
 
     /** How long a request may wait that a rule denies. */
@@ -47,6 +52,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param exempt callers that no rule counts
      * @param owner the limiter that the request's charges belong to
      * @param settles whether a rule may give back what it has charged
+     * @param defersPlans whether {@link #planned} collects the charges whose plans must be looked up
      */
     Dispatch(
             HttpServletRequest request,
@@ -55,12 +61,14 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
             ClientAddressResolver clients,
             Callers exempt,
             RateLimiter owner,
-            boolean settles) {
+            boolean settles,
+            boolean defersPlans) {
         super(request, paths, override);
         this.clients = clients;
         this.exempt = exempt;
         this.owner = owner;
         this.settles = settles;
+        this.defersPlans = defersPlans;
     }
 
     /**
@@ -154,7 +162,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param charge its charge
      * @param outcomes which responses keep the charge; null for all
      */
-    boolean isNewTo(Object identity, Charge charge, @Nullable Outcomes outcomes) {
+    boolean isNewTo(Object identity, Charge charge, @Nullable RuleOutcomes outcomes) {
         RequestCharges all = met();
         boolean isNew = all.add(identity);
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
@@ -188,6 +196,41 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     boolean mayWait(List<Charge> due) {
         return !waits.isEmpty()
                 && due.stream().anyMatch(charge -> !maxWait(charge).isZero());
+    }
+
+    /** Whether what a limit denies may wait for it. */
+    boolean mayWaitFor(Decision denial) {
+        List<LimitOutcome> violated = denial.violated();
+        return !violated.isEmpty()
+                && violated.stream()
+                        .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
+                                && one.retryAfterMicros()
+                                        <= maxWait(one.charge()).toNanos() / 1_000);
+    }
+
+    /** Whether a rule has charged the request. */
+    boolean hasMet(Object identity) {
+        return met().hasMet(identity);
+    }
+
+    /** Where a charge is added that has to wait for its plan; null if the rule waits itself. */
+    @Nullable
+    PlanCharges deferred() {
+        if (defersPlans && planned == null) {
+            planned = new PlanCharges();
+        }
+        return planned;
+    }
+
+    /** The charges that have to wait for their plans; null if there are none. */
+    @Nullable
+    PlanCharges planned() {
+        return planned;
+    }
+
+    /** The client, for its share of what clients compete for: an IPv6 subscriber has the whole network. */
+    String network() {
+        return get().text(Math.min(SUBSCRIBER_BITS, get().ipv6PrefixBits()));
     }
 
     private RequestCharges met() {

@@ -62,7 +62,7 @@ final class Explainer {
                 } else if (looked != null) {
                     status = DenialAnswer.of(rules.config, looked).status();
                     reason = reason(looked)
-                            + (isHeld(looked, dispatch)
+                            + (dispatch.mayWaitFor(looked)
                                     ? "; it waits for that first, unless too many requests wait"
                                     : "");
                     retryAfter = looked.retryAfterMicros();
@@ -81,13 +81,6 @@ final class Explainer {
                 dispatch.get().text(),
                 rules.clients.isReplaced() ? "container" : text(dispatch.get().origin()),
                 reports);
-    }
-
-    private static boolean isHeld(Decision denial, Dispatch dispatch) {
-        return denial.violated().stream()
-                .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
-                        && one.retryAfterMicros()
-                                <= dispatch.maxWait(one.charge()).toNanos() / 1_000);
     }
 
     private void addThoseOfCode(List<Charge> charges, List<RuleReport> reports) {

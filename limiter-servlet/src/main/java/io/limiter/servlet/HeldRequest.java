@@ -10,8 +10,8 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,30 +31,35 @@ final class HeldRequest implements AsyncListener {
     /** Longer than the longest wait, after which there is an answer. */
     private static final long TIMEOUT_MILLIS = 120_000;
 
-    private final Set<HeldRequest> all;
-    private final CompletableFuture<Decision> answer;
+    private final HeldRequests all;
+    private final String client;
+    private final CompletableFuture<@Nullable Decision> answer;
     private final Consumer<Decision> unused;
-    final List<Charge> shadowed;
-    /** Whether the filter is being destroyed. */
+    private final Denial denial;
+    /** The shadow charges that are counted when it is admitted. */
+    final List<Charge> shadowed = new ArrayList<>(0);
+    /** Whether the server stops. */
     private volatile boolean isRefused;
 
     /**
      * A request.
      *
-     * @param all the held requests of the filter
-     * @param answer the decision that it waits for
-     * @param shadowed the shadow charges that are counted when it is admitted
+     * @param all the held requests of the filter, where it has a place
+     * @param client whose place that is
+     * @param answer the decision that it waits for; null if nothing is due
      * @param unused gets an admission that came too late, because the request has ended
      */
     HeldRequest(
-            Set<HeldRequest> all,
-            CompletableFuture<Decision> answer,
-            List<Charge> shadowed,
-            Consumer<Decision> unused) {
+            HeldRequests all,
+            String client,
+            CompletableFuture<@Nullable Decision> answer,
+            Consumer<Decision> unused,
+            Denial denial) {
         this.all = all;
+        this.client = client;
         this.answer = answer;
-        this.shadowed = shadowed;
         this.unused = unused;
+        this.denial = denial;
     }
 
     /** Answers a denied request. */
@@ -65,14 +70,15 @@ final class HeldRequest implements AsyncListener {
     }
 
     /** Holds the request. The current thread must not use it afterwards. */
-    void hold(HttpServletRequest request, HttpServletResponse response, Denial denial) {
+    void hold(HttpServletRequest request, HttpServletResponse response) {
         AsyncContext async;
         try {
             async = request.startAsync(request, response);
         } catch (RuntimeException ended) {
             // Its response is already closed. It must not take a permit later.
+            all.leave(client);
             if (!answer.cancel(false)) {
-                answer.thenAccept(unused);
+                answer.thenAccept(this::giveBack);
             }
             throw ended;
         }
@@ -80,38 +86,43 @@ final class HeldRequest implements AsyncListener {
         async.addListener(this);
         all.add(this);
         answer.whenComplete((decision, failure) -> {
-            all.remove(this);
             if (!answer.isCancelled() || isRefused) {
-                end(async, decision, denial);
+                end(async, decision, failure == null && (decision == null || decision.allowed()));
             }
         });
     }
 
-    /** Answers it, because the filter is being destroyed. */
+    private void giveBack(@Nullable Decision decision) {
+        if (decision != null && decision.allowed()) {
+            unused.accept(decision);
+        }
+    }
+
+    /** Answers it, because the server stops. */
     void refuse() {
         isRefused = true;
         answer.cancel(false);
     }
 
-    private void end(AsyncContext async, @Nullable Decision decision, Denial denial) {
+    private void end(AsyncContext async, @Nullable Decision decision, boolean isAdmitted) {
         try {
-            if (decision != null && decision.allowed()) {
+            if (isAdmitted) {
                 async.getRequest().setAttribute(ATTRIBUTE, this);
                 async.dispatch();
+                all.remove(this, client);
             } else {
-                async.start(() -> deny(async, decision, denial));
+                async.start(() -> deny(async, decision));
             }
         } catch (RejectedExecutionException busy) {
-            deny(async, decision, denial);
+            deny(async, decision);
         } catch (RuntimeException ended) {
             LOG.debug("a request ended while it waited", ended);
-            if (decision != null) {
-                unused.accept(decision);
-            }
+            all.remove(this, client);
+            giveBack(decision);
         }
     }
 
-    private static void deny(AsyncContext async, @Nullable Decision decision, Denial denial) {
+    private void deny(AsyncContext async, @Nullable Decision decision) {
         try {
             denial.write(decision);
         } catch (Exception failed) {
@@ -121,11 +132,12 @@ final class HeldRequest implements AsyncListener {
             async.complete();
         } catch (IllegalStateException ended) {
             LOG.debug("the handler or the container has ended the request", ended);
+            all.remove(this, client);
         }
     }
 
     /** The request that this filter has held and admitted, when it is dispatched again; else null. */
-    static @Nullable HeldRequest admitted(HttpServletRequest request, Set<HeldRequest> all) {
+    static @Nullable HeldRequest admitted(HttpServletRequest request, HeldRequests all) {
         if (request.getDispatcherType() == DispatcherType.ASYNC
                 && request.getAttribute(ATTRIBUTE) instanceof HeldRequest held
                 && held.all == all) {
@@ -135,6 +147,8 @@ final class HeldRequest implements AsyncListener {
         return null;
     }
 
+    /** Null if nothing was due. */
+    @Nullable
     Decision decision() {
         return answer.join();
     }
@@ -142,16 +156,20 @@ final class HeldRequest implements AsyncListener {
     @Override
     public void onComplete(AsyncEvent event) {
         answer.cancel(false);
+        all.remove(this, client);
     }
 
+    /** Tomcat does this to the requests of an application that stops, Jetty fails them; both would answer with 500. */
     @Override
     public void onTimeout(AsyncEvent event) {
-        answer.cancel(false);
+        if (!isRefused && answer.cancel(false)) {
+            deny(event.getAsyncContext(), null);
+        }
     }
 
     @Override
     public void onError(AsyncEvent event) {
-        answer.cancel(false);
+        onTimeout(event);
     }
 
     @Override

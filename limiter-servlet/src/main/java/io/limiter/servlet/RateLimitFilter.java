@@ -26,8 +26,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -55,8 +53,7 @@ import org.slf4j.Logger;
  * </filter-mapping>
  * }</pre>
  *
- * <p>A mapping without dispatchers applies only to REQUEST: a page that is reached by a FORWARD or an ASYNC dispatch is then not
- * limited, which the filter can't detect.
+ * <p>A mapping without dispatchers is for REQUEST only. The filter can't detect that it misses a FORWARD or an ASYNC dispatch.
  *
  * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class path ({@code
  * classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the filter looks for the first two.
@@ -86,7 +83,7 @@ public final class RateLimitFilter implements Filter {
     public static final String DECISION = "io.limiter.decision";
 
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
-    private static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
+    static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
     private final @Nullable Limiter given; // null if the container configures the filter
@@ -101,7 +98,7 @@ public final class RateLimitFilter implements Filter {
     private DiagnosticLog.@Nullable Redirection log;
     private volatile @Nullable Derived<RulesInForce> inForce;
     private boolean inService;
-    private final Set<HeldRequest> held = ConcurrentHashMap.newKeySet();
+    private volatile HeldRequests held = new HeldRequests(0);
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -195,10 +192,10 @@ public final class RateLimitFilter implements Filter {
         try {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
+            held.denyAtExit();
             log = container;
         } finally {
-            if (log == null) {
-                // A container does not destroy a filter that failed to start.
+            if (log == null) { // A container does not destroy a filter that failed to start.
                 container.close();
                 destroy();
             }
@@ -209,12 +206,7 @@ public final class RateLimitFilter implements Filter {
         String name = filterConfig.getFilterName();
         try {
             if (given != null) {
-                if (filterConfig.getInitParameterNames().hasMoreElements()) {
-                    throw new ServletException("RL-110 filter '" + name
-                            + "' was made with a limiter and takes no init-param '"
-                            + filterConfig.getInitParameterNames().nextElement()
-                            + "'; write it into that limiter's configuration");
-                }
+                ConfigText.refuseInitParams(filterConfig);
                 begin(given, filterConfig.getServletContext());
                 return;
             }
@@ -223,19 +215,14 @@ public final class RateLimitFilter implements Filter {
                         + "': this instance is already in service under another name; register the class, or an"
                         + " instance for each name");
             }
-            LimiterConfig config = new ConfigText(filterConfig, loader).load();
-            // Before the backend starts.
-            if (config.rules().isEmpty()) {
-                throw new ServletException(NO_RULES + " (filter '" + name + "')");
-            }
-            Limiter limiter = Limiter.start(config);
+            Limiter limiter = new ConfigText(filterConfig, loader).start();
             owned = limiter;
             begin(limiter, filterConfig.getServletContext());
             LOG.info(
                     "filter '{}' limits by {} rules: {}",
                     name,
-                    config.rules().size(),
-                    config.rules().stream().map(RuleDefinition::name).toList());
+                    limiter.config().rules().size(),
+                    limiter.config().rules().stream().map(RuleDefinition::name).toList());
         } catch (IllegalArgumentException | IllegalStateException wrong) {
             // Not logged here, and not the cause: the container logs the exception and its causes.
             throw new ServletException(wrong.getMessage(), wrong.getCause());
@@ -244,6 +231,7 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
+            held = new HeldRequests(limiter.config().inProcess().maxWaiting());
             inForce = limiter.<RulesInForce>derive(config -> make(limiter, config))
                     .onReplaced(this::check)
                     .reporting(RulesInForce::log, RulesInForce::findings);
@@ -332,6 +320,19 @@ public final class RateLimitFilter implements Filter {
         return rulesInForce().uses.unused();
     }
 
+    /**
+     * Denies the requests that are held, waits up to 5 seconds until they are answered, and holds none until {@link #startHolding}.
+     * Call it when the server begins to stop, before it closes connections.
+     */
+    public void stopHolding() {
+        held.close();
+    }
+
+    /** Holds requests again, as at first. */
+    public void startHolding() {
+        held.open();
+    }
+
     @Override
     public void destroy() {
         DiagnosticLog.Redirection container = log;
@@ -341,7 +342,7 @@ public final class RateLimitFilter implements Filter {
         }
         webApp = null;
         checked = null;
-        held.forEach(HeldRequest::refuse);
+        stopHolding();
         Derived<RulesInForce> ended = inForce;
         if (ended != null) {
             // The rules stay: a request in flight is answered with 503, or by its failure mode.

@@ -90,6 +90,11 @@ final class RequestCharges {
         return denial;
     }
 
+    /** Whether the rule of this identity was added. */
+    boolean hasMet(Object identity) {
+        return met.contains(identity);
+    }
+
     /** Adds the identity of a rule; false if it was added before. */
     boolean add(Object identity) {
         return !met.contains(identity) && met.add(identity);
@@ -100,6 +105,13 @@ final class RequestCharges {
      * more than before, the difference is due.
      */
     List<Charge> addCharges(List<Charge> charges) {
+        List<Charge> due = due(charges);
+        met.addAll(due);
+        return due;
+    }
+
+    /** The same, without adding them. */
+    List<Charge> due(List<Charge> charges) {
         List<Charge> due = charges;
         for (Charge charge : charges) {
             if (has(charge)) {
@@ -111,7 +123,6 @@ final class RequestCharges {
                 }
             }
         }
-        met.addAll(due);
         return due;
     }
 

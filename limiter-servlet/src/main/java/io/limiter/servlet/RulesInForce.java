@@ -11,6 +11,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
+import io.limiter.config.RulePlans;
 import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
@@ -29,13 +30,10 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -57,7 +55,7 @@ final class RulesInForce {
     private final boolean settles;
     private final boolean waits;
     final RuleSet<Dispatch> enforced;
-    private final RuleSet<Dispatch> shadows;
+    final RuleSet<Dispatch> shadows;
     private final ShadowCounter shadowCounter;
     private final RequestPaths paths = new RequestPaths();
     final ClientAddressResolver clients;
@@ -150,7 +148,7 @@ final class RulesInForce {
                 return rule.charge(dispatch);
             } catch (Throwable wrong) {
                 NamedClasses.rethrowFatal(wrong);
-                shadowCounter.reportNotCounted(definition.policy().name(), "a request", wrong);
+                shadowFailed(definition.policy().name(), wrong);
                 return null;
             }
         };
@@ -170,21 +168,27 @@ final class RulesInForce {
                 RuleCost.addFindings(rule, all);
             }
         }
-        if (waits) {
-            all.add(
-                    "RL-326 rules "
-                            + configured.stream()
-                                    .filter(RulesInForce::waits)
-                                    .map(RuleDefinition::name)
-                                    .toList()
-                            + " hold requests, which then reach the application by an ASYNC dispatch:"
-                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
+        List<String> holding = configured.stream()
+                .filter(rule -> waits(rule) || looksUp(rule))
+                .map(RuleDefinition::name)
+                .toList();
+        if (!holding.isEmpty()) {
+            all.add("RL-326 rules " + holding
+                    + " hold requests (wait, or a plan from a class), which then reach the application by an ASYNC dispatch:"
+                    + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
         }
         return all;
     }
 
     static void log(String finding) {
         LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
+    }
+
+    private boolean looksUp(RuleDefinition rule) {
+        RulePlans plans = rule.charging().plans();
+        return plans != null
+                && plans.source() == RulePlans.Source.RESOLVER
+                && !config.plans().longestWait().isZero();
     }
 
     private static boolean waits(RuleDefinition rule) {
@@ -213,12 +217,16 @@ final class RulesInForce {
      * @return the request to continue with; null if it was answered or is held
      */
     @Nullable
-    HttpServletRequest admit(Set<HeldRequest> all, HttpServletRequest request, HttpServletResponse response)
+    HttpServletRequest admit(HeldRequests all, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
         HeldRequest held = HeldRequest.admitted(request, all);
         HttpServletRequest current = held == null ? request : new HeldRequest.FirstDispatch(request);
-        if (held != null) {
-            settle(held.decision(), RequestCharges.of(request, limiter), held.shadowed, request, response);
+        Decision decision = held == null ? null : held.decision();
+        if (held != null && decision != null) {
+            settle(decision, RequestCharges.of(request, limiter), held.shadowed, request, response);
+        } else if (held != null) {
+            RequestCharges.of(request, limiter).allow();
+            count(held.shadowed);
         }
         if (isAdmitted(all, current, response)) {
             return current;
@@ -230,7 +238,7 @@ final class RulesInForce {
         return null;
     }
 
-    private boolean isAdmitted(Set<HeldRequest> all, HttpServletRequest request, HttpServletResponse response)
+    private boolean isAdmitted(HeldRequests all, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
         boolean isIdle = enforced.size() + shadows.size() == 0 && denied.isNobody();
         if (isIdle
@@ -239,48 +247,25 @@ final class RulesInForce {
                 || Dispatch.isIncluded(request)) {
             return true;
         }
-        Dispatch dispatch = dispatch(request);
+        Dispatch dispatch = dispatch(request, true);
         if (denied.deny(dispatch)) {
             RequestCharges.of(request, limiter).keep();
             rejections.refuse(config.callers().deniedStatus(), request, response);
             return false;
         }
-        List<Charge> charges = enforced.charges(dispatch);
-        List<Charge> shadowed = shadows.size() == 0 ? List.of() : shadows.charges(dispatch);
-        RequestCharges charged = dispatch.charges();
-        if (charged == null) {
-            return true;
-        }
-        List<Charge> due = charged.addCharges(charges);
-        List<Charge> counted = charged.addShadows(shadowed);
-        if (due.isEmpty()) {
-            charged.allow();
-            count(counted);
-            return true;
-        }
-        warnOfTwoFilters(charged.chargedByAnother(due));
-        if (!dispatch.mayWait(due)) {
-            return settle(limiter.tryAcquire(due), charged, counted, request, response);
-        }
-        boolean canHold = canHold(request);
-        CompletableFuture<Decision> answer =
-                limiter.tryAcquireOrWait(due, charge -> canHold ? dispatch.maxWait(charge) : Duration.ZERO);
-        if (answer.isDone()) {
-            return settle(answer.join(), charged, counted, request, response);
-        }
-        new HeldRequest(all, answer, counted, unused -> limiter.refundAsync(List.of(unused), charge -> true))
-                .hold(request, response, denial -> {
-                    if (denial == null) {
-                        response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
-                    } else {
-                        settle(denial, charged, counted, request, response);
-                    }
-                });
-        return false;
+        return new Admission(this, all, dispatch, request, response).isGranted();
+    }
+
+    void refuse(int status, HttpServletRequest request, HttpServletResponse response) throws IOException {
+        rejections.refuse(status, request, response);
+    }
+
+    void shadowFailed(String policy, Throwable wrong) {
+        shadowCounter.reportNotCounted(policy, "a request", wrong);
     }
 
     /** Whether it is the first dispatch of a request that can wait without a thread. */
-    private boolean canHold(HttpServletRequest request) {
+    boolean canHold(HttpServletRequest request) {
         boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
         if (isFirst && !request.isAsyncSupported() && asyncLogged.compareAndSet(false, true)) {
             LOG.warn(
@@ -292,7 +277,7 @@ final class RulesInForce {
     }
 
     /** Applies a decision: records and counts an admission, or answers a denial. Returns whether it is an admission. */
-    private boolean settle(
+    boolean settle(
             Decision decision,
             RequestCharges charged,
             List<Charge> counted,
@@ -314,8 +299,12 @@ final class RulesInForce {
         return true;
     }
 
-    /** A dispatch without charges yet. */
+    /** A dispatch without charges yet, whose rules wait for plans that are looked up. */
     Dispatch dispatch(HttpServletRequest request) {
+        return dispatch(request, false);
+    }
+
+    private Dispatch dispatch(HttpServletRequest request, boolean defersPlans) {
         return new Dispatch(
                 request,
                 paths,
@@ -323,10 +312,11 @@ final class RulesInForce {
                 SampleRequest.is(request) ? clientsOfSamples : clients,
                 config.callers().exempt(),
                 limiter,
-                settles);
+                settles,
+                defersPlans);
     }
 
-    private void count(List<Charge> shadowed) {
+    void count(List<Charge> shadowed) {
         if (!shadowed.isEmpty()) {
             shadowCounter.count(shadowed, "a request");
         }
@@ -348,7 +338,7 @@ final class RulesInForce {
         }
     }
 
-    private void warnOfTwoFilters(@Nullable String policy) {
+    void warnOfTwoFilters(@Nullable String policy) {
         if (policy != null && chargedTwiceLog.tryPass()) {
             LOG.warn(
                     "RL-320 two filters charge policy '{}' for one key in one request; remove one of them, or give"

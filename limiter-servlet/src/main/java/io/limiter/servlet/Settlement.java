@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
-import io.limiter.config.Outcomes;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
@@ -35,15 +34,23 @@ final class Settlement implements AsyncListener {
     /** The response of asynchronous work, at the end of which it is settled. */
     private @Nullable HttpServletResponse awaited;
 
+    private @Nullable HttpServletRequest awaitedRequest;
+
     /**
      * The charge of a rule.
      *
      * @param outcomes which responses keep it; null for all
      */
     private record Term(
-            Object rule, Charge charge, @Nullable Outcomes outcomes) {
-        boolean keeps(int status) {
-            return outcomes == null || outcomes.keeps(status);
+            Object rule, Charge charge, @Nullable RuleOutcomes outcomes) {
+        boolean keeps(HttpServletRequest request, HttpServletResponse response) {
+            return outcomes == null || outcomes.keeps(request, response);
+        }
+
+        void note(boolean isKept) {
+            if (outcomes != null) {
+                outcomes.note(isKept);
+            }
         }
     }
 
@@ -58,7 +65,7 @@ final class Settlement implements AsyncListener {
     }
 
     /** Records the charge of a rule, even if another one has charged it before. */
-    void note(Object rule, Charge charge, @Nullable Outcomes outcomes) {
+    void note(Object rule, Charge charge, @Nullable RuleOutcomes outcomes) {
         terms.add(new Term(rule, charge, outcomes));
     }
 
@@ -95,21 +102,24 @@ final class Settlement implements AsyncListener {
             keep();
         } else if (awaited == null && request.isAsyncStarted()) {
             awaited = response;
+            awaitedRequest = request;
             request.getAsyncContext().addListener(this);
         } else if (awaited == null && (type == DispatcherType.REQUEST || type == DispatcherType.ASYNC)) {
             // After a FORWARD that began outside of the filter, the application continues.
-            settle(response.getStatus());
+            settle(request, response);
         }
     }
 
-    private void settle(int status) {
+    private void settle(HttpServletRequest request, HttpServletResponse response) {
         List<Charge> back = new ArrayList<>(1);
         for (Decision decision : taken) {
             for (Charge charge : decision.charges()) {
                 List<Term> asked = terms.stream()
                         .filter(term -> term.charge.isToSame(charge))
                         .toList();
-                if (!asked.isEmpty() && asked.stream().noneMatch(term -> term.keeps(status))) {
+                boolean isKept = asked.isEmpty() || asked.stream().anyMatch(term -> term.keeps(request, response));
+                asked.forEach(term -> term.note(isKept));
+                if (!isKept) {
                     back.add(charge);
                     // A later dispatch, from a filter before this one, is charged again.
                     asked.forEach(term -> forget.accept(term.rule, charge));
@@ -127,8 +137,8 @@ final class Settlement implements AsyncListener {
     public void onComplete(AsyncEvent event) {
         HttpServletResponse response = awaited;
         awaited = null;
-        if (response != null) {
-            settle(response.getStatus());
+        if (response != null && awaitedRequest != null) {
+            settle(awaitedRequest, response);
         }
     }
 

@@ -3,11 +3,15 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.PartitionKey;
+import io.limiter.kit.Await;
+import jakarta.servlet.AsyncContext;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +48,92 @@ class CountOnTest extends CountOnApp {
         assertKept(1, "/answer?s=200");
         assertKept(2, "/answer?s=401");
         assertKept(2, "/answer?s=304");
+    }
+
+    private static final String BY_HEADER = """
+            limiter.rules.login.path = /*
+            limiter.rules.login.limits = 5/1h
+            limiter.rules.login.count-on = header:Location=*error*, attribute:failed=true
+            """;
+
+    /** What the application decides: a form login answers with 302, whether it has failed or not. */
+    @ParameterizedTest
+    @EnumSource
+    void anOutcomeOfTheApplicationCounts(Container.Kind kind) {
+        config = WebServer.config(BY_HEADER);
+        server = kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, BY_HEADER))
+                .servlet("/redirect", (request, response) -> response.sendRedirect(request.getParameter("to")))
+                .servlet(
+                        "/forward",
+                        (request, response) -> request.getRequestDispatcher("/redirect?to=/error")
+                                .forward(request, response))
+                .servlet("/several", (request, response) -> {
+                    response.addHeader("Location", "/");
+                    response.addHeader("Location", "/error");
+                })
+                .servlet("/attribute", (request, response) -> request.setAttribute("failed", request.getParameter("f")))
+                .servlet("/committed", (request, response) -> {
+                    response.flushBuffer();
+                    response.setHeader("Location", "/error");
+                })
+                .servlet("/send-error", (request, response) -> {
+                    response.setHeader("Location", "/error");
+                    response.sendError(404);
+                })
+                .servlet("/async", (request, response) -> {
+                    AsyncContext async = request.startAsync();
+                    CompletableFuture.runAsync(() -> {
+                        response.setStatus(302);
+                        response.setHeader("Location", request.getParameter("to"));
+                        async.complete();
+                    });
+                })
+                .start();
+        assertLeft(5, "/redirect?to=/");
+        assertLeft(4, "/redirect?to=/login%3Ferror");
+        assertLeft(3, "/forward");
+        assertLeft(3, "/attribute?f=false");
+        assertLeft(2, "/attribute?f=true");
+        assertLeft(2, "/async?to=/");
+        assertLeft(1, "/async?to=/error");
+        assertLeft(0, "/several");
+        assertEquals(
+                429,
+                WebServer.CLIENT
+                        .sendAsync(server.request("/redirect?to=/").build(), HttpResponse.BodyHandlers.discarding())
+                        .join()
+                        .statusCode());
+        limiter.reset(config.policies().get("login"), PartitionKey.of("127.0.0.1"));
+        assertLeft(4, "/send-error");
+        assertLeft(4, "/committed");
+    }
+
+    private void assertLeft(long left, String path) {
+        server.get(path);
+        Await.until(Duration.ofSeconds(20), left + " left after " + path, () -> left() == left);
+    }
+
+    @Test
+    void countOnThatCountsNothingIsLogged() throws Exception {
+        start(
+                Container.Kind.TOMCAT,
+                LOGIN.replace("path = /*", "path = /answer").replace("5/1h", "500/1h"));
+        try (LogText log = new LogText()) {
+            server.statuses(99, "/answer?s=302");
+            assertEquals(1, log.toString().split("RL-340", -1).length, log::toString);
+            server.statuses(101, "/answer?s=302");
+            assertEquals(2, log.toString().split("RL-340", -1).length, log::toString);
+        }
+        server.close();
+        start(
+                Container.Kind.TOMCAT,
+                LOGIN.replace("path = /*", "path = /answer").replace("5/1h", "500/1h"));
+        try (LogText log = new LogText()) {
+            server.get("/answer?s=401");
+            server.statuses(120, "/answer?s=302");
+            assertEquals(1, log.toString().split("RL-340", -1).length, log::toString);
+        }
     }
 
     @ParameterizedTest

@@ -17,7 +17,7 @@ final class RawClient implements AutoCloseable {
     private final Socket socket;
 
     /** A response; status 0 where the server has closed the connection without one. */
-    record Response(int status, Map<String, String> fields) {}
+    record Response(int status, Map<String, String> fields, String body) {}
 
     RawClient(int port, String path, String... fields) {
         try {
@@ -42,9 +42,13 @@ final class RawClient implements AutoCloseable {
                         line.substring(0, colon).toLowerCase(Locale.ROOT),
                         line.substring(colon + 1).strip());
             }
-            return new Response(first == null ? 0 : Integer.parseInt(first.substring(9, 12)), fields);
+            StringBuilder body = new StringBuilder();
+            for (int octet = reader.read(); octet >= 0; octet = reader.read()) {
+                body.append((char) octet);
+            }
+            return new Response(first == null ? 0 : Integer.parseInt(first.substring(9, 12)), fields, body.toString());
         } catch (SocketException reset) {
-            return new Response(0, Map.of());
+            return new Response(0, Map.of(), "");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

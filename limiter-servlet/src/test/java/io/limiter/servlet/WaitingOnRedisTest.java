@@ -35,6 +35,7 @@ class WaitingOnRedisTest {
     private static final String WINDOW = Repeats.of(8, 15) + "s";
     /** The first request of a key takes the whole window; those that wait get the next one. */
     private static final String RULES = """
+            limiter.wait.max-waiting = 20000
             limiter.rules.search.path = /*
             limiter.rules.search.key = header:X-Key
             limiter.rules.search.limits = 120/%s fixed

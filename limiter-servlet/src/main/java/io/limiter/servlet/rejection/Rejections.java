@@ -36,6 +36,8 @@ import org.slf4j.Logger;
  */
 public final class Rejections {
     private static final Logger LOG = DiagnosticLog.of(Rejections.class);
+    private static final Map<Integer, String> TITLES =
+            Map.of(403, "Forbidden", 429, "Too Many Requests", 503, "Service Unavailable");
     private static final long HOUR_MICROS = 3_600_000_000L;
     private static final String EXPOSE = "Access-Control-Expose-Headers";
 
@@ -160,10 +162,10 @@ public final class Rejections {
     }
 
     /**
-     * Answers a caller that is always denied: a status and a problem document (RFC 9457), without quota fields. The
-     * rejection handler is not called. Does nothing if the response is committed.
+     * Answers a caller that is always denied, or a request that was held when the server stopped: a status and a problem
+     * document (RFC 9457), without quota fields. The rejection handler is not called. Does nothing if the response is committed.
      *
-     * @param status 403 or 429
+     * @param status 403, 429 or 503
      */
     public void refuse(int status, HttpServletRequest request, HttpServletResponse response) throws IOException {
         if (response.isCommitted()) {
@@ -176,8 +178,7 @@ public final class Rejections {
         Rejection.send(
                 request,
                 response,
-                "{\"type\":\"about:blank\",\"title\":\"" + (status == 403 ? "Forbidden" : "Too Many Requests")
-                        + "\",\"status\":" + status + "}");
+                "{\"type\":\"about:blank\",\"title\":\"" + TITLES.get(status) + "\",\"status\":" + status + "}");
     }
 
     /** Shared by all filters of a request. */

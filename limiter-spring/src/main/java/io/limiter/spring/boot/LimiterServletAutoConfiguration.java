@@ -16,6 +16,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -46,6 +47,11 @@ public class LimiterServletAutoConfiguration {
 
     /** Called by Spring Boot. */
     public LimiterServletAutoConfiguration() {}
+
+    @Bean("io.limiter.spring.heldRequests")
+    HeldRequestsAtStop heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {
+        return new HeldRequestsAtStop(registrations);
+    }
 
     /** The rules, in two filters, unless the application has registered one. */
     @Configuration(proxyBeanMethods = false)

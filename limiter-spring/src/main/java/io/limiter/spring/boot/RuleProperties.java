@@ -69,12 +69,15 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setPosition(String position);
 
-    /** Only responses with these statuses count, such as {@code 401, 403, 5xx}; for others the charge is refunded. */
+    /**
+     * Only responses with these outcomes count, such as {@code 401, 403, 5xx, header:Location=*error*}, or {@code
+     * attribute:login.failed}; for others the charge is refunded.
+     */
     public abstract List<String> getCountOn();
 
     public abstract void setCountOn(List<String> countOn);
 
-    /** Responses for which the charge is refunded, by status, such as {@code 304}. */
+    /** Responses for which the charge is refunded, by outcomes such as {@code 304}, written like those of {@code count-on}. */
     public abstract List<String> getRefundOn();
 
     public abstract void setRefundOn(List<String> refundOn);

@@ -119,6 +119,28 @@ class SecurityTest {
         }
     }
 
+    /** The recipe of the page for Spring Security's form login, which answers each login with 302. */
+    @Test
+    void wrongPasswordsOfAFormLoginCountAndRightOnesDoNot() {
+        String yaml = """
+                limiter.rules.login:
+                  path: /login
+                  methods: POST
+                  limits: 5/15m
+                  count-on: 401, 403, 5xx, header:Location=*/login?error*
+                """;
+        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
+            for (int i = 0; i < 8; i++) {
+                assertEquals("/", location(site.form("/login", "username=ann&password=right")));
+            }
+            for (int i = 0; i < 5; i++) {
+                assertEquals("/login?error", location(site.form("/login", "username=ann&password=wrong")));
+            }
+            assertEquals(429, site.form("/login", "username=ann&password=wrong").statusCode());
+            assertEquals(429, site.form("/login", "username=ann&password=right").statusCode());
+        }
+    }
+
     @Test
     void whoIsLoggedInHasAQuotaOfTheUser() {
         String yaml = """

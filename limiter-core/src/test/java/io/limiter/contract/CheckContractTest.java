@@ -1,0 +1,82 @@
+package io.limiter.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
+import io.limiter.kit.TestedBackend;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** {@link RateLimiter#check}: a denial is one like any other, and what is allowed takes nothing. */
+class CheckContractTest {
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Policy LOGIN = Policy.of(
+                    "login",
+                    Limit.fixedWindow(2, HOUR),
+                    Limit.block(3, Duration.ofMinutes(10), Duration.ofMinutes(15), Duration.ofDays(1)))
+            .onFailure(FailureMode.DENY);
+    private static final Policy ALL =
+            Policy.of("all", Limit.slidingList(9, HOUR)).onFailure(FailureMode.DENY);
+    private static final List<Charge> BOTH = List.of(new Charge(LOGIN, KEY, 1), new Charge(ALL, KEY, 1));
+
+    static Stream<TestedBackend> backends() {
+        return Backends.all().stream();
+    }
+
+    private static List<Long> left(RateLimiter limiter) {
+        return Stream.of(LOGIN, ALL)
+                .flatMap(policy -> limiter.peek(policy, KEY).outcomes().stream())
+                .map(LimitOutcome::remaining)
+                .toList();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void whatIsAllowedTakesNothingAndADenialCounts(TestedBackend tested) {
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiter.on(backend)) {
+            for (int i = 0; i < 5; i++) {
+                Decision allowed = limiter.check(BOTH);
+                assertTrue(allowed.allowed());
+                assertFalse(limiter.refund(allowed), "nothing was taken");
+            }
+            if (backend instanceof InProcessBackend own) {
+                assertEquals(0, own.entries());
+            }
+            assertEquals(List.of(2L, 3L, 9L), left(limiter));
+            Decision.Source source = limiter.tryAcquire(BOTH).source();
+            assertTrue(limiter.tryAcquire(BOTH).allowed());
+            assertEquals(2, limiter.counters().allowed("login", source));
+            for (int i = 0; i < 2; i++) {
+                Decision denied = limiter.check(BOTH);
+                assertFalse(denied.allowed() || denied.blocked());
+                assertEquals(HOUR, denied.retryAfter().orElseThrow());
+            }
+            assertEquals(List.of(0L, 1L, 7L), left(limiter));
+            assertTrue(limiter.check(BOTH).blocked(), "the third denial");
+            assertEquals(3, limiter.counters().denied("login", source));
+            assertEquals(1, limiter.counters().blocked("login"));
+            time.advance(HOUR);
+            assertTrue(limiter.check(BOTH).allowed());
+            assertEquals(List.of(2L, 3L, 9L), left(limiter));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.limiter.servlet;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.rule.Shares;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** The requests that a filter holds. One client has at most a tenth of the places that the others leave. Thread-safe. */
+final class HeldRequests {
+    private static final Logger LOG = DiagnosticLog.of(HeldRequests.class);
+    /** How many threads wait for lookups at once where requests can't be held. */
+    private static final int MOST_THREADS = 64;
+
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+
+    private final Shares places;
+    private final Shares threads = new Shares(MOST_THREADS, 10);
+    private final Set<HeldRequest> all = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+    private volatile @Nullable Thread atExit;
+
+    HeldRequests(int most) {
+        this.places = new Shares(most, 10);
+    }
+
+    /** Takes a place for a request of a client. */
+    boolean tryEnter(String client) {
+        return !closed && places.tryTake(client);
+    }
+
+    /** Returns a place. */
+    void leave(String client) {
+        places.free(client);
+    }
+
+    void add(HeldRequest one) {
+        all.add(one);
+        if (closed) {
+            one.refuse();
+        }
+    }
+
+    /** Removes a request, and returns its place, once. */
+    void remove(HeldRequest one, String client) {
+        if (all.remove(one)) {
+            leave(client);
+            synchronized (this) {
+                notifyAll();
+            }
+        }
+    }
+
+    /** Waits for lookups on this thread; not at all if too many threads do, because a client could occupy all of them. */
+    void await(CompletableFuture<?> lookups, String client) {
+        if (!lookups.isDone() && threads.tryTake(client)) {
+            try {
+                lookups.join();
+            } finally {
+                threads.free(client);
+            }
+        }
+    }
+
+    /** Denies all that are held as soon as the JVM begins to exit: the server stops at the same time. */
+    void denyAtExit() {
+        Thread fresh = new Thread(() -> close(Duration.ZERO), "limiter-exit");
+        Runtime.getRuntime().addShutdownHook(fresh);
+        atExit = fresh;
+    }
+
+    private void forgetExit() {
+        Thread known = atExit;
+        atExit = null;
+        try {
+            if (known != null) {
+                Runtime.getRuntime().removeShutdownHook(known);
+            }
+        } catch (IllegalStateException exiting) {
+            LOG.debug("the JVM exits already", exiting);
+        }
+    }
+
+    /** Denies all that are held, holds no more, and waits until the answers are written, for up to 5 seconds. */
+    void close() {
+        close(LONGEST_STOP);
+    }
+
+    private void close(Duration longest) {
+        closed = true;
+        forgetExit();
+        all.forEach(HeldRequest::refuse);
+        long end = System.nanoTime() + longest.toNanos();
+        boolean interrupted = false;
+        synchronized (this) {
+            long left = longest.toMillis();
+            while (!all.isEmpty() && left > 0 && !interrupted) {
+                try {
+                    wait(left);
+                } catch (InterruptedException stop) {
+                    interrupted = true;
+                }
+                left = (end - System.nanoTime()) / 1_000_000;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Holds requests again. */
+    void open() {
+        closed = false;
+    }
+}

@@ -1,0 +1,56 @@
+package io.limiter.servlet;
+
+import io.limiter.Charge;
+import io.limiter.rule.RuleSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The charges of one dispatch that need a plan, which is looked up first. Used by one thread at a time. */
+final class PlanCharges {
+    private final List<Due> all = new ArrayList<>(1);
+
+    private record Due(
+            String rule, boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {}
+
+    /**
+     * Adds a charge.
+     *
+     * @param lookup begins the lookup of its plan
+     * @param charge makes it when the lookup has ended; null if it is not due any more
+     */
+    void add(String rule, boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {
+        all.add(new Due(rule, isShadow, lookup, charge));
+    }
+
+    /** Begins all lookups. */
+    CompletableFuture<?> lookUp() {
+        return CompletableFuture.allOf(all.stream().map(due -> due.lookup.get()).toArray(CompletableFuture[]::new));
+    }
+
+    /** The charges of enforced rules: these, and those that were looked up. */
+    List<Charge> enforced(List<Charge> charges) {
+        List<Charge> sum = charges;
+        for (Due due : all) {
+            Charge charge = due.isShadow ? null : due.charge.get();
+            sum = charge == null ? sum : RuleSet.with(charge, sum);
+        }
+        return sum;
+    }
+
+    /** The same of shadow rules. A mistake in one must not deny requests. */
+    List<Charge> shadows(List<Charge> charges, RulesInForce rules) {
+        List<Charge> sum = charges;
+        for (Due due : all) {
+            try {
+                Charge charge = due.isShadow ? due.charge.get() : null;
+                sum = charge == null ? sum : RuleSet.with(charge, sum);
+            } catch (RuntimeException wrong) {
+                rules.shadowFailed(due.rule, wrong);
+            }
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,178 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.Limiter;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.rule.PlanResolver;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** One client sends made-up API keys; a customer that is not in the cache keeps its plan all the same. */
+class PlanSprayTest {
+    private static final String PLANS = """
+            limiter.plans.free.limits = 5/1h
+            limiter.plans.gold.limits = 8/1h
+            limiter.rules.api.path = /*
+            limiter.rules.api.key = header:X-Api-Key
+            limiter.rules.api.plan = %s
+            limiter.rules.api.default-plan = free
+            limiter.plan-lookup.wait = 5s
+            """.formatted(Plans.class.getName());
+    private static final String BY_ADDRESS = """
+            limiter.rules.addr.path = /*
+            limiter.rules.addr.limits = 20/1h
+            """;
+
+    @TempDir
+    Path directory;
+
+    private final RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
+    private final Plans plans = new Plans();
+    private final List<String> threads = Collections.synchronizedList(new ArrayList<>());
+    private WebServer server;
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+        }
+        rateLimiter.close();
+    }
+
+    /** A database that takes its time. */
+    public static final class Plans implements PlanResolver {
+        private final AtomicInteger lookups = new AtomicInteger();
+        private volatile long millis;
+
+        @Override
+        public String plan(String caller) throws Exception {
+            lookups.incrementAndGet();
+            if (millis > 0) {
+                // A lookup that takes this long is what is tested, and nobody waits for it here.
+                new CompletableFuture<>()
+                        .completeOnTimeout(null, millis, TimeUnit.MILLISECONDS)
+                        .get();
+            }
+            return caller.startsWith("gold") ? "gold" : caller.startsWith("free") ? "free" : null;
+        }
+    }
+
+    private void start(String rules, boolean async) {
+        FilterDef filter = new FilterDef();
+        filter.setFilterName("limiter");
+        filter.setAsyncSupported(String.valueOf(async));
+        filter.setFilter(RateLimitFilter.builder(Limiter.of(WebServer.config(rules), rateLimiter))
+                .instances(type -> type == Plans.class ? plans : null)
+                .build());
+        server = new WebServer(directory)
+                .filter(filter)
+                .servlet(
+                        "/",
+                        (request, response) ->
+                                threads.add(request.getDispatcherType() + " " + request.isAsyncStarted()));
+        server.start();
+    }
+
+    private CompletableFuture<Integer> send(String address, String key) {
+        return WebServer.CLIENT
+                .sendAsync(
+                        server.request("/")
+                                .header("Test-Address", address)
+                                .header("X-Api-Key", key)
+                                .build(),
+                        HttpResponse.BodyHandlers.discarding())
+                .thenApply(HttpResponse::statusCode);
+    }
+
+    /** Sends requests with different keys from some addresses, 50 at once. */
+    private void spray(int requests, String prefix, String... addresses) {
+        Deque<CompletableFuture<Integer>> sent = new ArrayDeque<>();
+        for (int i = 0; i < requests; i++) {
+            if (sent.size() == 50) {
+                sent.remove().join();
+            }
+            sent.add(send(addresses[i % addresses.length], prefix + i));
+        }
+        sent.forEach(CompletableFuture::join);
+    }
+
+    private long allowed(String address, String key) {
+        long allowed = 0;
+        for (int i = 0; i < 8; i++) {
+            allowed += send(address, key).join() == 200 ? 1 : 0;
+        }
+        return allowed;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aClientThatIsDeniedUsesUpNoLookups(boolean async) {
+        start(PLANS + BY_ADDRESS, async);
+        spray(7_000, "made up ", "192.0.2.1");
+        // Of 50 that come at once all may be looked at before the first one has taken its permit.
+        assertTrue(plans.lookups.get() <= 20 + 50, plans.lookups + " lookups for 20 requests that were not denied");
+        assertEquals(8, allowed("192.0.2.2", "gold 1"), "the plan of a customer that was not in the cache");
+        assertEquals(6_980, rateLimiter.counters().denied("addr", Decision.Source.IN_PROCESS), "each denial counts");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aClientThatIsDeniedFillsNoQueueOfSlowLookups(boolean async) {
+        plans.millis = 200;
+        start(PLANS.replace("= 5s", "= 1s") + BY_ADDRESS, async);
+        for (int i = 0; i < 400; i++) {
+            send("192.0.2.1", "made up " + i);
+        }
+        assertEquals(8, allowed("192.0.2.2", "gold 1"));
+    }
+
+    @Test
+    void aClientThatNoOtherRuleDeniesHasItsShareOfTheLookups() {
+        start(PLANS + "limiter.plan-lookup.max-per-minute = 200\n", true);
+        spray(400, "made up ", "2001:db8::1", "2001:db8::2", "2001:db8::3");
+        assertTrue(plans.lookups.get() <= 20, plans.lookups + " lookups of one network");
+        assertEquals(8, allowed("192.0.2.2", "gold 1"));
+    }
+
+    @Test
+    void slowLookupsOfOneClientDelayNoOther() {
+        plans.millis = 200;
+        start(PLANS.replace("= 5s", "= 2s"), true);
+        List<CompletableFuture<Integer>> sprayed = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            sprayed.add(send("192.0.2.1", "made up " + i));
+        }
+        assertEquals(8, allowed("192.0.2.2", "gold 1"));
+        sprayed.forEach(CompletableFuture::join);
+        assertEquals(8, allowed("192.0.2.3", "gold 2"));
+    }
+
+    /** A plan that every key has must not displace those that customers pay for. */
+    @Test
+    void aSprayDisplacesNoPlanThatIsNotTheDefaultOne() {
+        start(PLANS + "limiter.plan-lookup.max-entries = 20\n", true);
+        assertEquals(200, send("192.0.2.2", "gold 1").join());
+        spray(200, "free ", "192.0.2.1");
+        int before = plans.lookups.get();
+        assertEquals(200, send("192.0.2.2", "gold 1").join());
+        assertEquals(before, plans.lookups.get());
+    }
+}

@@ -1,0 +1,123 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limiter;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every request that is held when a server stops gets a whole answer. */
+class StopTest {
+    private static final int HELD = 500;
+    private static final String RULES = """
+            limiter.wait.max-waiting = 20000
+            limiter.rules.search.path = /*
+            limiter.rules.search.key = header:X-Key
+            limiter.rules.search.limits = 1/50s token-bucket
+            limiter.rules.search.wait = 1m
+            """;
+
+    private final RateLimiter limiter =
+            RateLimiter.builder(InProcessBackend.create()).maxWaiting(20_000).build();
+    private RateLimitFilter filter;
+
+    @TempDir
+    Path directory;
+
+    @AfterEach
+    void close() {
+        limiter.close();
+    }
+
+    private Container start(Container.Kind kind, String rules) {
+        filter = RateLimitFilter.builder(Limiter.of(WebServer.config(rules), limiter))
+                .build();
+        return kind.make(directory)
+                .filter("limiter", filter)
+                .servlet("/", (request, response) -> response.setStatus(200))
+                .start();
+    }
+
+    /** Each key's first request is admitted, the second one is held. */
+    private List<RawClient> hold(Container server, int count) {
+        List<RawClient> clients = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            assertEquals(200, server.get("/", "X-Key", "k" + i).statusCode());
+            clients.add(new RawClient(server.port(), "/", "X-Key: k" + i));
+        }
+        Await.until(Duration.ofSeconds(60), count + " held", () -> limiter.waiting() == count);
+        return clients;
+    }
+
+    private static void assertAnswered(List<RawClient> clients) {
+        for (RawClient client : clients) {
+            RawClient.Response response = client.response();
+            assertEquals(503, response.status());
+            assertTrue(response.body().contains("\"title\":\"Service Unavailable\",\"status\":503}"), response.body());
+            assertEquals("no-store", response.fields().get("cache-control"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void eachHeldRequestIsAnsweredWhenTheServerStops(Container.Kind kind) {
+        Container server = start(kind, RULES);
+        List<RawClient> clients = hold(server, HELD);
+        server.close();
+        assertAnswered(clients);
+        assertEquals(0, limiter.waiting());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aServerThatSaysThatItStopsGoesOnMeanwhile(Container.Kind kind) {
+        try (Container server = start(kind, RULES)) {
+            List<RawClient> clients = hold(server, HELD);
+            filter.stopHolding();
+            assertEquals(0, limiter.waiting());
+            assertAnswered(clients);
+            assertEquals(429, server.get("/", "X-Key", "k1").statusCode(), "not held any more");
+            assertEquals(200, server.get("/", "X-Key", "new").statusCode());
+            filter.startHolding();
+            assertEquals(1, hold(server, 1).size());
+        }
+    }
+
+    /** Clients that have gone are noticed only when they are written to: until then they have the places of one client. */
+    @ParameterizedTest
+    @EnumSource
+    void oneAddressHasATenthOfThePlaces(Container.Kind kind) {
+        String rules = RULES.replace("20000", "100") + "limiter.client-ip.trusted-proxies = 127.0.0.0/8\n";
+        try (Container server = start(kind, rules)) {
+            List<RawClient> gone = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                String key = "X-Key: gone" + i;
+                assertEquals(
+                        200, new RawClient(server.port(), "/", key).response().status());
+                gone.add(new RawClient(server.port(), "/", key, "X-Forwarded-For: 2001:db8::" + i));
+                int sent = i + 1;
+                if (i < 10) {
+                    Await.until(Duration.ofSeconds(60), "it is held", () -> limiter.waiting() == sent);
+                } else {
+                    assertEquals(429, gone.get(i).response().status());
+                }
+            }
+            gone.forEach(RawClient::close);
+            assertEquals(200, server.get("/", "X-Key", "a").statusCode());
+            RawClient honest = new RawClient(server.port(), "/", "X-Key: a", "X-Forwarded-For: 192.0.2.1");
+            Await.until(Duration.ofSeconds(60), "the next client is held", () -> limiter.waiting() >= 11);
+            filter.stopHolding();
+            assertAnswered(List.of(honest));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.Limiter;
+import io.limiter.kit.Await;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An application that stops answers the requests that are held, with and without a graceful shutdown of its server. */
+class StopTest {
+    private static final int HELD = 50;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void heldRequestsAreAnsweredBeforeTheServerStops() {
+        for (String shutdown : List.of("graceful", "immediate")) {
+            String yaml = """
+                    limiter:
+                      wait.max-waiting: 2000
+                      rules.open: {path: /open, key: global, limits: 1/1s token-bucket, wait: 1m}
+                    server.shutdown: %s
+                    """.formatted(shutdown);
+            BootSite site = BootSite.start(folder, yaml, SecurityTest.Site.class);
+            Limiter limiter = site.context().getBean(Limiter.class);
+            URI uri = URI.create(
+                    "http://127.0.0.1:" + site.context().getEnvironment().getProperty("local.server.port") + "/open");
+            HttpClient client = HttpClient.newHttpClient();
+            List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, HELD)
+                    .mapToObj(i ->
+                            client.sendAsync(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString()))
+                    .toList();
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "they wait",
+                    () -> limiter.rateLimiter().waiting() > 30);
+            site.close();
+            for (CompletableFuture<HttpResponse<String>> answer : answers) {
+                HttpResponse<String> response = answer.join();
+                assertEquals(response.statusCode() == 200 ? "page" : "503", end(response), shutdown);
+            }
+        }
+    }
+
+    private static String end(HttpResponse<String> response) {
+        return response.statusCode() == 503 && response.body().contains("\"status\":503}") ? "503" : response.body();
+    }
+}
