@@ -91,16 +91,6 @@ final class ConfiguredRule implements Rule<Dispatch> {
         };
     }
 
-    /** Whether it counts a request and, if not, why. */
-    enum Verdict {
-        COUNTED,
-        NOT_MATCHED,
-        EXEMPT_PATH,
-        EXEMPT_CALLER,
-        EXEMPT_CALLER_OF_RULE,
-        LEFT_TO_OTHER_RULES
-    }
-
     Verdict verdict(Dispatch dispatch) {
         if (!matcher.matches(dispatch)) {
             return Verdict.NOT_MATCHED;

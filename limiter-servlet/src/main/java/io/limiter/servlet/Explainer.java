@@ -7,7 +7,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.Policy;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RulePlans;
-import io.limiter.servlet.ConfiguredRule.Verdict;
 import io.limiter.servlet.Explanation.ChargeReport;
 import io.limiter.servlet.Explanation.LimitReport;
 import io.limiter.servlet.Explanation.RuleReport;
@@ -115,31 +114,13 @@ final class Explainer {
                     name,
                     mode,
                     charge != null,
-                    why(verdict, definition, path) + missing(dispatch),
+                    verdict.why(definition, path) + missing(dispatch),
                     path,
                     charge == null ? null : charge(charge, plan(definition, charge.policy())),
                     rule.use.whyUnused(definition));
         } catch (RuntimeException wrong) {
             return new RuleReport(name, mode, false, failed(wrong, dispatch), dispatch.matchedPath(), null, null);
         }
-    }
-
-    static String why(Verdict verdict, RuleDefinition rule, @Nullable String path) {
-        String here = "limiter.rules." + rule.name() + ".";
-        return switch (verdict) {
-            case COUNTED ->
-                rule.mode() == RuleDefinition.Mode.SHADOW
-                        ? "it matches; it is a shadow rule, so it counts and denies nothing"
-                        : "it matches";
-            case NOT_MATCHED ->
-                path == null
-                        ? "the path is not one of " + rule.paths()
-                        : "the path matches; the method, a header or the query does not";
-            case EXEMPT_PATH -> here + "except has the path";
-            case EXEMPT_CALLER -> "limiter.exempt has the caller";
-            case EXEMPT_CALLER_OF_RULE -> here + "exempt has the caller";
-            case LEFT_TO_OTHER_RULES -> "it is a default rule, and another rule matches the request";
-        };
     }
 
     /** Without the message, which may contain secrets of the request in clear. */

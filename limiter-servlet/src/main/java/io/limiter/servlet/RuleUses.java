@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import io.limiter.config.RuleDefinition;
-import io.limiter.servlet.ConfiguredRule.Verdict;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -54,8 +53,7 @@ final class RuleUses {
             }
             return known == Verdict.COUNTED
                     ? null
-                    : "each request that matched it was left out, the latest because "
-                            + Explainer.why(known, rule, null);
+                    : "each request that matched it was left out, the latest because " + known.why(rule, null);
         }
     }
 

@@ -10,7 +10,6 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.config.RuleDefinition;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.servlet.ConfiguredRule.Verdict;
 import io.limiter.servlet.WebServer.Answer;
 import java.net.URI;
 import java.net.http.HttpRequest;
