@@ -181,8 +181,10 @@ final class AllotmentState extends State {
     /** The purchase with that timestamp, if it counts and belongs to the member. */
     private @Nullable Purchase purchase(Charge charge, Limit limit, long stamp, long now) {
         Purchase one = isOver(now) ? null : purchases.get(stamp);
-        boolean counts = one != null && (one.kind != Kind.HELD || stamp > now - limit.periodMicros());
-        return counts && one.member.equals(member(charge)) ? one : null;
+        if (one == null || one.kind == Kind.HELD && stamp <= now - limit.periodMicros()) {
+            return null;
+        }
+        return one.member.equals(member(charge)) ? one : null;
     }
 
     /** The purchase with the request id of the charge, which may be one of another quantity. */

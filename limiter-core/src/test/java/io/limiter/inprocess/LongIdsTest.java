@@ -73,7 +73,7 @@ class LongIdsTest {
         }
     }
 
-    /** What the backend says that purchases take is about what they take. */
+    /** The number that the backend returns is about what purchases take. */
     @Test
     void purchasesAreCountedAsWhatTheyTake() {
         for (Duration hold : List.of(Duration.ZERO, Duration.ofDays(1))) {

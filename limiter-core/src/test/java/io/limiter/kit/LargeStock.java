@@ -56,9 +56,7 @@ final class LargeStock {
                 ? Traffic.Kind.RESET
                 : dice < 1_400
                         ? Traffic.Kind.TAKE
-                        : dice < 1_600
-                                ? Traffic.Kind.LOOK
-                                : dice < 1_850 ? Traffic.Kind.REFUND : Traffic.Kind.CONFIRM;
+                        : dice < 1_600 ? Traffic.Kind.LOOK : dice < 1_850 ? Traffic.Kind.REFUND : Traffic.Kind.CONFIRM;
         // One member has most of it.
         int one = random.nextInt(3) > 0 ? 1 : random.nextInt(Traffic.MEMBERS.size());
         @Nullable PartitionKey member = Traffic.MEMBERS.get(one);

@@ -170,7 +170,7 @@ class EarlierStockTest {
         return pays ? limiter.confirm(again) : limiter.refund(again);
     }
 
-    /** In turn, at random: whoever gets an answer, no piece is sold twice, whether it was paid or its hold has not run out. */
+    /** In turn, at random: no piece is sold twice, whether it was paid or its hold has not run out. */
     @Test
     void sideBySideTheySellNoPieceTwice() {
         for (int seed = 0; seed < 6; seed++) {
