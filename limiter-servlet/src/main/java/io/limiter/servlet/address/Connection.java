@@ -10,6 +10,7 @@ import java.lang.reflect.Method;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -83,7 +84,7 @@ record Connection(HttpServletRequest request, @Nullable String peer, boolean isH
             return false;
         }
         IpAddress found = Node.address(peer, true);
-        return peer.equals(address) || (found != null && found.equals(Node.address(address, true)));
+        return peer.equals(address) || (found != null && Objects.equals(found, Node.address(address, true)));
     }
 
     private static @Nullable Object followed(Object from, List<String> way) {
