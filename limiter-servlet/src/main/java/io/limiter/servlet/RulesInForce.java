@@ -173,9 +173,10 @@ final class RulesInForce {
                 .map(RuleDefinition::name)
                 .toList();
         if (!holding.isEmpty()) {
-            all.add("RL-326 rules " + holding
-                    + " hold requests (wait, or a plan from a class), which then reach the application by an ASYNC dispatch:"
-                    + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
+            all.add(
+                    "RL-326 rules " + holding
+                            + " hold requests (wait, or a plan from a class), which then reach the application by an ASYNC dispatch:"
+                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
         }
         return all;
     }
