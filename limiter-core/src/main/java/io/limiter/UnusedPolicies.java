@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.config.LimiterConfig;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
@@ -21,8 +20,8 @@ final class UnusedPolicies {
     }
 
     /** One line for all of them. Not an error, because code may use a policy by its name later. */
-    void report(LimiterConfig config, Counters counters, Supplier<? extends Collection<String>> others, Level level) {
-        Set<String> unused = unused(config, counters);
+    void report(Set<String> configured, Counters counters, Supplier<? extends Collection<String>> others, Level level) {
+        Set<String> unused = unused(configured, counters);
         if (!unused.isEmpty()) {
             known.addAll(others.get());
             unused.removeAll(known);
@@ -39,13 +38,12 @@ final class UnusedPolicies {
         }
     }
 
-    private Set<String> unused(LimiterConfig config, Counters counters) {
-        Set<String> unused = new TreeSet<>(config.policies().keySet());
+    private Set<String> unused(Set<String> configured, Counters counters) {
         Set<String> decided = counters.policies();
-        if (!config.enabled() || decided.contains(Counters.OTHERS)) {
+        if (decided.contains(Counters.OTHERS)) {
             return Set.of();
         }
-        config.rules().forEach(rule -> use(rule.policies()));
+        Set<String> unused = new TreeSet<>(configured);
         unused.removeAll(decided);
         unused.removeAll(known);
         return unused;
