@@ -41,6 +41,8 @@ class AddressFuzzTest {
     void theLocaleOfTheMachineMeansNothing() throws IOException, InterruptedException {
         ProcessBuilder other = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+                "-Dorg.slf4j.simpleLogger.log.io.limiter.servlet.address.ClientAddressResolver=off",
                 "-cp",
                 System.getProperty("java.class.path"),
                 OtherLocale.class.getName(),
