@@ -77,7 +77,7 @@ class MessagesTest {
 
     @Test
     void limits() {
-        assertTold(WrongLimits.class, "vote()", "RL-122", "limits = \"3 per 10s\"", "'3'", "permits/period", "3/10s");
+        assertTold(WrongLimits.class, "vote()", "RL-122", "limits = \"3 per 10s\"", "'3'", "write '3/10s'");
     }
 
     static class BrokenKey {

@@ -44,7 +44,11 @@ class StopTest {
             Await.until(
                     Duration.ofSeconds(60),
                     "they wait",
-                    () -> limiter.rateLimiter().waiting() > 30);
+                    () -> limiter.rateLimiter().waiting()
+                                    + answers.stream()
+                                            .filter(CompletableFuture::isDone)
+                                            .count()
+                            == HELD);
             site.close();
             for (CompletableFuture<HttpResponse<String>> answer : answers) {
                 HttpResponse<String> response = answer.join();
