@@ -324,7 +324,15 @@ public final class Limiter implements AutoCloseable {
      * @param others further names that are used; asked if a policy seems unused
      */
     public void reportUnusedPolicies(Supplier<? extends Collection<String>> others) {
-        unused.report(config(), rateLimiter.counters(), others, Level.WARN);
+        reportUnusedPolicies(others, Level.WARN);
+    }
+
+    private void reportUnusedPolicies(Supplier<? extends Collection<String>> others, Level level) {
+        LimiterConfig now = config();
+        if (now.enabled()) {
+            now.rules().forEach(rule -> unused.use(rule.policies()));
+            unused.report(now.policies().keySet(), rateLimiter.counters(), others, level);
+        }
     }
 
     @Override
@@ -333,7 +341,7 @@ public final class Limiter implements AutoCloseable {
         if (jmx != null) {
             jmx.close();
         }
-        unused.report(config(), rateLimiter.counters(), List::of, Level.INFO);
+        reportUnusedPolicies(List::of, Level.INFO);
         given.close();
         endNaming.run();
     }

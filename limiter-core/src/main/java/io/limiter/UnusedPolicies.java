@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.config.LimiterConfig;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
@@ -21,14 +20,17 @@ final class UnusedPolicies {
     }
 
     /** One line for all of them. Not an error, because code may use a policy by its name later. */
-    void report(LimiterConfig config, Counters counters, Supplier<? extends Collection<String>> others, Level level) {
-        Set<String> unused = unused(config, counters);
-        if (!unused.isEmpty()) {
-            known.addAll(others.get());
-            unused.removeAll(known);
+    void report(Set<String> configured, Counters counters, Supplier<? extends Collection<String>> others, Level level) {
+        Set<String> decided = counters.policies();
+        Set<String> unused = new TreeSet<>(configured);
+        unused.removeAll(decided);
+        unused.removeAll(known);
+        if (unused.isEmpty() || decided.contains(Counters.OTHERS)) {
+            return;
         }
+        known.addAll(others.get());
+        unused.removeIf(name -> !known.add(name));
         if (!unused.isEmpty()) {
-            known.addAll(unused);
             LOG.atLevel(level)
                     .log(
                             "RL-140 no rule and no annotation has the policies {}, and nothing was decided by them until now; if code,"
@@ -37,17 +39,5 @@ final class UnusedPolicies {
                             unused,
                             unused.iterator().next());
         }
-    }
-
-    private Set<String> unused(LimiterConfig config, Counters counters) {
-        Set<String> unused = new TreeSet<>(config.policies().keySet());
-        Set<String> decided = counters.policies();
-        if (!config.enabled() || decided.contains(Counters.OTHERS)) {
-            return Set.of();
-        }
-        config.rules().forEach(rule -> use(rule.policies()));
-        unused.removeAll(decided);
-        unused.removeAll(known);
-        return unused;
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
+import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RedisSettings.RedisMode;
 import io.limiter.inprocess.InProcessBackend;
@@ -74,7 +75,7 @@ class LimiterConfigTest {
                         Duration.ZERO,
                         Duration.ofMillis(250)),
                 config.redis());
-        assertEquals(new InProcessSettings(5_000, 60_000, 1_000), config.inProcess());
+        assertEquals(new InProcessSettings(5_000, 60_000, RateLimiter.Builder.DEFAULT_MAX_WAITING), config.inProcess());
         assertEquals(4, config.instances());
         assertEquals(Set.of("vote", "export"), config.policies().keySet());
         assertEquals(

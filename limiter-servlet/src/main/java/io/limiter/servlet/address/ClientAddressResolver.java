@@ -190,7 +190,7 @@ public final class ClientAddressResolver {
      * address is not. That of the TCP peer is not if the request has a header of a proxy, because the peer may be an
      * undeclared proxy with many clients; nor if the peer is a trusted proxy, because clients can make a proxy omit its
      * header ({@code Connection: X-Forwarded-For}). Nor is any address that the container or a filter has replaced,
-     * unless the configuration says that it counts.
+     * unless the configuration allows it.
      *
      * @param client what {@link #resolve(HttpServletRequest)} found for the request
      */

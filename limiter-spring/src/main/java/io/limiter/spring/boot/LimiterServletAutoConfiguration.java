@@ -138,7 +138,7 @@ public class LimiterServletAutoConfiguration {
                                     + early.get(0) + ".exempt.roles to decide a rule after it");
         }
 
-        /** The web server does it; a filter of the application, also of the strategy "framework", is found at its start. */
+        /** The web server does it; a filter of the application, also of the strategy "framework", is found when it starts. */
         private static List<String> checkAddresses(LimiterConfig config, ConfigurableEnvironment environment) {
             CloudPlatform platform = CloudPlatform.getActive(environment);
             boolean isOfPlatform = platform != null && platform.isUsingForwardHeaders();
