@@ -123,8 +123,8 @@ public record LimiterConfig(
         BackendKind kind = BackendKind.REDIS;
         ReloadSettings inCode = reload.changedInCode();
         return new LimiterConfig(
-                enabled, kind, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules, plans, denials, jmx,
-                inCode);
+                enabled, kind, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules, plans, denials,
+                jmx, inCode);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  * pattern, in which {@code *} is any text. Two of the first three are null.
  */
 record OutcomeCondition(
-        @Nullable String status, @Nullable String header, @Nullable String attribute, @Nullable Pattern value) {
+        @Nullable String status,
+        @Nullable String header,
+        @Nullable String attribute,
+        @Nullable Pattern value) {
     private static final Pattern TEXT = Pattern.compile(
             "(?<status>101|[2-5](?:[0-9]{2}|[xX]{2}))|(?:header:\\s*(?<header>\\$?[A-Za-z0-9._-]+)"
                     + "|attribute:\\s*(?<attribute>[\\x21-\\x7e&&[^=]]+))\\s*(?:=\\s*(?<value>\\S.*?)\\s*)?",

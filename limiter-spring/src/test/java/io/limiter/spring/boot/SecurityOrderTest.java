@@ -40,7 +40,8 @@ class SecurityOrderTest {
     void aUserIsNotKnownBeforeSpringSecurity() {
         String yaml = "limiter.rules.fair: {path: /closed, key: user, limits: 2/1h}";
         Exception failed = assertThrows(
-                Exception.class, () -> BootSite.start(folder, yaml, SecurityTest.Site.class, "--limiter.filter.user-order=-101"));
+                Exception.class,
+                () -> BootSite.start(folder, yaml, SecurityTest.Site.class, "--limiter.filter.user-order=-101"));
         String message =
                 String.valueOf(NestedExceptionUtils.getMostSpecificCause(failed).getMessage());
         assertTrue(
@@ -74,7 +75,8 @@ class SecurityOrderTest {
             assertEquals(-20_000, order(site, "io.limiter.spring.rateLimitFilter"));
             assertEquals(7, order(site, "io.limiter.spring.rateLimitUserFilter"));
         }
-        try (BootSite site = BootSite.start(folder, yaml, SecurityTest.Site.class, "--spring.security.filter.order=-20000")) {
+        try (BootSite site =
+                BootSite.start(folder, yaml, SecurityTest.Site.class, "--spring.security.filter.order=-20000")) {
             assertEquals(-20_001, order(site, "io.limiter.spring.rateLimitFilter"));
             assertEquals(-19_999, order(site, "io.limiter.spring.rateLimitUserFilter"));
         }
