@@ -91,8 +91,7 @@ final class BackendRateLimiter implements RateLimiter {
             decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
             // If the charge is wrong, this throws too: then no failure mode answers.
-            new Charge(policy, key, permits);
-            decision = failures.whenBackendFails(policy, key, permits, failure);
+            decision = failures.whenBackendFails(new Charge(policy, key, permits), failure);
         }
         Counters.Row row = isKnown ? known.row : counters.row(policy.name(), Runnable::run);
         if (!isKnown) {

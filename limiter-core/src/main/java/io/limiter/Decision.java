@@ -45,7 +45,7 @@ public final class Decision {
 
     /**
      * A {@link LimitOutcome} for one limit of one charge, an array of them for the limits of one charge, else {@link
-     * Share} or {@link Several}. One reference, because decisions are made for each request and are often kept until its end.
+     * Several}. One reference, because decisions are made for each request and are often kept until its end.
      */
     private final Object said;
 
@@ -54,9 +54,6 @@ public final class Decision {
 
     /** The answer to several charges, or one without outcomes because nothing was counted. */
     private record Several(List<Charge> charges, LimitOutcome[] outcomes) {}
-
-    /** The answer of a share of a policy to one charge, whose outcomes are those of the share. */
-    private record Share(Policy asked, LimitOutcome[] outcomes) {}
 
     private Decision(Source source, boolean allowed, Object said) {
         this.source = Objects.requireNonNull(source, "source");
@@ -100,13 +97,13 @@ public final class Decision {
         return of(Source.LOCAL_FALLBACK, asked, outcomes());
     }
 
-    /** The same answer, given by the local share of this policy to one plain charge. */
-    Decision asLocalFallback(Policy asked) {
-        if (said instanceof LimitOutcome one && one.policy() == asked) {
+    /** The same answer, given by the local share to one plain charge. */
+    Decision asLocalFallback(Charge asked) {
+        if (said instanceof LimitOutcome one && one.policy() == asked.policy()) {
             return new Decision(Source.LOCAL_FALLBACK, allowed, said);
         }
         LimitOutcome[] outcomes = said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
-        return new Decision(Source.LOCAL_FALLBACK, allowed, new Share(asked, outcomes));
+        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.of(asked), outcomes));
     }
 
     /** Whether the call is allowed. */
@@ -121,11 +118,9 @@ public final class Decision {
 
     /** The charges, in their order. */
     public List<Charge> charges() {
-        if (said instanceof Several several) {
-            return several.charges;
-        }
-        Charge only = Objects.requireNonNull(bindingOrNull()).charge();
-        return List.of(said instanceof Share share ? new Charge(share.asked, only.key(), only.permits()) : only);
+        return said instanceof Several several
+                ? several.charges
+                : List.of(Objects.requireNonNull(bindingOrNull()).charge());
     }
 
     /**
@@ -219,9 +214,7 @@ public final class Decision {
 
     /** The outcomes, if there is not exactly one. */
     private LimitOutcome[] several() {
-        return said instanceof Several several
-                ? several.outcomes
-                : said instanceof Share share ? share.outcomes : (LimitOutcome[]) said;
+        return said instanceof Several several ? several.outcomes : (LimitOutcome[]) said;
     }
 
     private static boolean areAllowed(LimitOutcome[] outcomes) {

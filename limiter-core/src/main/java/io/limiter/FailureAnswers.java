@@ -29,25 +29,7 @@ final class FailureAnswers {
     private final @Nullable Share[] lastShared = new Share[LAST_SHARED];
 
     /** An instance's part of a policy, and what decides by it. */
-    private static final class Share {
-        final Policy of;
-        final Policy part;
-        private Backend.@Nullable Decider decider;
-
-        Share(Policy of, Policy part) {
-            this.of = of;
-            this.part = part;
-        }
-
-        Backend.Decider decider(Backend fallback) {
-            Backend.Decider known = decider;
-            if (known == null) {
-                known = BackendRateLimiter.decider(fallback, part);
-                decider = known;
-            }
-            return known;
-        }
-    }
+    private record Share(Policy of, Policy part, Backend.Decider decider) {}
 
     FailureAnswers(@Nullable Backend fallback, long instances, Counters counters) {
         this.fallback = fallback;
@@ -70,7 +52,7 @@ final class FailureAnswers {
             return CompletableFuture.completedFuture(unknown);
         }
         try {
-            return fallback.decide(shares(charges), mode)
+            return fallback.decide(shares(fallback, charges), mode)
                     .thenApply(decision -> decision.asLocalFallback(charges))
                     .exceptionally(alsoFailed -> unknown)
                     .toCompletableFuture();
@@ -81,20 +63,19 @@ final class FailureAnswers {
     }
 
     /** The same for a thread that waits for a valid charge, on a shorter path: an outage is when no processor is to spare. */
-    Decision whenBackendFails(Policy policy, PartitionKey key, long permits, Throwable thrown) {
-        FailureMode answering = answering(policy.onFailure(), thrown);
+    Decision whenBackendFails(Charge charge, Throwable thrown) {
+        FailureMode answering = answering(charge.policy().onFailure(), thrown);
         if (answering == FailureMode.LOCAL && fallback != null) {
             try {
-                return share(policy)
-                        .decider(fallback)
-                        .decideNow(key, permits, Backend.Mode.TAKE)
-                        .asLocalFallback(policy);
+                return share(fallback, charge.policy())
+                        .decider
+                        .decideNow(charge.key(), charge.permits(), Backend.Mode.TAKE)
+                        .asLocalFallback(charge);
             } catch (RuntimeException alsoFailed) {
                 LOG.debug("the local fallback failed too", alsoFailed);
             }
         }
-        return Decision.failed(
-                answering == FailureMode.ALLOW || permits == 0, List.of(new Charge(policy, key, permits)));
+        return Decision.failed(answering == FailureMode.ALLOW || charge.permits() == 0, List.of(charge));
     }
 
     /** The mode that answers, which is counted and logged. */
@@ -109,21 +90,26 @@ final class FailureAnswers {
         return answering;
     }
 
-    private Share share(Policy policy) {
+    private Share share(Backend local, Policy policy) {
         int slot = System.identityHashCode(policy) & LAST_SHARED - 1;
         Share known = lastShared[slot];
         if (known == null || known.of != policy) {
-            known = new Share(policy, policy.share(instances));
+            Policy part = policy.share(instances);
+            known = new Share(policy, part, BackendRateLimiter.decider(local, part));
             lastShared[slot] = known;
         }
         return known;
     }
 
-    private List<Charge> shares(List<Charge> charges) {
+    private List<Charge> shares(Backend local, List<Charge> charges) {
         List<Charge> shares = new ArrayList<>(charges.size());
         for (Charge charge : charges) {
             shares.add(new Charge(
-                    share(charge.policy()).part, charge.key(), charge.permits(), charge.requestId(), charge.member()));
+                    share(local, charge.policy()).part,
+                    charge.key(),
+                    charge.permits(),
+                    charge.requestId(),
+                    charge.member()));
         }
         return shares;
     }

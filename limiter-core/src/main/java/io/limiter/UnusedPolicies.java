@@ -21,13 +21,16 @@ final class UnusedPolicies {
 
     /** One line for all of them. Not an error, because code may use a policy by its name later. */
     void report(Set<String> configured, Counters counters, Supplier<? extends Collection<String>> others, Level level) {
-        Set<String> unused = unused(configured, counters);
-        if (!unused.isEmpty()) {
-            known.addAll(others.get());
-            unused.removeAll(known);
+        Set<String> decided = counters.policies();
+        Set<String> unused = new TreeSet<>(configured);
+        unused.removeAll(decided);
+        unused.removeAll(known);
+        if (unused.isEmpty() || decided.contains(Counters.OTHERS)) {
+            return;
         }
+        known.addAll(others.get());
+        unused.removeIf(name -> !known.add(name));
         if (!unused.isEmpty()) {
-            known.addAll(unused);
             LOG.atLevel(level)
                     .log(
                             "RL-140 no rule and no annotation has the policies {}, and nothing was decided by them until now; if code,"
@@ -36,16 +39,5 @@ final class UnusedPolicies {
                             unused,
                             unused.iterator().next());
         }
-    }
-
-    private Set<String> unused(Set<String> configured, Counters counters) {
-        Set<String> decided = counters.policies();
-        if (decided.contains(Counters.OTHERS)) {
-            return Set.of();
-        }
-        Set<String> unused = new TreeSet<>(configured);
-        unused.removeAll(decided);
-        unused.removeAll(known);
-        return unused;
     }
 }

@@ -1,101 +1,28 @@
 package io.limiter;
 
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
-import io.limiter.kit.LogLines;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.StringReader;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A configuration file that changes while the limiter runs. What happens between two reads is done by the test's pause. */
-class ReloadTest {
+/** What a configuration file that has changed does to a running limiter. */
+class ReloadTest extends ChangingFile {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
-    private static final Duration PAUSE = Duration.ofMillis(7);
-    private static final String VOTE = "limiter.policies.vote.limits = %d/1h fixed\n";
-
-    @TempDir
-    Path folder;
-
-    private Path file;
-    private Limiter limiter;
-    private Reload reload;
-    private final LogLines log = new LogLines();
-    /** What somebody does to the file during the next pauses, one each. */
-    private final Deque<Runnable> meanwhile = new ArrayDeque<>();
-
-    @BeforeEach
-    void start() throws IOException {
-        file = folder.resolve("limiter.properties");
-        write(VOTE.formatted(3));
-        limiter = Limiter.start(LimiterConfig.load(file));
-        reload = new Reload(limiter, limiter.config().reload(), time -> {
-            assertEquals(PAUSE, time);
-            if (!meanwhile.isEmpty()) {
-                meanwhile.remove().run();
-            }
-            return false;
-        });
-    }
-
-    @AfterEach
-    void close() {
-        limiter.close();
-        log.close();
-    }
-
-    private void write(String text) {
-        try {
-            Files.writeString(file, text);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private void look() {
-        assertDoesNotThrow(() -> reload.look(PAUSE));
-    }
-
-    private long permits() {
-        return limiter.policy("vote").limits().get(0).permits();
-    }
-
-    private void assertRefused(String... words) {
-        LimiterConfig before = limiter.config();
-        int lines = log.of(Level.ERROR, "RL-159").size();
-        look();
-        look();
-        assertSame(before, limiter.config());
-        List<String> refused = log.of(Level.ERROR, "RL-159");
-        assertEquals(lines + 1, refused.size(), "once, however often it is looked at: " + log);
-        for (String word : words) {
-            assertTrue(refused.get(lines).contains(word), () -> word + " in " + refused.get(lines));
-        }
-    }
 
     @Test
     void aChangedFileIsInForceStateIsKeptAndWhatDiffersIsLogged() {
@@ -262,100 +189,6 @@ class ReloadTest {
     }
 
     @Test
-    void goneItIsRefusedAndBackItIsRead() throws IOException {
-        Files.delete(file);
-        assertRefused("RL-160", "NoSuchFileException");
-        write(VOTE.formatted(8));
-        look();
-        assertEquals(8, permits());
-    }
-
-    @Test
-    void aFolderInItsPlaceIsRefused() throws IOException {
-        Files.delete(file);
-        Files.createDirectory(file);
-        assertRefused("RL-160");
-    }
-
-    /** One never ends, one has no writer, and one is larger than any configuration. */
-    private void put(String kind) throws Exception {
-        Files.deleteIfExists(file);
-        switch (kind) {
-            case "device" -> Files.createSymbolicLink(file, Path.of("/dev/zero"));
-            case "FIFO" ->
-                assertEquals(
-                        0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
-            default -> {
-                try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
-                    large.setLength((16 << 20) + 1L);
-                }
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"device", "FIFO", "large"})
-    void whatIsNoFileOfReasonableSizeIsRefusedAtOnce(String kind) throws Exception {
-        put(kind);
-        assertTimeoutPreemptively(Duration.ofSeconds(60), () -> {
-            assertRefused("RL-160", kind.equals("large") ? "16 MB" : "no regular file");
-            assertThrows(IllegalStateException.class, limiter::reload);
-            assertThrows(IOException.class, () -> LimiterConfig.load(file));
-        });
-        Files.delete(file);
-        write(VOTE.formatted(8));
-        look();
-        assertEquals(8, permits());
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"device", "FIFO", "large"})
-    void theWatchGoesOnAfterSuchAFile(String kind) throws Exception {
-        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
-        try (Limiter watched = Limiter.start(LimiterConfig.load(file))) {
-            put(kind);
-            Await.until(Duration.ofSeconds(60), "refused", () -> log.toString().contains("RL-160"));
-            Files.delete(file);
-            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
-            Await.until(
-                    Duration.ofSeconds(60),
-                    "the change",
-                    () -> watched.policy("vote").limits().get(0).permits() == 30);
-        }
-    }
-
-    @Test
-    void anErrorIsLoggedAndTheWatchGoesOn() throws Exception {
-        Deque<Error> errors = new ArrayDeque<>(List.of(new OutOfMemoryError("of a test"), new AssertionError("x")));
-        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
-        LimiterConfig config = LimiterConfig.builder()
-                .file(file)
-                .readAgain(List.of(file), () -> {
-                    if (!errors.isEmpty()) {
-                        throw errors.remove();
-                    }
-                    return LimiterConfig.load(file);
-                })
-                .build();
-        try (Limiter watched = Limiter.start(config)) {
-            for (int i = 1; i <= 2; i++) {
-                int refused = i;
-                write(VOTE.formatted(3) + "limiter.reload = 1s\n".repeat(i));
-                Await.until(
-                        Duration.ofSeconds(20),
-                        "refused",
-                        () -> log.of(Level.ERROR, "RL-159").size() == refused);
-            }
-            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
-            Await.until(
-                    Duration.ofSeconds(20),
-                    "the change",
-                    () -> watched.policy("vote").limits().get(0).permits() == 30);
-            assertTrue(log.of(Level.ERROR, "RL-159").get(0).contains("OutOfMemoryError"), log::toString);
-        }
-    }
-
-    @Test
     void allMistakesOfABadFileAreLogged() throws IOException {
         write("limiter.policies.vote.limits = many\nlimiter.polices.x.limits = 1/1h\nlimiter.http.headers = some\n");
         assertRefused("3 problems", "line 1: RL-104", "line 2: RL-101", "line 3: RL-104");
@@ -376,31 +209,6 @@ class ReloadTest {
         look();
         assertSame(before, limiter.config());
         assertEquals(List.of(), log.of(Level.INFO, "RL-162"));
-    }
-
-    @Test
-    void aFileThatIsReplacedByRenameOrBehindALinkThatIsSwitched() throws IOException {
-        Path next = Files.writeString(folder.resolve("next"), VOTE.formatted(4));
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
-        look();
-        assertEquals(4, permits());
-        Path data = folder.resolve("..data");
-        Files.delete(file);
-        folder(1);
-        Files.createSymbolicLink(data, Path.of("v1"));
-        Files.createSymbolicLink(file, Path.of("..data", "limiter.properties"));
-        look();
-        assertEquals(10, permits());
-        folder(2);
-        Files.createSymbolicLink(folder.resolve("..tmp"), Path.of("v2"));
-        Files.move(folder.resolve("..tmp"), data, StandardCopyOption.ATOMIC_MOVE);
-        look();
-        assertEquals(20, permits());
-    }
-
-    private void folder(int version) throws IOException {
-        Path one = Files.createDirectory(folder.resolve("v" + version));
-        Files.writeString(one.resolve("limiter.properties"), VOTE.formatted(10 * version));
     }
 
     @Test

@@ -120,21 +120,11 @@ public record LimiterConfig(
 
     /** The same configuration with the state in Redis, shared by that number of instances. */
     public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
+        BackendKind kind = BackendKind.REDIS;
+        ReloadSettings inCode = reload.changedInCode();
         return new LimiterConfig(
-                enabled,
-                BackendKind.REDIS,
-                settings,
-                inProcess,
-                sharedBy,
-                clientIp,
-                http,
-                callers,
-                policies,
-                rules,
-                plans,
-                denials,
-                jmx,
-                reload.changedInCode());
+                enabled, kind, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules, plans, denials,
+                jmx, inCode);
     }
 
     /** The same configuration with these bounds of the state in this JVM. */

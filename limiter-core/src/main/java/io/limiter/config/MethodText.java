@@ -11,7 +11,6 @@ import java.util.stream.Collectors;
  * limit nothing, so a slip such as {@code ALL} or {@code GET|POST} is refused.
  */
 final class MethodText {
-    private static final String EXTENSION = "ext:";
     private static final List<String> USUAL =
             List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT");
     /** The IANA registry, without its reserved names {@code *} and PRI; and QUERY, which becomes part of it. */
@@ -25,18 +24,17 @@ final class MethodText {
 
     /** The canonical spelling: the name in upper case. */
     static String canonical(String method) {
-        String upper = upper(method);
-        return isExtension(upper) ? EXTENSION + name(upper) : upper;
+        return method.toUpperCase(Locale.ROOT).replaceFirst("^EXT:", "ext:");
     }
 
-    /** The method itself. */
-    static String name(String method) {
-        return isExtension(method) ? method.substring(EXTENSION.length()) : method;
+    /** The method itself, of a canonical spelling. */
+    static String name(String canonical) {
+        return canonical.replaceFirst("^ext:", "");
     }
 
     static void check(Collection<String> methods) {
         List<String> unfit =
-                methods.stream().filter(method -> !isFit(upper(method))).toList();
+                methods.stream().filter(method -> !isFit(canonical(method))).toList();
         Problems.refuseIf(
                 !unfit.isEmpty(),
                 "'" + String.join("', '", unfit)
@@ -44,19 +42,11 @@ final class MethodText {
                         + " one, or leave the line out for every method"
                         + unfit.stream()
                                 .filter(method -> method.matches("[A-Za-z]+"))
-                                .map(method -> Suggestion.of(upper(method), USUAL))
+                                .map(method -> Suggestion.of(canonical(method), USUAL))
                                 .collect(Collectors.joining()));
     }
 
-    private static String upper(String method) {
-        return method.toUpperCase(Locale.ROOT);
-    }
-
-    private static boolean isFit(String upper) {
-        return USUAL.contains(upper) || OTHERS.contains(upper) || upper.matches("EXT:[A-Z][A-Z0-9_-]*");
-    }
-
-    private static boolean isExtension(String method) {
-        return method.regionMatches(true, 0, EXTENSION, 0, EXTENSION.length());
+    private static boolean isFit(String canonical) {
+        return USUAL.contains(canonical) || OTHERS.contains(canonical) || canonical.matches("ext:[A-Z][A-Z0-9_-]*");
     }
 }

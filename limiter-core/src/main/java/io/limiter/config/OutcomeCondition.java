@@ -1,56 +1,58 @@
 package io.limiter.config;
 
 import java.util.Collection;
-import java.util.List;
 import java.util.function.Function;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One outcome of a request: a status ({@code 401}), a class of them ({@code 5xx}), a header of the response ({@code
  * header:Location=*error*}) or an attribute of the request ({@code attribute:login.failed}), with any value or one like a
- * pattern, in which {@code *} is any text.
+ * pattern, in which {@code *} is any text. Two of the first three are null.
  */
-record OutcomeCondition(Kind kind, String name, @Nullable Pattern value) {
-    enum Kind {
-        STATUS,
-        HEADER,
-        ATTRIBUTE
-    }
+record OutcomeCondition(
+        @Nullable String status,
+        @Nullable String header,
+        @Nullable String attribute,
+        @Nullable Pattern value) {
+    private static final Pattern TEXT = Pattern.compile(
+            "(?<status>101|[2-5](?:[0-9]{2}|[xX]{2}))|(?:header:\\s*(?<header>\\$?[A-Za-z0-9._-]+)"
+                    + "|attribute:\\s*(?<attribute>[\\x21-\\x7e&&[^=]]+))\\s*(?:=\\s*(?<value>\\S.*?)\\s*)?",
+            Pattern.DOTALL);
 
     static OutcomeCondition parse(String text) {
-        if (text.matches("101|[2-5]([0-9]{2}|[xX]{2})")) {
-            return new OutcomeCondition(Kind.STATUS, text, null);
-        }
-        Kind kind = text.startsWith("header:") ? Kind.HEADER : Kind.ATTRIBUTE;
-        int start = text.indexOf(':') + 1;
-        int equals = text.indexOf('=', start);
-        String name = text.substring(start, equals < 0 ? text.length() : equals).strip();
-        String value = equals < 0 ? null : text.substring(equals + 1).strip();
+        Matcher outcome = TEXT.matcher(text);
         Problems.refuseIf(
-                (kind == Kind.ATTRIBUTE && !text.startsWith("attribute:"))
-                        || (kind == Kind.HEADER ? !HttpSettings.isName(name) : !name.matches("[\\x21-\\x7e]+"))
-                        || "".equals(value),
+                !outcome.matches(),
                 "'" + text + "' is not an outcome; write statuses or classes of them such as 401, 403, 5xx, or"
                         + " header:Location=*error*, or attribute:login.failed");
-        return new OutcomeCondition(kind, name, value == null ? null : pattern(value));
+        String value = outcome.group("value");
+        return new OutcomeCondition(
+                outcome.group("status"),
+                outcome.group("header"),
+                outcome.group("attribute"),
+                value == null ? null : pattern(value));
     }
 
     private static Pattern pattern(String value) {
-        List<String> parts = List.of(value.split("\\*", -1));
-        return Pattern.compile(
-                String.join(".*", parts.stream().map(Pattern::quote).toList()), Pattern.DOTALL);
+        String parts = Stream.of(value.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*"));
+        return Pattern.compile(parts, Pattern.DOTALL);
     }
 
     /** Whether a response is one of these; of several values of a header, one suffices. */
     boolean matches(
-            int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
-        Object attribute = kind == Kind.ATTRIBUTE ? attributes.apply(name) : null;
-        return switch (kind) {
-            case STATUS -> name.equals(Integer.toString(status)) || name.equalsIgnoreCase(status / 100 + "xx");
-            case HEADER -> headers.apply(name).stream().anyMatch(this::isLike);
-            case ATTRIBUTE -> attribute != null && isLike(attribute.toString());
-        };
+            int code, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
+        if (header != null) {
+            return headers.apply(header).stream().anyMatch(this::isLike);
+        }
+        if (attribute != null) {
+            Object found = attributes.apply(attribute);
+            return found != null && isLike(found.toString());
+        }
+        return Integer.toString(code).equals(status) || (code / 100 + "xx").equalsIgnoreCase(status);
     }
 
     private boolean isLike(@Nullable String text) {

@@ -142,17 +142,8 @@ public record RuleDefinition(
 
     /** The same rule for these methods only; for all when there is none. */
     public RuleDefinition withMethods(String... only) {
-        return new RuleDefinition(
-                name,
-                paths,
-                new LinkedHashSet<>(List.of(only)),
-                key,
-                ipv6PrefixBits,
-                policy,
-                position,
-                scope,
-                mode,
-                charging);
+        Set<String> some = new LinkedHashSet<>(List.of(only));
+        return new RuleDefinition(name, paths, some, key, ipv6PrefixBits, policy, position, scope, mode, charging);
     }
 
     /**
@@ -161,17 +152,8 @@ public record RuleDefinition(
      */
     public RuleDefinition withKey(KeyPart... parts) {
         List<KeyPart> all = List.of(parts);
-        return new RuleDefinition(
-                name,
-                paths,
-                methods,
-                all,
-                ipv6PrefixBits,
-                policy,
-                Position.of(all, scope, charging),
-                scope,
-                mode,
-                charging);
+        Position there = Position.of(all, scope, charging);
+        return new RuleDefinition(name, paths, methods, all, ipv6PrefixBits, policy, there, scope, mode, charging);
     }
 
     /** The same rule, decided at this position. */

@@ -58,12 +58,10 @@ final class Uncounted {
             if (path.endsWith("/")
                     && !path.endsWith("*/")
                     && paths.stream().allMatch(other -> other.equals(path) || !other.startsWith(path))) {
+                String page =
+                        path.length() == 1 ? "" : ", or " + path.substring(0, path.length() - 1) + " for that page";
                 all.add("RL-180 " + name + " counts only the page " + path + " and nothing below it; write " + path
-                        + "* for"
-                        + " everything below"
-                        + (path.length() == 1
-                                ? ""
-                                : ", or " + path.substring(0, path.length() - 1) + " for that page"));
+                        + "* for everything below" + page);
             }
         }
     }

@@ -56,19 +56,18 @@ final class Holds {
         }
     }
 
-    /** Removes that with the timestamp, if there is one. Returns its permits. */
-    long remove(long stamp) {
+    /** Removes that with the timestamp, if there is one. */
+    void remove(long stamp) {
         int at = Arrays.binarySearch(stamps, 0, size, stamp);
-        int count = at < 0 ? 0 : permits[at];
-        if (count > 0) {
-            permits[at] = 0;
-            for (int i = at + 1; i <= size; i += i & -i) {
-                sums[i - 1] -= count;
-            }
-            total -= count;
-            used--;
+        if (at < 0 || permits[at] == 0) {
+            return;
         }
-        return count;
+        for (int i = at + 1; i <= size; i += i & -i) {
+            sums[i - 1] -= permits[at];
+        }
+        total -= permits[at];
+        used--;
+        permits[at] = 0;
     }
 
     /** The permits of those that are not later. */

@@ -218,9 +218,6 @@ final class Connection implements AutoCloseable {
                         "RL-213 the settings of this Redisson client impair the limiter: {}",
                         String.join("; ", fresh.masters.slowSettings()));
             }
-            if (fresh.masters.haveOpenSsl() && OpenSslAdvisory.concerns(OpenSslAdvisory.nettyVersion())) {
-                LOG.warn(OpenSslAdvisory.message(OpenSslAdvisory.nettyVersion()));
-            }
             connected.countDown();
             watch.scheduleWithFixedDelay(
                     () -> lookAgain(fresh), LOOK_AGAIN_SECONDS, LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);

@@ -15,7 +15,6 @@ import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisClient;
 import org.redisson.client.codec.StringCodec;
-import org.redisson.config.SslProvider;
 import org.redisson.connection.ConnectionManager;
 import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
@@ -80,16 +79,6 @@ final class Masters {
             slow.add("tcpNoDelay = false, so a call may wait 40 ms for the one before; set true");
         }
         return slow;
-    }
-
-    /** Whether TLS, if there is any, is that of OpenSSL. There are two settings here too. */
-    boolean haveOpenSsl() {
-        if (connections == null) {
-            return false;
-        }
-        ServiceManager settings = connections.getServiceManager();
-        return settings.getConfig().getSslProvider() == SslProvider.OPENSSL
-                || settings.getCfg().getSslProvider() == SslProvider.OPENSSL;
     }
 
     /** Whether the masters can be distinguished. */

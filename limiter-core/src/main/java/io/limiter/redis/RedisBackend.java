@@ -185,11 +185,7 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
-        String asked = switch (mode) {
-            case TAKE -> Call.TAKE;
-            case LOOK -> Call.LOOK;
-            case ASK -> Call.ASK;
-        };
+        String asked = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
         return Call.now(
                 Call.parts(keys, charges, asked, denials::takeUncounted), Call.deadline(charges, deadline), blocking);
     }

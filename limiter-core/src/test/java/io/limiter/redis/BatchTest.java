@@ -170,7 +170,8 @@ class BatchTest {
             }
             assertEquals(oneByOne(charges, modes), together(charges, modes), "round " + round);
         }
-        int most = sent.stream().mapToInt(command -> command.calls().size()).max().orElse(0);
+        int most =
+                sent.stream().mapToInt(command -> command.calls().size()).max().orElse(0);
         // The work of a stock fills most of a command.
         assertTrue(most > 12, "they were gathered: at most " + most);
         assertTrue(

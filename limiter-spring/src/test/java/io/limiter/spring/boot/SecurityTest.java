@@ -2,7 +2,6 @@ package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limiter;
@@ -28,8 +27,6 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.NestedExceptionUtils;
-import org.springframework.core.Ordered;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
@@ -213,41 +210,6 @@ class SecurityTest {
         }
     }
 
-    /** Before the login a failed one counts; after it, only who got through. */
-    @Test
-    void aPositionMovesARule() {
-        String yaml = """
-                limiter:
-                  rules:
-                    closed: {path: /closed, key: ip, limits: 2/1h, position: %s}
-                """;
-        try (BootSite site = BootSite.start(folder, yaml.formatted("after-authentication"), Site.class)) {
-            assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed"));
-            String ann = basic("ann");
-            assertEquals(200, site.call("GET", "/closed", "Authorization", ann).statusCode());
-            assertEquals(200, site.call("GET", "/closed", "Authorization", ann).statusCode());
-            assertEquals(429, site.call("GET", "/closed", "Authorization", ann).statusCode());
-        }
-        try (BootSite site = BootSite.start(folder, yaml.formatted("before-authentication"), Site.class)) {
-            assertEquals(List.of(401, 401, 429), site.statuses(3, "GET", "/closed"));
-        }
-    }
-
-    @Test
-    void aUserIsNotKnownBeforeSpringSecurity() {
-        String yaml = "limiter.rules.fair: {path: /closed, key: user, limits: 2/1h}";
-        Exception failed = assertThrows(
-                Exception.class, () -> BootSite.start(folder, yaml, Site.class, "--limiter.filter.user-order=-101"));
-        String message =
-                String.valueOf(NestedExceptionUtils.getMostSpecificCause(failed).getMessage());
-        assertTrue(
-                message.startsWith("RL-146 limiter.filter.user-order = -101 is before Spring Security (-100)")
-                        && message.contains("[fair]"),
-                message);
-        BootSite.start(folder, yaml.replace("user", "ip"), Site.class, "--limiter.filter.user-order=-101")
-                .close();
-    }
-
     /** Counts by a bean that only the application can make. */
     record ByTenant(String suffix) implements KeyResolver<HttpServletRequest> {
         @Override
@@ -273,35 +235,6 @@ class SecurityTest {
             assertEquals(200, site.call("GET", "/open", "Tenant", "a").statusCode());
             assertEquals(429, site.call("GET", "/open", "Tenant", "a").statusCode());
             assertEquals(200, site.call("GET", "/open", "Tenant", "b").statusCode());
-        }
-    }
-
-    @Test
-    void ordersAndWhatCanBeSet() {
-        String yaml = """
-                limiter:
-                  rules:
-                    address: {path: /*, limits: 1000/1h}
-                    fair: {path: /*, key: user + path:id, limits: 1000/1h}
-                """.replace("/*, key: user + path:id", "\"/users/{id}\", key: user + path:id");
-        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
-            assertEquals(-100, order(site, "securityFilterChainRegistration"));
-            assertEquals(-10_100, order(site, "io.limiter.spring.rateLimitFilter"));
-            assertEquals(-99, order(site, "io.limiter.spring.rateLimitUserFilter"));
-        }
-        try (BootSite site = BootSite.start(
-                folder,
-                yaml,
-                Site.class,
-                "--limiter.filter.order=-20000",
-                "--limiter.filter.user-order=7",
-                "--limiter.rules.address.key=user")) {
-            assertEquals(-20_000, order(site, "io.limiter.spring.rateLimitFilter"));
-            assertEquals(7, order(site, "io.limiter.spring.rateLimitUserFilter"));
-        }
-        try (BootSite site = BootSite.start(folder, yaml, Site.class, "--spring.security.filter.order=-20000")) {
-            assertEquals(-20_001, order(site, "io.limiter.spring.rateLimitFilter"));
-            assertEquals(-19_999, order(site, "io.limiter.spring.rateLimitUserFilter"));
         }
     }
 
@@ -346,15 +279,11 @@ class SecurityTest {
         }
     }
 
-    private static String basic(String user) {
+    static String basic(String user) {
         return "Basic " + Base64.getEncoder().encodeToString((user + ":right").getBytes(StandardCharsets.UTF_8));
     }
 
     private static String location(HttpResponse<String> answer) {
         return answer.headers().firstValue("Location").orElseThrow().replaceFirst("^http://[^/]*", "");
-    }
-
-    private static int order(BootSite site, String bean) {
-        return ((Ordered) site.context().getBean(bean)).getOrder();
     }
 }
