@@ -54,7 +54,9 @@ final class Admission {
             return rules.settle(denial, charged, List.of(), request, response);
         }
         CompletableFuture<?> lookups = planned.lookUp();
-        if (!lookups.isDone() && rules.canHold(request) && held.tryEnter(dispatch.network())) {
+        if (!lookups.isDone()
+                && rules.config.plans().async()
+                && rules.canHold(request) && held.tryEnter(dispatch.network())) {
             CompletableFuture<@Nullable Decision> answer = new CompletableFuture<>();
             HeldRequest waiting = hold(charged, answer, List.of());
             lookups.whenComplete((found, never) -> ask(waiting, charged, answer, charges, shadowed, planned));

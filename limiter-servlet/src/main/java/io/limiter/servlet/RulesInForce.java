@@ -175,7 +175,7 @@ final class RulesInForce {
         if (!holding.isEmpty()) {
             all.add(
                     "RL-326 rules " + holding
-                            + " hold requests (wait, or a plan from a class), which then reach the application by an ASYNC dispatch:"
+                            + " hold requests (wait, or limiter.plan-lookup.async), which then reach the application by an ASYNC dispatch:"
                             + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
         }
         return all;
@@ -189,6 +189,7 @@ final class RulesInForce {
         RulePlans plans = rule.charging().plans();
         return plans != null
                 && plans.source() == RulePlans.Source.RESOLVER
+                && config.plans().async()
                 && !config.plans().longestWait().isZero();
     }
 
