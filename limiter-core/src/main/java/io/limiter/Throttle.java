@@ -14,6 +14,11 @@ public final class Throttle {
         this.pauseMicros = pauseMicros;
     }
 
+    /** Admits one an hour. */
+    public static Throttle hourly() {
+        return new Throttle(TimeSource.system(), 3_600_000_000L);
+    }
+
     /** Returns true for one caller in each pause. */
     public boolean tryPass() {
         long now = time.nowMicros();

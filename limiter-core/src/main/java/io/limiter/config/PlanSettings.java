@@ -15,12 +15,18 @@ import java.util.Map;
  * @param expiry after which time a plan is looked up again, from 1 s to 1 day
  * @param maxEntries how many callers with a plan are remembered, and as many without
  * @param maxPerMinute how many lookups begin in a minute, for each rule
+ * @param async whether a request that waits for a lookup is held without a thread, and dispatched again afterwards
  */
 public record PlanSettings(
-        Map<String, List<Limit>> limits, Duration longestWait, Duration expiry, int maxEntries, int maxPerMinute) {
+        Map<String, List<Limit>> limits,
+        Duration longestWait,
+        Duration expiry,
+        int maxEntries,
+        int maxPerMinute,
+        boolean async) {
     /** The defaults. */
     public static final PlanSettings DEFAULT =
-            new PlanSettings(Map.of(), Duration.ofMillis(50), Duration.ofMinutes(1), 10_000, 6_000);
+            new PlanSettings(Map.of(), Duration.ofMillis(50), Duration.ofMinutes(1), 10_000, 6_000, false);
 
     private static final String LOOKUP = "limiter.plan-lookup.";
     private static final int MOST = 1 << 24;
@@ -64,6 +70,7 @@ public record PlanSettings(
                 entries.read(LOOKUP + "wait", DEFAULT.longestWait, LimitText::parseDuration),
                 entries.read(LOOKUP + "expiry", DEFAULT.expiry, LimitText::parseDuration),
                 entries.number(LOOKUP + "max-entries", DEFAULT.maxEntries),
-                entries.number(LOOKUP + "max-per-minute", DEFAULT.maxPerMinute));
+                entries.number(LOOKUP + "max-per-minute", DEFAULT.maxPerMinute),
+                entries.yes(LOOKUP + "async", DEFAULT.async));
     }
 }

@@ -46,7 +46,7 @@ final class Admission {
             return true;
         }
         PlanCharges planned = dispatch.planned();
-        if (planned == null) {
+        if (planned == null || planned.isEmpty()) {
             return isGranted(charged, charges, shadowed);
         }
         Decision denial = denialOf(charged.due(charges));
@@ -54,14 +54,17 @@ final class Admission {
             return rules.settle(denial, charged, List.of(), request, response);
         }
         CompletableFuture<?> lookups = planned.lookUp();
-        if (!lookups.isDone() && rules.canHold(request) && held.tryEnter(dispatch.network())) {
+        if (!lookups.isDone()
+                && rules.config.plans().async()
+                && rules.canHold(request)
+                && held.tryEnter(dispatch.network())) {
             CompletableFuture<@Nullable Decision> answer = new CompletableFuture<>();
             HeldRequest waiting = hold(charged, answer, List.of());
             lookups.whenComplete((found, never) -> ask(waiting, charged, answer, charges, shadowed, planned));
             return false;
         }
         held.await(lookups, dispatch.network());
-        return isGranted(charged, planned.enforced(charges), planned.shadows(shadowed, rules));
+        return isGranted(charged, planned.with(charges, false, rules), planned.with(shadowed, true, rules));
     }
 
     /**
@@ -86,9 +89,7 @@ final class Admission {
         List<Charge> due = charged.addCharges(charges);
         List<Charge> counted = charged.addShadows(shadowed);
         if (due.isEmpty()) {
-            charged.allow();
-            rules.count(counted);
-            return true;
+            return rules.settle(null, charged, counted, request, response);
         }
         rules.warnOfTwoFilters(charged.chargedByAnother(due));
         if (!dispatch.mayWait(due)) {
@@ -121,7 +122,7 @@ final class Admission {
                 unused -> limiter.refundAsync(List.of(unused), charge -> true),
                 denial -> {
                     if (denial == null) {
-                        rules.refuse(HttpServletResponse.SC_SERVICE_UNAVAILABLE, request, response);
+                        rules.rejections.refuse(HttpServletResponse.SC_SERVICE_UNAVAILABLE, request, response);
                     } else {
                         rules.settle(denial, charged, List.of(), request, response);
                     }
@@ -143,8 +144,8 @@ final class Admission {
             return;
         }
         try {
-            List<Charge> due = charged.addCharges(planned.enforced(charges));
-            waiting.shadowed.addAll(charged.addShadows(planned.shadows(shadowed, rules)));
+            List<Charge> due = charged.addCharges(planned.with(charges, false, rules));
+            waiting.shadowed.addAll(charged.addShadows(planned.with(shadowed, true, rules)));
             if (due.isEmpty()) {
                 answer.complete(null);
                 return;

@@ -3,9 +3,7 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.config.Callers;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.Outcomes;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.config.RuleDefinition.Position;
@@ -24,16 +22,13 @@ import org.jspecify.annotations.Nullable;
 /** A configured rule: charges each request that it matches and does not exempt. Thread-safe. */
 final class ConfiguredRule implements Rule<Dispatch> {
     private final RequestMatcher matcher;
-    private final Callers exempt;
+    private final RuleDefinition rule;
     private final Predicate<Dispatch> isLeftOut;
     private final RequestKey key;
-    private final String name;
-    private final boolean hasMember;
     final RuleUses.Use use = new RuleUses.Use();
     private final Function<Dispatch, RulePolicy> policy;
     private final Cost<? super HttpServletRequest> cost;
-    private final @Nullable RuleOutcomes outcomes;
-    private final boolean isShadow;
+    private final RuleOutcomes outcomes;
     /** Null if no rule of the configuration has one. */
     private final @Nullable Duration maxWait;
 
@@ -50,17 +45,13 @@ final class ConfiguredRule implements Rule<Dispatch> {
             Predicate<Dispatch> isCovered,
             boolean notesWaits) {
         this.matcher = matcher;
-        this.exempt = rule.scope().exempt();
+        this.rule = rule;
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
         this.key = key;
-        this.name = rule.policy().name();
-        this.hasMember = !rule.charging().member().isEmpty();
         this.policy = policy;
         this.cost = cost;
-        Outcomes settled = rule.charging().outcomes();
-        this.outcomes = settled == null ? null : new RuleOutcomes(rule.name(), settled);
-        this.isShadow = rule.mode() == Mode.SHADOW;
-        this.maxWait = notesWaits && !isShadow ? rule.charging().maxWait() : null;
+        this.outcomes = new RuleOutcomes(rule.name(), rule.charging().outcomes());
+        this.maxWait = notesWaits && !isShadow() ? rule.charging().maxWait() : null;
         this.identity = List.of(source, rule.name());
     }
 
@@ -91,6 +82,10 @@ final class ConfiguredRule implements Rule<Dispatch> {
         };
     }
 
+    private boolean isShadow() {
+        return rule.mode() == Mode.SHADOW;
+    }
+
     Verdict verdict(Dispatch dispatch) {
         if (!matcher.matches(dispatch)) {
             return Verdict.NOT_MATCHED;
@@ -98,7 +93,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
             return Verdict.EXEMPT_PATH;
         } else if (dispatch.isExempt()) {
             return Verdict.EXEMPT_CALLER;
-        } else if (dispatch.isFrom(exempt)) {
+        } else if (dispatch.isFrom(rule.scope().exempt())) {
             return Verdict.EXEMPT_CALLER_OF_RULE;
         }
         return isLeftOut.test(dispatch) ? Verdict.LEFT_TO_OTHER_RULES : Verdict.COUNTED;
@@ -107,7 +102,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
     @Override
     public @Nullable Charge charge(Dispatch dispatch) {
         Verdict verdict = verdict(dispatch);
-        if (use.isChangedBy(verdict) && dispatch.request().getAttribute(SampleRequest.MISSING) == null) {
+        if (use.isChangedBy(verdict) && !dispatch.isSample()) {
             use.verdict = verdict;
         }
         if (verdict != Verdict.COUNTED) {
@@ -116,12 +111,16 @@ final class ConfiguredRule implements Rule<Dispatch> {
         RulePolicy chosen = policy.apply(dispatch);
         PartitionKey whose = key.of(dispatch, dispatch);
         long permits = cost.permits(dispatch.request());
-        PartitionKey member = hasMember ? key.member(dispatch, dispatch) : null;
+        PartitionKey member = rule.charging().member().isEmpty() ? null : key.member(dispatch, dispatch);
         if (chosen.lookup() != null && !dispatch.hasMet(identity)) {
-            PlanCharges deferred = dispatch.deferred();
+            PlanCharges deferred = dispatch.planned();
             if (deferred != null) {
                 // What another thread must not read from the request was read by now.
-                deferred.add(name, isShadow, chosen.lookup(), () -> charge(dispatch, chosen, whose, permits, member));
+                deferred.add(
+                        rule.policy().name(),
+                        isShadow(),
+                        chosen.lookup(),
+                        () -> charge(dispatch, chosen, whose, permits, member));
                 return null;
             }
             chosen.lookup().get().join();
@@ -138,7 +137,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
                 permits < 0 ? RuleCost.most(charged) : permits,
                 null,
                 charged.takesMembers() ? member : null);
-        boolean isNew = isShadow ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
+        boolean isNew = isShadow() ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
         if (isNew && maxWait != null) {
             dispatch.noteWait(charge, maxWait);
         }

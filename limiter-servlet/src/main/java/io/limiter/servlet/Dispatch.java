@@ -35,12 +35,11 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     private final Callers exempt;
     private final RateLimiter owner;
     private final boolean settles;
-    private final boolean defersPlans;
+    private final @Nullable PlanCharges planned;
     private @Nullable Boolean isExempt;
     private @Nullable Boolean isSure;
     private @Nullable ClientAddress client;
     private @Nullable RequestCharges charges;
-    private @Nullable PlanCharges planned;
     private List<Wait> waits = List.of();
 
     /** How long a request may wait that a rule denies. */
@@ -52,7 +51,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param exempt callers that no rule counts
      * @param owner the limiter that the request's charges belong to
      * @param settles whether a rule may give back what it has charged
-     * @param defersPlans whether {@link #planned} collects the charges whose plans must be looked up
+     * @param planned collects the charges whose plans must be looked up; null if the rules wait for them
      */
     Dispatch(
             HttpServletRequest request,
@@ -62,13 +61,13 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
             Callers exempt,
             RateLimiter owner,
             boolean settles,
-            boolean defersPlans) {
+            @Nullable PlanCharges planned) {
         super(request, paths, override);
         this.clients = clients;
         this.exempt = exempt;
         this.owner = owner;
         this.settles = settles;
-        this.defersPlans = defersPlans;
+        this.planned = planned;
     }
 
     /**
@@ -160,9 +159,9 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      *
      * @param identity of the rule, the same in each configuration that has it
      * @param charge its charge
-     * @param outcomes which responses keep the charge; null for all
+     * @param outcomes which responses keep the charge
      */
-    boolean isNewTo(Object identity, Charge charge, @Nullable RuleOutcomes outcomes) {
+    boolean isNewTo(Object identity, Charge charge, RuleOutcomes outcomes) {
         RequestCharges all = met();
         boolean isNew = all.add(identity);
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
@@ -214,15 +213,6 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     }
 
     /** Where a charge is added that has to wait for its plan; null if the rule waits itself. */
-    @Nullable
-    PlanCharges deferred() {
-        if (defersPlans && planned == null) {
-            planned = new PlanCharges();
-        }
-        return planned;
-    }
-
-    /** The charges that have to wait for their plans; null if there are none. */
     @Nullable
     PlanCharges planned() {
         return planned;

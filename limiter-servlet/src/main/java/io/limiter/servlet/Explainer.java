@@ -40,8 +40,8 @@ final class Explainer {
     Explanation explain(Supplier<HttpServletRequest> sample) {
         List<RuleReport> reports = new ArrayList<>();
         rules.configured.forEach(
-                one -> reports.add(rule(one, rules.rules.get(one.name()), rules.dispatch(sample.get()))));
-        Dispatch dispatch = rules.dispatch(sample.get());
+                one -> reports.add(rule(one, rules.rules.get(one.name()), rules.dispatch(sample.get(), null))));
+        Dispatch dispatch = rules.dispatch(sample.get(), null);
         int status = 0;
         String reason = "no rule counts the request";
         long retryAfter = 0;

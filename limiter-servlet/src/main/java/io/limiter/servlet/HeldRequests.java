@@ -1,17 +1,14 @@
 package io.limiter.servlet;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.rule.Shares;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /** The requests that a filter holds. One client has at most a tenth of the places that the others leave. Thread-safe. */
 final class HeldRequests {
-    private static final Logger LOG = DiagnosticLog.of(HeldRequests.class);
     /** How many threads wait for lookups at once where requests can't be held. */
     private static final int MOST_THREADS = 64;
 
@@ -80,7 +77,7 @@ final class HeldRequests {
                 Runtime.getRuntime().removeShutdownHook(known);
             }
         } catch (IllegalStateException exiting) {
-            LOG.debug("the JVM exits already", exiting);
+            // It is running.
         }
     }
 
@@ -94,20 +91,15 @@ final class HeldRequests {
         forgetExit();
         all.forEach(HeldRequest::refuse);
         long end = System.nanoTime() + longest.toNanos();
-        boolean interrupted = false;
         synchronized (this) {
-            long left = longest.toMillis();
-            while (!all.isEmpty() && left > 0 && !interrupted) {
-                try {
+            try {
+                for (long left = longest.toMillis(); !all.isEmpty() && left > 0; ) {
                     wait(left);
-                } catch (InterruptedException stop) {
-                    interrupted = true;
+                    left = (end - System.nanoTime()) / 1_000_000;
                 }
-                left = (end - System.nanoTime()) / 1_000_000;
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
             }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 

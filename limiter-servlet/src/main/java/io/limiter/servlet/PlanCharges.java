@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The charges of one dispatch that need a plan, which is looked up first. Used by one thread at a time. */
 final class PlanCharges {
-    private final List<Due> all = new ArrayList<>(1);
+    private final List<Due> all = new ArrayList<>(0);
 
     private record Due(
             String rule, boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {}
@@ -30,25 +30,17 @@ final class PlanCharges {
         return CompletableFuture.allOf(all.stream().map(due -> due.lookup.get()).toArray(CompletableFuture[]::new));
     }
 
-    /** The charges of enforced rules: these, and those that were looked up. */
-    List<Charge> enforced(List<Charge> charges) {
-        List<Charge> sum = charges;
-        for (Due due : all) {
-            Charge charge = due.isShadow ? null : due.charge.get();
-            sum = charge == null ? sum : RuleSet.with(charge, sum);
-        }
-        return sum;
+    boolean isEmpty() {
+        return all.isEmpty();
     }
 
-    /** The same of shadow rules. A mistake in one must not deny requests. */
-    List<Charge> shadows(List<Charge> charges, RulesInForce rules) {
+    /** These charges and those that were looked up: of enforced rules, or of shadow rules. */
+    List<Charge> with(List<Charge> charges, boolean ofShadows, RulesInForce rules) {
         List<Charge> sum = charges;
         for (Due due : all) {
-            try {
-                Charge charge = due.isShadow ? due.charge.get() : null;
+            if (due.isShadow == ofShadows) {
+                Charge charge = ofShadows ? rules.tried(due.rule, due.charge) : due.charge.get();
                 sum = charge == null ? sum : RuleSet.with(charge, sum);
-            } catch (RuntimeException wrong) {
-                rules.shadowFailed(due.rule, wrong);
             }
         }
         return sum;

@@ -9,7 +9,6 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
-import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.Filter;
@@ -218,11 +217,9 @@ public final class RateLimitFilter implements Filter {
             Limiter limiter = new ConfigText(filterConfig, loader).start();
             owned = limiter;
             begin(limiter, filterConfig.getServletContext());
-            LOG.info(
-                    "filter '{}' limits by {} rules: {}",
-                    name,
-                    limiter.config().rules().size(),
-                    limiter.config().rules().stream().map(RuleDefinition::name).toList());
+            List<String> rules =
+                    limiter.config().rules().stream().map(RuleDefinition::name).toList();
+            LOG.info("filter '{}' limits by {} rules: {}", name, rules.size(), rules);
         } catch (IllegalArgumentException | IllegalStateException wrong) {
             // Not logged here, and not the cause: the container logs the exception and its causes.
             throw new ServletException(wrong.getMessage(), wrong.getCause());
@@ -263,14 +260,7 @@ public final class RateLimitFilter implements Filter {
         }
         NamedClasses classes = new NamedClasses(loader, instances);
         RulesInForce made = new RulesInForce(
-                limiter,
-                limiter.rateLimiter(),
-                config,
-                configured,
-                ownRules,
-                Rejections.of(config, handler, classes),
-                classes,
-                rule -> new RequestKey(rule, limiter.keyHash(), classes));
+                limiter, config, configured, ownRules, Rejections.of(config, handler, classes), classes);
         if (inForce != null) {
             made.uses.continueFrom(rulesInForce().uses);
         }

@@ -4,7 +4,6 @@ import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.Throttle;
-import io.limiter.TimeSource;
 import io.limiter.config.RequestCost;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.Cost;
@@ -18,7 +17,6 @@ import org.slf4j.Logger;
 /** The cost of a request under a configured rule. */
 final class RuleCost {
     private static final Logger LOG = DiagnosticLog.of(RuleCost.class);
-    private static final long HOUR_MICROS = 3_600_000_000L;
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
     private RuleCost() {}
@@ -44,7 +42,7 @@ final class RuleCost {
     }
 
     private static Cost<HttpServletRequest> tried(String rule, Cost<? super HttpServletRequest> cost) {
-        Throttle log = new Throttle(TimeSource.system(), HOUR_MICROS);
+        Throttle log = Throttle.hourly();
         return request -> {
             Throwable failure = null;
             long permits = -1;

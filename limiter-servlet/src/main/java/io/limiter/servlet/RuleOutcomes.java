@@ -5,6 +5,7 @@ import io.limiter.config.Outcomes;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** Which responses keep the charges of a rule. Logs if its {@code count-on} has kept none of the first ones. Thread-safe. */
@@ -12,25 +13,29 @@ final class RuleOutcomes {
     private static final Logger LOG = DiagnosticLog.of(RuleOutcomes.class);
     private static final int FIRST = 100;
 
+    /** Every response keeps the charge. */
+    static final RuleOutcomes ALL = new RuleOutcomes("", null);
+
     private final String rule;
-    private final Outcomes outcomes;
+    private final @Nullable Outcomes outcomes;
     private final AtomicInteger givenBack = new AtomicInteger();
     private volatile boolean hasKept;
 
-    RuleOutcomes(String rule, Outcomes outcomes) {
+    /** @param outcomes null for all */
+    RuleOutcomes(String rule, @Nullable Outcomes outcomes) {
         this.rule = rule;
         this.outcomes = outcomes;
     }
 
     /** Whether a response keeps the charge. */
     boolean keeps(HttpServletRequest request, HttpServletResponse response) {
-        return outcomes.keeps(response.getStatus(), response::getHeaders, request::getAttribute);
+        return outcomes == null || outcomes.keeps(response.getStatus(), response::getHeaders, request::getAttribute);
     }
 
     /** Notes what became of a charge. */
     void note(boolean isKept) {
         hasKept |= isKept;
-        if (!hasKept && outcomes.counted() && givenBack.incrementAndGet() == FIRST) {
+        if (!hasKept && outcomes != null && outcomes.counted() && givenBack.incrementAndGet() == FIRST) {
             LOG.warn(
                     "RL-340 rule '{}' has given back each of its first {} charges, so it has limited nothing: no response had"
                             + " an outcome of {}. A login by a form answers with 302: see header:Location. Logged once",

@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.DiagnosticLog;
 import io.limiter.Policy;
 import io.limiter.Throttle;
-import io.limiter.TimeSource;
 import io.limiter.config.PlanSettings;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RulePlans;
@@ -29,7 +28,6 @@ import org.slf4j.Logger;
  */
 record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<?>> lookup) {
     private static final Logger LOG = DiagnosticLog.of(RulePolicy.class);
-    private static final long HOUR_MICROS = 3_600_000_000L;
 
     /**
      * The policy of the rule for a request, directly after it has matched.
@@ -48,7 +46,13 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
             case HEADER -> known(rule, dispatch -> only(dispatch.request(), plans.name()));
             case USER ->
                 known(rule, dispatch -> UserAttribute.of(dispatch.request().getUserPrincipal(), plans.name()));
-            case RESOLVER -> ofResolver(rule, plans, key, settings, make(rule.name(), plans, classes));
+            case RESOLVER ->
+                ofResolver(
+                        rule,
+                        plans,
+                        key,
+                        settings,
+                        classes.get("limiter.rules." + rule.name() + ".plan", plans.name(), PlanResolver.class));
         };
     }
 
@@ -82,10 +86,6 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
         return first == null || values.hasMoreElements() ? null : first.strip();
     }
 
-    private static PlanResolver make(String rule, RulePlans plans, NamedClasses classes) {
-        return classes.get("limiter.rules." + rule + ".plan", plans.name(), PlanResolver.class);
-    }
-
     private static Function<Dispatch, RulePolicy> ofResolver(
             RuleDefinition rule, RulePlans plans, RequestKey key, PlanSettings settings, PlanResolver resolver) {
         PlanLookup lookup = new PlanLookup(
@@ -97,7 +97,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
                 settings.maxPerMinute(),
                 plan -> policy(rule, plan) != rule.policy());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);
-        Throttle unknownLog = new Throttle(TimeSource.system(), HOUR_MICROS);
+        Throttle unknownLog = Throttle.hourly();
         return dispatch -> {
             String caller = key.caller(dispatch, dispatch);
             if (caller == null) {

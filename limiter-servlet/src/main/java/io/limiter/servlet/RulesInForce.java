@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
+import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
@@ -35,8 +36,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
@@ -61,27 +62,24 @@ final class RulesInForce {
     final ClientAddressResolver clients;
     private final ClientAddressResolver clientsOfSamples;
     final DeniedCallers denied;
-    private final Rejections rejections;
+    final Rejections rejections;
     private final AtomicBoolean asyncLogged = new AtomicBoolean();
-    private final Throttle chargedTwiceLog = new Throttle(TimeSource.system(), 3_600_000_000L);
+    private final Throttle chargedTwiceLog = Throttle.hourly();
 
     /**
      * The rules of a configuration.
      *
-     * @param source identifies the configuration, also after it is replaced
+     * @param source whose configuration it is, also after it is replaced
      * @param classes provides the objects of classes that it names
-     * @param keys makes the key of a rule
      */
     RulesInForce(
-            Object source,
-            RateLimiter limiter,
+            Limiter source,
             LimiterConfig config,
             List<RuleDefinition> configured,
             List<Rule<? super HttpServletRequest>> own,
             Rejections rejections,
-            NamedClasses classes,
-            Function<RuleDefinition, RequestKey> keys) {
-        this.limiter = limiter;
+            NamedClasses classes) {
+        this.limiter = source.rateLimiter();
         this.config = config;
         this.configured = configured;
         // Also those of other filters of the limiter: one of them may run inside this one, which sees the end of the
@@ -89,8 +87,8 @@ final class RulesInForce {
         this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
         this.waits = configured.stream().anyMatch(RulesInForce::waits);
         Predicate<Dispatch> isCovered = ConfiguredRule.covering(config, configured);
-        this.enforced = set(source, Mode.ENFORCED, classes, keys, isCovered, own);
-        this.shadows = set(source, Mode.SHADOW, classes, keys, isCovered, List.of());
+        this.enforced = set(source, Mode.ENFORCED, classes, isCovered, own);
+        this.shadows = set(source, Mode.SHADOW, classes, isCovered, List.of());
         this.shadowCounter = new ShadowCounter(limiter);
         this.denied = new DeniedCallers(config.callers());
         // If no client address is needed, warnings about it are not needed either.
@@ -101,10 +99,9 @@ final class RulesInForce {
     }
 
     private RuleSet<Dispatch> set(
-            Object source,
+            Limiter source,
             Mode mode,
             NamedClasses classes,
-            Function<RuleDefinition, RequestKey> keys,
             Predicate<Dispatch> isCovered,
             List<? extends Rule<? super HttpServletRequest>> own) {
         List<Rule<Dispatch>> all = new ArrayList<>();
@@ -113,7 +110,7 @@ final class RulesInForce {
             if (rule.mode() == mode) {
                 RequestMatcher matcher = new RequestMatcher(rule, config.http());
                 matchers.add(matcher);
-                RequestKey key = keys.apply(rule);
+                RequestKey key = new RequestKey(rule, source.keyHash(), classes);
                 ConfiguredRule made = new ConfiguredRule(
                         source,
                         rule,
@@ -125,7 +122,8 @@ final class RulesInForce {
                         waits);
                 rules.put(rule.name(), made);
                 uses.add(rule, made.use);
-                all.add(mode == Mode.SHADOW ? tried(rule, made) : made);
+                String policy = rule.policy().name();
+                all.add(mode == Mode.SHADOW ? dispatch -> tried(policy, () -> made.charge(dispatch)) : made);
             }
         }
         for (Rule<? super HttpServletRequest> rule : own) {
@@ -133,7 +131,7 @@ final class RulesInForce {
                 Charge charge = rule.charge(dispatch.request());
                 return charge != null
                                 && dispatch.isNewTo(
-                                        List.of(rule, charge.policy().name()), charge, null)
+                                        List.of(rule, charge.policy().name()), charge, RuleOutcomes.ALL)
                         ? charge
                         : null;
             });
@@ -142,16 +140,15 @@ final class RulesInForce {
     }
 
     /** A mistake in a shadow rule must not deny requests. */
-    private Rule<Dispatch> tried(RuleDefinition definition, Rule<Dispatch> rule) {
-        return dispatch -> {
-            try {
-                return rule.charge(dispatch);
-            } catch (Throwable wrong) {
-                NamedClasses.rethrowFatal(wrong);
-                shadowFailed(definition.policy().name(), wrong);
-                return null;
-            }
-        };
+    @Nullable
+    Charge tried(String policy, Supplier<@Nullable Charge> charge) {
+        try {
+            return charge.get();
+        } catch (Throwable wrong) {
+            NamedClasses.rethrowFatal(wrong);
+            shadowCounter.reportNotCounted(policy, "a request", wrong);
+            return null;
+        }
     }
 
     /** What operators should know of the rules, as sentences for the log. */
@@ -175,7 +172,7 @@ final class RulesInForce {
         if (!holding.isEmpty()) {
             all.add(
                     "RL-326 rules " + holding
-                            + " hold requests (wait, or a plan from a class), which then reach the application by an ASYNC dispatch:"
+                            + " hold requests (wait, or limiter.plan-lookup.async), which then reach the application by an ASYNC dispatch:"
                             + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
         }
         return all;
@@ -189,6 +186,7 @@ final class RulesInForce {
         RulePlans plans = rule.charging().plans();
         return plans != null
                 && plans.source() == RulePlans.Source.RESOLVER
+                && config.plans().async()
                 && !config.plans().longestWait().isZero();
     }
 
@@ -222,12 +220,8 @@ final class RulesInForce {
             throws IOException {
         HeldRequest held = HeldRequest.admitted(request, all);
         HttpServletRequest current = held == null ? request : new HeldRequest.FirstDispatch(request);
-        Decision decision = held == null ? null : held.decision();
-        if (held != null && decision != null) {
-            settle(decision, RequestCharges.of(request, limiter), held.shadowed, request, response);
-        } else if (held != null) {
-            RequestCharges.of(request, limiter).allow();
-            count(held.shadowed);
+        if (held != null) {
+            settle(held.decision(), RequestCharges.of(request, limiter), held.shadowed, request, response);
         }
         if (isAdmitted(all, current, response)) {
             return current;
@@ -248,21 +242,13 @@ final class RulesInForce {
                 || Dispatch.isIncluded(request)) {
             return true;
         }
-        Dispatch dispatch = dispatch(request, true);
+        Dispatch dispatch = dispatch(request, new PlanCharges());
         if (denied.deny(dispatch)) {
             RequestCharges.of(request, limiter).keep();
             rejections.refuse(config.callers().deniedStatus(), request, response);
             return false;
         }
         return new Admission(this, all, dispatch, request, response).isGranted();
-    }
-
-    void refuse(int status, HttpServletRequest request, HttpServletResponse response) throws IOException {
-        rejections.refuse(status, request, response);
-    }
-
-    void shadowFailed(String policy, Throwable wrong) {
-        shadowCounter.reportNotCounted(policy, "a request", wrong);
     }
 
     /** Whether it is the first dispatch of a request that can wait without a thread. */
@@ -277,35 +263,37 @@ final class RulesInForce {
         return isFirst && request.isAsyncSupported();
     }
 
-    /** Applies a decision: records and counts an admission, or answers a denial. Returns whether it is an admission. */
+    /**
+     * Applies a decision: records and counts an admission, or answers a denial. Returns whether it is an admission.
+     *
+     * @param decision null if nothing was due
+     */
     boolean settle(
-            Decision decision,
+            @Nullable Decision decision,
             RequestCharges charged,
             List<Charge> counted,
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        request.setAttribute(RateLimitFilter.DECISION, decision);
-        if (!decision.allowed()) {
-            charged.keep();
-            charged.denial().reject(request, () -> rejections.write(decision, request, response));
-            return false;
-        }
-        rejections.writeQuota(decision, request, response);
-        if (charged.mayBeGivenBack()) {
-            charged.settlement().note(decision);
+        if (decision != null) {
+            request.setAttribute(RateLimitFilter.DECISION, decision);
+            if (!decision.allowed()) {
+                charged.keep();
+                charged.denial().reject(request, () -> rejections.write(decision, request, response));
+                return false;
+            }
+            rejections.writeQuota(decision, request, response);
+            if (charged.mayBeGivenBack()) {
+                charged.settlement().note(decision);
+            }
         }
         charged.allow();
         count(counted);
         return true;
     }
 
-    /** A dispatch without charges yet, whose rules wait for plans that are looked up. */
-    Dispatch dispatch(HttpServletRequest request) {
-        return dispatch(request, false);
-    }
-
-    private Dispatch dispatch(HttpServletRequest request, boolean defersPlans) {
+    /** A dispatch without charges yet. */
+    Dispatch dispatch(HttpServletRequest request, @Nullable PlanCharges planned) {
         return new Dispatch(
                 request,
                 paths,
@@ -314,10 +302,10 @@ final class RulesInForce {
                 config.callers().exempt(),
                 limiter,
                 settles,
-                defersPlans);
+                planned);
     }
 
-    void count(List<Charge> shadowed) {
+    private void count(List<Charge> shadowed) {
         if (!shadowed.isEmpty()) {
             shadowCounter.count(shadowed, "a request");
         }

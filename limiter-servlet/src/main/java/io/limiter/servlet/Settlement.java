@@ -31,28 +31,15 @@ final class Settlement implements AsyncListener {
     /** How many calls of the filter chain have not returned. */
     private int depth;
 
-    /** The response of asynchronous work, at the end of which it is settled. */
-    private @Nullable HttpServletResponse awaited;
-
-    private @Nullable HttpServletRequest awaitedRequest;
+    /** What settles it at the end of asynchronous work. */
+    private @Nullable Runnable awaited;
 
     /**
      * The charge of a rule.
      *
-     * @param outcomes which responses keep it; null for all
+     * @param outcomes which responses keep it
      */
-    private record Term(
-            Object rule, Charge charge, @Nullable RuleOutcomes outcomes) {
-        boolean keeps(HttpServletRequest request, HttpServletResponse response) {
-            return outcomes == null || outcomes.keeps(request, response);
-        }
-
-        void note(boolean isKept) {
-            if (outcomes != null) {
-                outcomes.note(isKept);
-            }
-        }
-    }
+    private record Term(Object rule, Charge charge, RuleOutcomes outcomes) {}
 
     /**
      * The settlement of a request.
@@ -65,7 +52,7 @@ final class Settlement implements AsyncListener {
     }
 
     /** Records the charge of a rule, even if another one has charged it before. */
-    void note(Object rule, Charge charge, @Nullable RuleOutcomes outcomes) {
+    void note(Object rule, Charge charge, RuleOutcomes outcomes) {
         terms.add(new Term(rule, charge, outcomes));
     }
 
@@ -101,8 +88,7 @@ final class Settlement implements AsyncListener {
         if (!completed) {
             keep();
         } else if (awaited == null && request.isAsyncStarted()) {
-            awaited = response;
-            awaitedRequest = request;
+            awaited = () -> settle(request, response);
             request.getAsyncContext().addListener(this);
         } else if (awaited == null && (type == DispatcherType.REQUEST || type == DispatcherType.ASYNC)) {
             // After a FORWARD that began outside of the filter, the application continues.
@@ -117,8 +103,9 @@ final class Settlement implements AsyncListener {
                 List<Term> asked = terms.stream()
                         .filter(term -> term.charge.isToSame(charge))
                         .toList();
-                boolean isKept = asked.isEmpty() || asked.stream().anyMatch(term -> term.keeps(request, response));
-                asked.forEach(term -> term.note(isKept));
+                boolean isKept =
+                        asked.isEmpty() || asked.stream().anyMatch(term -> term.outcomes.keeps(request, response));
+                asked.forEach(term -> term.outcomes.note(isKept));
                 if (!isKept) {
                     back.add(charge);
                     // A later dispatch, from a filter before this one, is charged again.
@@ -135,10 +122,10 @@ final class Settlement implements AsyncListener {
 
     @Override
     public void onComplete(AsyncEvent event) {
-        HttpServletResponse response = awaited;
+        Runnable end = awaited;
         awaited = null;
-        if (response != null && awaitedRequest != null) {
-            settle(awaitedRequest, response);
+        if (end != null) {
+            end.run();
         }
     }
 

@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +49,7 @@ class PlanSprayTest {
     private final RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
     private final Plans plans = new Plans();
     private final List<String> threads = Collections.synchronizedList(new ArrayList<>());
+    private final AtomicInteger authenticated = new AtomicInteger();
     private WebServer server;
 
     @AfterEach
@@ -75,11 +78,24 @@ class PlanSprayTest {
         }
     }
 
+    /** @param async whether a request may wait for its plan without a thread */
     private void start(String rules, boolean async) {
+        FilterDef authentication = new FilterDef();
+        authentication.setFilterName("authentication");
+        authentication.setAsyncSupported("true");
+        authentication.setFilter((request, response, chain) -> {
+            authenticated.incrementAndGet();
+            chain.doFilter(request, response);
+        });
+        // As a FilterRegistrationBean does it: for REQUEST only.
+        FilterMap map = new FilterMap();
+        map.setFilterName("authentication");
+        map.addURLPattern("/*");
         FilterDef filter = new FilterDef();
         filter.setFilterName("limiter");
-        filter.setAsyncSupported(String.valueOf(async));
-        filter.setFilter(RateLimitFilter.builder(Limiter.of(WebServer.config(rules), rateLimiter))
+        filter.setAsyncSupported("true");
+        String lookups = async ? "limiter.plan-lookup.async = true\n" : "";
+        filter.setFilter(RateLimitFilter.builder(Limiter.of(WebServer.config(rules + lookups), rateLimiter))
                 .instances(type -> type == Plans.class ? plans : null)
                 .build());
         server = new WebServer(directory)
@@ -88,6 +104,8 @@ class PlanSprayTest {
                         "/",
                         (request, response) ->
                                 threads.add(request.getDispatcherType() + " " + request.isAsyncStarted()));
+        server.context().addFilterDef(authentication);
+        server.context().addFilterMap(map);
         server.start();
     }
 
@@ -120,6 +138,19 @@ class PlanSprayTest {
             allowed += send(address, key).join() == 200 ? 1 : 0;
         }
         return allowed;
+    }
+
+    /** An ASYNC dispatch skips filters that are mapped to REQUEST only, and a client could cause one with a new key. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void onlyALookupThatIsAsynchronousSkipsFiltersForRequests(boolean async) {
+        plans.millis = 20;
+        start(PLANS, async);
+        spray(20, "made up ", "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5");
+        assertEquals(20, threads.size());
+        assertEquals(20, plans.lookups.get());
+        assertEquals(async ? 0 : 20, authenticated.get());
+        assertEquals(Set.of("REQUEST false"), Set.copyOf(threads));
     }
 
     @ParameterizedTest

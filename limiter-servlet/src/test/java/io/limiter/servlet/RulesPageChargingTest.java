@@ -107,7 +107,7 @@ class RulesPageChargingTest {
             written.property("page", 1, rows.group(1), rows.group(2));
             count++;
         }
-        assertEquals(4, count);
+        assertEquals(5, count);
         assertEquals(PlanSettings.DEFAULT, written.build().plans());
     }
 }

@@ -3,7 +3,6 @@ package io.limiter.servlet.key;
 import io.limiter.DiagnosticLog;
 import io.limiter.PartitionKey;
 import io.limiter.Throttle;
-import io.limiter.TimeSource;
 import io.limiter.rule.KeyResolver;
 import io.limiter.rule.NamedClasses;
 import io.limiter.servlet.match.MatchableRequest;
@@ -18,7 +17,7 @@ final class OwnKey {
     private final String rule;
     private final String property;
     private final KeyResolver<? super HttpServletRequest> resolver;
-    private final Throttle failureLog = new Throttle(TimeSource.system(), 3_600_000_000L);
+    private final Throttle failureLog = Throttle.hourly();
 
     /**
      * The key or member that a class makes.

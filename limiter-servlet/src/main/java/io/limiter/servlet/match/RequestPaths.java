@@ -2,7 +2,6 @@ package io.limiter.servlet.match;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
-import io.limiter.TimeSource;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
@@ -26,7 +25,7 @@ public final class RequestPaths {
     /** Resolved, and as ordinary segments; of the prefix too, because Tomcat returns it as it was sent. */
     private static final boolean[] DOTS = {false, true};
 
-    private final Throttle refusedLog = new Throttle(TimeSource.system(), 3_600_000_000L);
+    private final Throttle refusedLog = Throttle.hourly();
 
     /** Reads paths. */
     public RequestPaths() {}

@@ -3,7 +3,6 @@ package io.limiter.servlet.rejection;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
-import io.limiter.TimeSource;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.rule.NamedClasses;
@@ -38,7 +37,6 @@ public final class Rejections {
     private static final Logger LOG = DiagnosticLog.of(Rejections.class);
     private static final Map<Integer, String> TITLES =
             Map.of(403, "Forbidden", 429, "Too Many Requests", 503, "Service Unavailable");
-    private static final long HOUR_MICROS = 3_600_000_000L;
     private static final String EXPOSE = "Access-Control-Expose-Headers";
 
     /**
@@ -49,8 +47,8 @@ public final class Rejections {
 
     private final QuotaFields quota;
     private final RejectionHandler handler;
-    private final Throttle committedLog = new Throttle(TimeSource.system(), HOUR_MICROS);
-    private final Throttle failureLog = new Throttle(TimeSource.system(), HOUR_MICROS);
+    private final Throttle committedLog = Throttle.hourly();
+    private final Throttle failureLog = Throttle.hourly();
 
     Rejections(HttpSettings settings, RejectionHandler handler, Clock clock) {
         this.quota = new QuotaFields(settings, clock);
