@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,9 +38,15 @@ record OutcomeCondition(Kind kind, String name, @Nullable Pattern value) {
     }
 
     private static Pattern pattern(String value) {
-        List<String> parts = List.of(value.split("\\*", -1));
-        return Pattern.compile(
-                String.join(".*", parts.stream().map(Pattern::quote).toList()), Pattern.DOTALL);
+        List<String> parts = Stream.of(value.split("\\*+", -1)).map(Pattern::quote).toList();
+        int last = parts.size() - 1;
+        if (last == 0) {
+            return Pattern.compile(parts.get(0));
+        }
+        // The first place of each part is enough. Without going back, the time is that of one pass: clients may write the text.
+        String between = String.join(
+                "", parts.subList(1, last).stream().map(part -> "(?>.*?" + part + ")").toList());
+        return Pattern.compile(parts.get(0) + between + ".*" + parts.get(last), Pattern.DOTALL);
     }
 
     /** Whether a response is one of these; of several values of a header, one suffices. */
