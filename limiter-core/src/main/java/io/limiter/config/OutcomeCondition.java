@@ -1,10 +1,10 @@
 package io.limiter.config;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -38,8 +38,20 @@ record OutcomeCondition(
     }
 
     private static Pattern pattern(String value) {
-        String parts = Stream.of(value.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*"));
-        return Pattern.compile(parts, Pattern.DOTALL);
+        List<String> parts =
+                Stream.of(value.split("\\*+", -1)).map(Pattern::quote).toList();
+        int last = parts.size() - 1;
+        if (last == 0) {
+            return Pattern.compile(parts.get(0));
+        }
+        // The first place of each part is enough. Without going back, the time is that of one pass: clients may write
+        // the text.
+        String between = String.join(
+                "",
+                parts.subList(1, last).stream()
+                        .map(part -> "(?>.*?" + part + ")")
+                        .toList());
+        return Pattern.compile(parts.get(0) + between + ".*" + parts.get(last), Pattern.DOTALL);
     }
 
     /** Whether a response is one of these; of several values of a header, one suffices. */

@@ -15,7 +15,7 @@ final class PathText {
      * {@code $batch} and {@code v1:cancel} are paths.
      */
     private static final Pattern UNFIT =
-            Pattern.compile("[*{};?#%\\\\|<>\\[\\]^\"\\p{Cntrl}]|^[.+]+$|\\$$|^\\s|\\s$|^:");
+            Pattern.compile("[*{};?#%\\\\|<>\\[\\]^\"\\p{Cntrl}]|^[.+]+$|\\.\\+|\\$$|^\\s|\\s$|^:");
 
     private PathText() {}
 

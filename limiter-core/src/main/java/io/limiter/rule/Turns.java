@@ -35,7 +35,15 @@ final class Turns {
                 if (!tasks.isEmpty()) {
                     waiting.put(client, tasks);
                 }
-                threads.execute(() -> run(client, task));
+                try {
+                    threads.execute(() -> run(client, task));
+                } catch (OutOfMemoryError noThread) {
+                    // It waits for the end of another one, or for the next one that comes.
+                    running.free(client);
+                    tasks.addFirst(task);
+                    waiting.put(client, tasks);
+                    return false;
+                }
                 return true;
             }
         }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
@@ -132,12 +133,24 @@ class ChargingTest {
         assertTrue(keepsLocation("header:Location=*/login?error*", "/", "/login?error&x\n"));
         assertFalse(keepsLocation("header:Location=*/login?error*", "/", "/login", "/loginXerror"));
         assertFalse(keepsLocation("header:Location=error", "/login?error"));
+        assertTrue(keepsLocation("header:Location=a*ab*ba", "aab--ba") && keepsLocation("header:Location=**", ""));
+        assertFalse(keepsLocation("header:Location=ab*ba", "aba") || keepsLocation("header:Location=*a*b", "ba"));
         assertTrue(keepsLocation("header:Location", "") && !keepsLocation("header:Location"));
         Outcomes attribute = Outcomes.countOn("attribute:login.failed", "attribute:login.kind=bad*");
         assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.failed") ? true : null));
         assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "bad one" : null));
         assertFalse(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "good" : null));
         assertFalse(Outcomes.refundOn("attribute:ok").keeps(200, header -> List.of(), name -> "yes"));
+    }
+
+    /** A client may write a part of a header, such as of an address after a login. */
+    @Test
+    void aPatternTakesOnePass() {
+        Outcomes outcomes = Outcomes.countOn("header:Location=*a*a*a*a*a*b");
+        String location = "a".repeat(8_000);
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(20),
+                () -> assertFalse(outcomes.keeps(302, header -> List.of(location), attribute -> null)));
     }
 
     @Test

@@ -82,6 +82,8 @@ class SpellingsTest {
                 "/api*",
                 "/api/*/x",
                 "/api/.*",
+                "/api/(.+)",
+                "/api/v.+",
                 "/api/.+",
                 "/api/+",
                 "/api/...",

@@ -231,6 +231,22 @@ class PlanLookupTest {
     }
 
     @Test
+    void aMachineWithoutThreadsForAWhileStopsNoLookups() {
+        AtomicInteger without = new AtomicInteger(8);
+        PlanLookup plans =
+                new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 1_000, found -> true, time, task -> {
+                    if (without.getAndDecrement() > 0) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    task.run();
+                });
+        IntStream.range(0, 8).forEach(i -> assertNull(plan(plans, "caller " + i)));
+        assertEquals("gold", plan(plans, "ann"));
+        assertEquals(9, lookups.get(), "those that found no thread too");
+        assertEquals("gold", plan(plans, "caller 0"));
+    }
+
+    @Test
     void anAsynchronousResolverNeedsNoThread() {
         CompletableFuture<@Nullable String> found = new CompletableFuture<>();
         PlanLookup plans = onThreads(

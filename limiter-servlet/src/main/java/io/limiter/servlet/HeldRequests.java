@@ -64,6 +64,7 @@ final class HeldRequests {
 
     /** Denies all that are held as soon as the JVM begins to exit: the server stops at the same time. */
     void denyAtExit() {
+        forgetExit();
         Thread fresh = new Thread(() -> close(Duration.ZERO), "limiter-exit");
         Runtime.getRuntime().addShutdownHook(fresh);
         atExit = fresh;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** Which responses keep the charges of a rule. Logs if its {@code count-on} has kept none of the first ones. Thread-safe. */
+/** Which responses keep the charges of a rule. Logs if they have kept none of the first ones. Thread-safe. */
 final class RuleOutcomes {
     private static final Logger LOG = DiagnosticLog.of(RuleOutcomes.class);
     private static final int FIRST = 100;
@@ -35,12 +35,13 @@ final class RuleOutcomes {
     /** Notes what became of a charge. */
     void note(boolean isKept) {
         hasKept |= isKept;
-        if (!hasKept && outcomes != null && outcomes.counted() && givenBack.incrementAndGet() == FIRST) {
+        if (!hasKept && outcomes != null && givenBack.incrementAndGet() == FIRST) {
             LOG.warn(
-                    "RL-340 rule '{}' has given back each of its first {} charges, so it has limited nothing: no response had"
+                    "RL-340 rule '{}' has given back each of its first {} charges, so it has limited nothing: {} response had"
                             + " an outcome of {}. A login by a form answers with 302: see header:Location. Logged once",
                     rule,
                     FIRST,
+                    outcomes.counted() ? "no" : "each",
                     outcomes);
         }
     }

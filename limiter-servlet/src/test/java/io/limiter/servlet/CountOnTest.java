@@ -136,6 +136,19 @@ class CountOnTest extends CountOnApp {
         }
     }
 
+    @Test
+    void refundOnThatRefundsEverythingIsLogged() throws Exception {
+        start(
+                Container.Kind.TOMCAT,
+                LOGIN.replace("path = /*", "path = /answer")
+                        .replace("5/1h", "500/1h")
+                        .replace("count-on = 401, 403, 5xx", "refund-on = 2xx, 302"));
+        try (LogText log = new LogText()) {
+            server.statuses(120, "/answer?s=302");
+            assertEquals(2, log.toString().split("RL-340", -1).length, log::toString);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void anExceptionKeepsTheCharge(Container.Kind kind) {

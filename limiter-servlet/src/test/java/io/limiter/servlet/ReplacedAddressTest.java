@@ -2,9 +2,14 @@ package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limiter;
+import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.config.ClientIpSettings.Source;
+import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -189,6 +194,26 @@ class ReplacedAddressTest {
                 Container site = start(by, "")) {
             assertEquals(List.of(200, 200), statuses(site, "192.0.2.1", "192.0.2.1"));
             log.has(by == By.REMOTE_IP_FILTER ? "RL-330 org.apache.catalina.filters.RemoteIpFilter" : "RL-331");
+        }
+    }
+
+    @Test
+    void aReloadIsRefusedAsAStartIs() {
+        try (RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
+                Limiter limiter = Limiter.of(WebServer.config(RULE), rateLimiter);
+                Container site = new WebServer(directory)
+                        .filter("remote ip", new RemoteIpFilter())
+                        .filter("limiter", new RateLimitFilter(limiter))
+                        .servlet("/", WebServer.Answer.text("hello"))
+                        .start()) {
+            for (String settings : List.of(EXEMPT, DENIED, "limiter.rules.all.exempt.addresses = 10.9.0.0/16\n")) {
+                String text = RULE + settings;
+                IllegalArgumentException refused =
+                        assertThrows(IllegalArgumentException.class, () -> limiter.replace(WebServer.config(text)));
+                assertTrue(refused.getMessage().startsWith("RL-191"), refused.getMessage());
+            }
+            assertEquals(List.of(200, 200, 429), statuses(site, "10.9.1.1", "10.9.1.1", "10.9.1.1"));
+            limiter.replace(WebServer.config(RULE + EXEMPT + CONNECTION));
         }
     }
 

@@ -156,6 +156,17 @@ public final class MethodRule {
         }
     }
 
+    /** That it denies nothing, as far as this is known before a call. */
+    private Stream<String> neverDenies() {
+        if (condition != null && Boolean.FALSE.equals(condition.constant())) {
+            return Stream.of("RL-156 " + scope + ": condition = \"" + annotation.condition()
+                    + "\" holds for no call, so nothing is limited there; remove it to limit again");
+        }
+        return permits == 0 && permitsOf == null
+                ? Stream.of("RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing")
+                : Stream.empty();
+    }
+
     private Stream<String> findings(Policy policy) {
         if (shadow == null && key.canBeAnothers() && policy.block() != null) {
             return Stream.of("RL-175 " + scope + ": policy '" + policy.name()
@@ -221,7 +232,8 @@ public final class MethodRule {
 
         /** What operators should know, as sentences for the log. */
         Stream<String> findings() {
-            return plans.policies().values().stream().flatMap(rule::findings);
+            return Stream.concat(
+                    rule.neverDenies(), plans.policies().values().stream().flatMap(rule::findings));
         }
 
         boolean isShadow() {

@@ -211,7 +211,8 @@ class KeysThatAreMadeTest {
         assertNote("<address>", "client", "@192.0.2.1");
         assertNote(
                 "<address>:user=<text>:session=<secret>:header.x-api-key=<secret>:cookie.a.b=<secret>",
-                "all", "192.0.2.1");
+                "all",
+                "192.0.2.1");
         for (String open : List.of(
                 "Keys.wholeKey",
                 "Keys.list",
