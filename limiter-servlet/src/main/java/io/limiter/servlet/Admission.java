@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -23,7 +24,7 @@ final class Admission {
     private final HttpServletRequest request;
     private final HttpServletResponse response;
 
-    Admission(
+    private Admission(
             RulesInForce rules,
             HeldRequests held,
             Dispatch dispatch,
@@ -35,6 +36,41 @@ final class Admission {
         this.dispatch = dispatch;
         this.request = request;
         this.response = response;
+    }
+
+    /**
+     * Decides, and writes the fields or the answer.
+     *
+     * @param all the requests that the filter holds
+     * @return the request to continue with; null if it was answered or is held
+     */
+    static @Nullable HttpServletRequest admit(
+            RulesInForce rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        HeldRequest held = HeldRequest.admitted(request, all);
+        HttpServletRequest current = held == null ? request : new HeldRequest.FirstDispatch(request);
+        if (held != null) {
+            RequestCharges charged = RequestCharges.of(request, rules.limiter);
+            rules.settle(held.decision(), charged, held.shadowed, request, response);
+        }
+        if (isAdmitted(rules, all, current, response)) {
+            return current;
+        }
+        if (current instanceof HeldRequest.FirstDispatch again) {
+            // It may be held once more, and is then recognized by its dispatch.
+            again.end();
+        }
+        return null;
+    }
+
+    private static boolean isAdmitted(
+            RulesInForce rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        if (rules.isIdle() || request.getDispatcherType() == DispatcherType.ERROR || Dispatch.isIncluded(request)) {
+            return true;
+        }
+        Dispatch dispatch = rules.dispatch(request, new PlanCharges());
+        return !rules.deny(dispatch, response) && new Admission(rules, all, dispatch, request, response).isGranted();
     }
 
     /** Whether it may go on now. Otherwise it was answered or is held. */
@@ -64,7 +100,10 @@ final class Admission {
             return false;
         }
         held.await(lookups, dispatch.network());
-        return isGranted(charged, planned.with(charges, false, rules), planned.with(shadowed, true, rules));
+        return isGranted(
+                charged,
+                planned.with(charges, false, (rule, charge) -> charge.get()),
+                planned.with(shadowed, true, rules::tried));
     }
 
     /**
@@ -144,8 +183,8 @@ final class Admission {
             return;
         }
         try {
-            List<Charge> due = charged.addCharges(planned.with(charges, false, rules));
-            waiting.shadowed.addAll(charged.addShadows(planned.with(shadowed, true, rules)));
+            List<Charge> due = charged.addCharges(planned.with(charges, false, (rule, charge) -> charge.get()));
+            waiting.shadowed.addAll(charged.addShadows(planned.with(shadowed, true, rules::tried)));
             if (due.isEmpty()) {
                 answer.complete(null);
                 return;

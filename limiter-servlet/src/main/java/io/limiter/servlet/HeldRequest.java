@@ -24,7 +24,7 @@ import org.slf4j.Logger;
  * thread of the container. A denial is not dispatched, because a filter that is not mapped to ASYNC dispatches would not see
  * it, and the application would.
  */
-final class HeldRequest implements AsyncListener {
+final class HeldRequest implements AsyncListener, HeldRequests.Held {
     private static final Logger LOG = DiagnosticLog.of(HeldRequest.class);
     /** As in {@link RequestCharges}, for the same reason. */
     private static final String ATTRIBUTE = HeldRequest.class.getName() + "." + UUID.randomUUID();
@@ -98,8 +98,8 @@ final class HeldRequest implements AsyncListener {
         }
     }
 
-    /** Answers it, because the server stops. */
-    void refuse() {
+    @Override
+    public void refuse() {
         isRefused = true;
         answer.cancel(false);
     }

@@ -14,9 +14,15 @@ final class HeldRequests {
 
     private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
 
+    /** A request that is held. */
+    interface Held {
+        /** Answers it, because the server stops. */
+        void refuse();
+    }
+
     private final Shares places;
     private final Shares threads = new Shares(MOST_THREADS, 10);
-    private final Set<HeldRequest> all = ConcurrentHashMap.newKeySet();
+    private final Set<Held> all = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
     private volatile @Nullable Thread atExit;
 
@@ -34,7 +40,7 @@ final class HeldRequests {
         places.free(client);
     }
 
-    void add(HeldRequest one) {
+    void add(Held one) {
         all.add(one);
         if (closed) {
             one.refuse();
@@ -42,7 +48,7 @@ final class HeldRequests {
     }
 
     /** Removes a request, and returns its place, once. */
-    void remove(HeldRequest one, String client) {
+    void remove(Held one, String client) {
         if (all.remove(one)) {
             leave(client);
             synchronized (this) {
@@ -90,7 +96,7 @@ final class HeldRequests {
     private void close(Duration longest) {
         closed = true;
         forgetExit();
-        all.forEach(HeldRequest::refuse);
+        all.forEach(Held::refuse);
         long end = System.nanoTime() + longest.toNanos();
         synchronized (this) {
             try {

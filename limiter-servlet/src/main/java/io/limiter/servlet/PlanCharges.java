@@ -5,6 +5,7 @@ import io.limiter.rule.RuleSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,12 +35,19 @@ final class PlanCharges {
         return all.isEmpty();
     }
 
-    /** These charges and those that were looked up: of enforced rules, or of shadow rules. */
-    List<Charge> with(List<Charge> charges, boolean ofShadows, RulesInForce rules) {
+    /**
+     * These charges and those that were looked up: of enforced rules, or of shadow rules.
+     *
+     * @param maker makes the charge of a rule
+     */
+    List<Charge> with(
+            List<Charge> charges,
+            boolean ofShadows,
+            BiFunction<String, Supplier<@Nullable Charge>, @Nullable Charge> maker) {
         List<Charge> sum = charges;
         for (Due due : all) {
             if (due.isShadow == ofShadows) {
-                Charge charge = ofShadows ? rules.tried(due.rule, due.charge) : due.charge.get();
+                Charge charge = maker.apply(due.rule, due.charge);
                 sum = charge == null ? sum : RuleSet.with(charge, sum);
             }
         }

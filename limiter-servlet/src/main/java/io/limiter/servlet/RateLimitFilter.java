@@ -276,7 +276,7 @@ public final class RateLimitFilter implements Filter {
         RulesInForce rules = rulesInForce();
         if (request instanceof HttpServletRequest asked && response instanceof HttpServletResponse answer) {
             rules.uses.noteRequest();
-            HttpServletRequest admitted = rules.admit(held, asked, answer);
+            HttpServletRequest admitted = Admission.admit(rules, held, asked, answer);
             if (admitted != null) {
                 rules.proceed(chain, admitted, answer);
             }

@@ -209,48 +209,6 @@ final class RulesInForce {
                 .ifPresent(filter -> AddressChecks.refuse(config, filter, false));
     }
 
-    /**
-     * Decides, and writes the fields or the answer.
-     *
-     * @param all the requests that the filter holds
-     * @return the request to continue with; null if it was answered or is held
-     */
-    @Nullable
-    HttpServletRequest admit(HeldRequests all, HttpServletRequest request, HttpServletResponse response)
-            throws IOException {
-        HeldRequest held = HeldRequest.admitted(request, all);
-        HttpServletRequest current = held == null ? request : new HeldRequest.FirstDispatch(request);
-        if (held != null) {
-            settle(held.decision(), RequestCharges.of(request, limiter), held.shadowed, request, response);
-        }
-        if (isAdmitted(all, current, response)) {
-            return current;
-        }
-        if (current instanceof HeldRequest.FirstDispatch again) {
-            // It may be held once more, and is then recognized by its dispatch.
-            again.end();
-        }
-        return null;
-    }
-
-    private boolean isAdmitted(HeldRequests all, HttpServletRequest request, HttpServletResponse response)
-            throws IOException {
-        boolean isIdle = enforced.size() + shadows.size() == 0 && denied.isNobody();
-        if (isIdle
-                || !config.enabled()
-                || request.getDispatcherType() == DispatcherType.ERROR
-                || Dispatch.isIncluded(request)) {
-            return true;
-        }
-        Dispatch dispatch = dispatch(request, new PlanCharges());
-        if (denied.deny(dispatch)) {
-            RequestCharges.of(request, limiter).keep();
-            rejections.refuse(config.callers().deniedStatus(), request, response);
-            return false;
-        }
-        return new Admission(this, all, dispatch, request, response).isGranted();
-    }
-
     /** Whether it is the first dispatch of a request that can wait without a thread. */
     boolean canHold(HttpServletRequest request) {
         boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
@@ -289,6 +247,21 @@ final class RulesInForce {
         }
         charged.allow();
         count(counted);
+        return true;
+    }
+
+    /** Whether no request is limited or denied. */
+    boolean isIdle() {
+        return !config.enabled() || (enforced.size() + shadows.size() == 0 && denied.isNobody());
+    }
+
+    /** Whether its caller is denied, so that it was answered. */
+    boolean deny(Dispatch dispatch, HttpServletResponse response) throws IOException {
+        if (!denied.deny(dispatch)) {
+            return false;
+        }
+        RequestCharges.of(dispatch.request(), limiter).keep();
+        rejections.refuse(config.callers().deniedStatus(), dispatch.request(), response);
         return true;
     }
 
