@@ -27,8 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * One annotation of a method, prepared for calls: which of them it applies to, their key, and their cost. Its policy
- * belongs to a snapshot of the limiter, see {@link #under}. Immutable.
+ * One annotation of a method, prepared for calls. Its policy is of a snapshot of the limiter, see {@link #under}. Immutable.
  */
 public final class MethodRule {
     private static final Logger LOG = DiagnosticLog.of(MethodRule.class);
@@ -156,17 +155,6 @@ public final class MethodRule {
         }
     }
 
-    /** That it denies nothing, as far as this is known before a call. */
-    private Stream<String> neverDenies() {
-        if (condition != null && Boolean.FALSE.equals(condition.constant())) {
-            return Stream.of("RL-156 " + scope + ": condition = \"" + annotation.condition()
-                    + "\" holds for no call, so nothing is limited there; remove it to limit again");
-        }
-        return permits == 0 && permitsOf == null
-                ? Stream.of("RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing")
-                : Stream.empty();
-    }
-
     private Stream<String> findings(Policy policy) {
         if (shadow == null && key.canBeAnothers() && policy.block() != null) {
             return Stream.of("RL-175 " + scope + ": policy '" + policy.name()
@@ -232,8 +220,9 @@ public final class MethodRule {
 
         /** What operators should know, as sentences for the log. */
         Stream<String> findings() {
-            return Stream.concat(
-                    rule.neverDenies(), plans.policies().values().stream().flatMap(rule::findings));
+            boolean isFree = rule.permits == 0 && rule.permitsOf == null;
+            Stream<String> own = NeverDenies.findings(rule.scope, rule.annotation, rule.condition, isFree);
+            return Stream.concat(own, plans.policies().values().stream().flatMap(rule::findings));
         }
 
         boolean isShadow() {
