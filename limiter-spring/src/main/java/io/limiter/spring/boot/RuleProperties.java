@@ -69,10 +69,7 @@ abstract class RuleProperties extends PolicyProperties {
 
     public abstract void setPosition(String position);
 
-    /**
-     * Only responses with these outcomes count, such as {@code 401, 403, 5xx, header:Location=*error*}, or {@code
-     * attribute:login.failed}; for others the charge is refunded.
-     */
+    /** Only responses with these outcomes count, such as {@code 401, 403, 5xx, header:Location=*error*}; for others the charge is refunded. */
     public abstract List<String> getCountOn();
 
     public abstract void setCountOn(List<String> countOn);

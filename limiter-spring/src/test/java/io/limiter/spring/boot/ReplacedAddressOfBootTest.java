@@ -7,6 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.spring.RateLimited;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -107,12 +111,35 @@ class ReplacedAddressOfBootTest {
         assertRefused("RL-191", Site.class, strategy, "--limiter.rules.all.exempt.addresses=10.9.0.0/16");
     }
 
+    /** Tomcat logs why a filter does not start, through the logging of the JDK. */
     @Test
-    void aFilterOfTheApplicationIsFoundToo(CapturedOutput output) {
-        assertThrows(
-                Exception.class,
-                () -> BootSite.start(folder, YAML, OwnFilter.class, EXEMPT).close());
-        assertTrue(output.toString().contains("RL-191 org.springframework.web.filter.ForwardedHeaderFilter"));
+    void aFilterOfTheApplicationIsFoundToo() {
+        List<String> logged = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                logged.add(String.valueOf(entry.getThrown()));
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger tomcat = Logger.getLogger("org.apache.catalina.core");
+        tomcat.addHandler(handler);
+        try {
+            assertThrows(
+                    Exception.class,
+                    () -> BootSite.start(folder, YAML, OwnFilter.class, EXEMPT).close());
+        } finally {
+            tomcat.removeHandler(handler);
+        }
+        assertTrue(
+                logged.stream()
+                        .anyMatch(line -> line.contains("RL-191 org.springframework.web.filter.ForwardedHeaderFilter")),
+                logged.toString());
     }
 
     @ParameterizedTest

@@ -50,7 +50,7 @@ public final class WithoutRedisson implements Callable<String> {
         } catch (RuntimeException failed) {
             Throwable cause = failed;
             while (cause.getCause() != null
-                    && !String.valueOf(cause.getMessage()).startsWith("RL-")) {
+                    && !String.valueOf(cause.getMessage()).startsWith("RL-112 ")) {
                 cause = cause.getCause();
             }
             return answers + ", " + cause.getMessage();
