@@ -181,7 +181,7 @@ class PlanLookupTest {
         assertEquals("gold", plan(plans, "ann"));
         IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
         assertEquals(50, lookups.get());
-        assertNull(plan(plans, "bob"), "who comes late has the default plan");
+        assertNull(plan(plans, "bob"), "a later caller has the default plan");
         assertEquals("gold", plan(plans, "ann"));
         passes(Duration.ofMinutes(1));
         assertEquals("gold", plan(plans, "bob"));
