@@ -15,8 +15,9 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class; the
- * batch script is assembled from the algorithms' files, so that no arithmetic is duplicated.
+ * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class. That of an
+ * algorithm ends with the lines of {@code call.lua}; the batch script is assembled from the algorithms' files, so that no
+ * arithmetic is duplicated.
  */
 record Script(String name, String text, String sha) {
     private static final String BEGIN = "-- [algorithm]\n";
@@ -35,11 +36,12 @@ record Script(String name, String text, String sha) {
     static final Script KEY_SECRETS = of("key_secrets", resource("key_secrets"));
 
     static {
+        String call = resource("call");
         StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
             String text = resource(file);
-            ALONE.put(algorithm, of(file, text));
+            ALONE.put(algorithm, of(file, text + call));
             batch.append("if name == '")
                     .append(algorithm.text())
                     .append("' then\n")

@@ -3,6 +3,7 @@ package io.limiter.redis;
 import io.limiter.Algorithm;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -233,8 +234,11 @@ final class WorstCases implements AutoCloseable {
 
     /** The script of the version that kept holds in a chain. */
     static String earlierStock() {
-        try (InputStream stream = WorstCases.class.getResourceAsStream("allotment-chain.lua")) {
-            return new String(Objects.requireNonNull(stream).readAllBytes(), StandardCharsets.UTF_8);
+        try (InputStream chain = WorstCases.class.getResourceAsStream("allotment-chain.lua");
+                InputStream call = WorstCases.class.getResourceAsStream("call.lua");
+                InputStream both =
+                        new SequenceInputStream(Objects.requireNonNull(chain), Objects.requireNonNull(call))) {
+            return new String(both.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
