@@ -209,7 +209,7 @@ final class PlantedFaults {
         faults.add(new Fault(
                 distinct,
                 "a member of the last window is known",
-                "if stored == 0 then redis.call('DEL', key) end",
+                "if stored == 0 then forget_all(key) end",
                 ""));
         faults.add(new Fault(
                 distinct,
