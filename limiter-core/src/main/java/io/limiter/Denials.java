@@ -126,28 +126,28 @@ public final class Denials {
         Map<DeniedKeys.Id, DeniedKeys.Entry> sum = new HashMap<>();
         settings.samples.forEach(sample -> sample.addTo(sum, now));
         return sum.values().stream()
-                .sorted(Comparator.comparingLong(entry -> -entry.count))
+                .sorted(Comparator.comparingLong(entry -> -entry.count()))
                 .limit(Math.min(most, settings.keys))
                 .map(entry -> shown(entry, now))
                 .toList();
     }
 
     private DeniedKey shown(DeniedKeys.Entry entry, long now) {
-        DeniedKeys.Id id = entry.id;
-        long ago = now - entry.lastMicros;
+        DeniedKeys.Id id = entry.id();
+        long ago = now - entry.lastMicros();
         return new DeniedKey(
                 id.policy(),
                 id.key(),
                 id.shadow(),
                 rulesOf(id.policy(), id.shadow()),
-                entry.count,
-                entry.excess,
-                entry.limit == null ? null : entry.limit.toString(),
-                entry.source,
+                entry.count(),
+                entry.excess(),
+                entry.limit() == null ? null : entry.limit().toString(),
+                entry.source(),
                 duration(ago),
-                entry.retryAfterMicros == LimitOutcome.NEVER
+                entry.retryAfterMicros() == LimitOutcome.NEVER
                         ? null
-                        : duration(Math.max(0, entry.retryAfterMicros - ago)));
+                        : duration(Math.max(0, entry.retryAfterMicros() - ago)));
     }
 
     private static Duration duration(long micros) {
