@@ -33,9 +33,8 @@ final class StateTable {
     private static final int LOOKS_WHEN_FULL = 64;
     private static final long SWEEP_EVERY_MICROS = 100_000;
 
-    private final StateIndex index = new StateIndex();
     private final Partition[] partitions =
-            Stream.generate(() -> new Partition(index)).limit(Partition.COUNT).toArray(Partition[]::new);
+            Stream.generate(Partition::new).limit(Partition.COUNT).toArray(Partition[]::new);
     private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** The overflow of all limits beyond the maximum. */
@@ -111,12 +110,13 @@ final class StateTable {
         return LimitStates.hash(LimitStates.hash(policy), key);
     }
 
-    private Partition partition(LimitStates.Name name, PartitionKey key) {
-        return partitions[Partition.of(hash(name.policy(), key))];
+    /** Where the states of a key are that has this hash. */
+    Partition partition(int hash) {
+        return partitions[Partition.of(hash)];
     }
 
-    StateIndex index() {
-        return index;
+    private Partition partition(LimitStates.Name name, PartitionKey key) {
+        return partition(hash(name.policy(), key));
     }
 
     /** Runs something that may create states for these charges, under the locks of their partitions. */
@@ -147,18 +147,7 @@ final class StateTable {
             return null;
         }
         int hash = states.hash(key);
-        int before = index.growth();
-        State state = index.find(states, key, hash);
-        if (state != null || ((before & 1) == 0 && before == index.growth())) {
-            return state;
-        }
-        Partition partition = partition(name, key);
-        partition.lock.lock();
-        try {
-            return index.find(states, key, hash);
-        } finally {
-            partition.lock.unlock();
-        }
+        return partition(hash).findSurely(states, key, hash);
     }
 
     /** The limit, if it has states; else null. */
@@ -180,22 +169,11 @@ final class StateTable {
         return state != null ? state : overflowOfOthers.inUse(name, key, now, creation);
     }
 
-    /** Makes the index large enough for the states that charges may add. Must not be called while creating. */
-    void makeRoom(long now) {
+    /** Drops full states if a charge may need the memory. Must not be called while creating. */
+    void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
         if (overflows.size() >= Overflow.LIMITS) {
             sweep(now);
         }
-        if (index.isTooSmallFor(entries.used())) {
-            allLocked(() -> {
-                if (index.isTooSmallFor(entries.used())) {
-                    index.grow();
-                }
-            });
-        }
-    }
-
-    /** Drops full states if a charge may need the memory. Must not be called while creating. */
-    void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
         MemoryShare share = states(name).share();
         if (!hasRoom(share, stamps)) {
             for (int i = 0; i < Partition.COUNT && !hasRoom(share, stamps); i++) {
@@ -294,18 +272,12 @@ final class StateTable {
         if (now < next || !nextSweep.compareAndSet(next, now + SWEEP_EVERY_MICROS)) {
             return;
         }
-        allLocked(() -> {
-            overflows.values().removeIf(overflow -> overflow.sweep(now));
-            overflowOfOthers.sweep(now);
-        });
-    }
-
-    private void allLocked(Runnable work) {
         for (Partition partition : partitions) {
             partition.lock.lock();
         }
         try {
-            work.run();
+            overflows.values().removeIf(overflow -> overflow.sweep(now));
+            overflowOfOthers.sweep(now);
         } finally {
             for (Partition partition : partitions) {
                 partition.lock.unlock();

@@ -132,7 +132,6 @@ final class Transaction {
     }
 
     private void makeRoom() {
-        table.makeRoom(now);
         for (Check check : checks) {
             if (check.lacksState) {
                 table.makeRoom(check.name, check.charge.key(), check.firstStamps(), now);

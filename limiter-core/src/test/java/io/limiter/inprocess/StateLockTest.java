@@ -114,8 +114,7 @@ class StateLockTest {
 
     @Test
     void aStateThatWasDroppedDecidesNothing() {
-        StateIndex index = new StateIndex();
-        Partition partition = new Partition(index);
+        Partition partition = new Partition();
         Policy policy = Policy.of("p", Limit.fixedWindow(2, Duration.ofSeconds(1)));
         Charge charge = new Charge(policy, PartitionKey.of("a"), 1);
         Limit limit = policy.limits().get(0);
@@ -125,13 +124,13 @@ class StateLockTest {
         int hash = state.limit.hash(charge.key());
         partition.add(state);
         assertNotNull(state.decide(charge, limit, () -> 5, true));
-        assertSame(state, index.find(state.limit, charge.key(), hash));
+        assertSame(state, partition.find(state.limit, charge.key(), hash));
         List<State> dropped = new ArrayList<>();
         partition.drop(1_000_004, 8, dropped::add);
         assertEquals(List.of(), dropped);
         partition.drop(1_000_005, 8, dropped::add);
         assertEquals(List.of(state), dropped);
-        assertNull(index.find(state.limit, charge.key(), hash));
+        assertNull(partition.find(state.limit, charge.key(), hash));
         assertNull(state.decide(charge, limit, () -> 1_000_005, true), "a caller that had found it before");
         assertFalse(state.end(charge, limit, 1_000_005, () -> 1_000_005, false));
     }
