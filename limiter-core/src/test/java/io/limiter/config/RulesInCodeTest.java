@@ -187,8 +187,11 @@ class RulesInCodeTest {
                         null,
                         null,
                         "s3cret",
+                        null,
+                        null,
                         "a",
                         Duration.ofMillis(1),
+                        Duration.ZERO,
                         Duration.ZERO))
                 .toString();
         assertTrue(message.contains("a cluster has one database") && message.contains("has a login already"), message);
@@ -274,7 +277,18 @@ class RulesInCodeTest {
     private static Supplier<RedisSettings> redis(
             RedisMode mode, List<String> addresses, String master, String prefix, int millis) {
         return () -> new RedisSettings(
-                mode, addresses, master, null, null, null, prefix, Duration.ofMillis(millis), Duration.ZERO);
+                mode,
+                addresses,
+                master,
+                null,
+                null,
+                null,
+                null,
+                null,
+                prefix,
+                Duration.ofMillis(millis),
+                Duration.ZERO,
+                Duration.ZERO);
     }
 
     private static void same(String property, String value, Supplier<?> code) {
