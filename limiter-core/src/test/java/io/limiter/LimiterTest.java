@@ -48,7 +48,7 @@ class LimiterTest {
             assertEquals(BackendHealth.WELL, limiter.rateLimiter().health());
             assertEquals(2, log.of(Level.WARN, "RL-118 nothing is limited").size(), log::toString);
             IllegalArgumentException refused =
-                    assertThrows(IllegalArgumentException.class, () -> limiter.replace(config.withEnabled(true)));
+                    assertThrows(IllegalArgumentException.class, () -> limiter.replace(LimiterConfig.builder().build()));
             assertTrue(String.valueOf(refused.getMessage()).contains("RL-150 limiter.enabled"), refused::getMessage);
         }
     }
