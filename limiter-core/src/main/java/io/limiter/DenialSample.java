@@ -3,6 +3,7 @@ package io.limiter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -30,6 +31,8 @@ final class DenialSample {
     private long windowStart;
     private int inWindow;
     private boolean busy;
+    /** How many denials are still left out. Concurrent writes make it slightly inexact, which is harmless. */
+    private int skips;
 
     /** @param keys how many keys are kept for each of the two periods */
     DenialSample(int keys, long nowMicros) {
@@ -38,6 +41,11 @@ final class DenialSample {
         this.before = new DeniedKeys(keys);
         this.periodStart = nowMicros;
         this.windowStart = nowMicros;
+    }
+
+    /** Whether the next denial is not recorded. Takes no lock. */
+    boolean leavesOut() {
+        return --skips >= 0;
     }
 
     /**
@@ -56,15 +64,11 @@ final class DenialSample {
                 turn(now);
                 count(denial, shadow, denials, now);
             }
+            skips = ThreadLocalRandom.current().nextInt(busy ? 2 * SAMPLED - 1 : 1);
             return denials;
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Whether only some denials are recorded now. Read without the lock, so it can be out of date. */
-    boolean isBusy() {
-        return busy;
     }
 
     /** Adds all that is known. */

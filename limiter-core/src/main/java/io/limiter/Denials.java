@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
@@ -34,14 +33,10 @@ public final class Denials {
     static final int STRIPES = 4;
 
     private static final Logger LOG = DiagnosticLog.of(Denials.class);
-    /** Ints between those of two samples, so that they are in different cache lines. */
-    private static final int PADDING = 32;
 
     private final TimeSource time;
     private final List<BiFunction<String, Boolean, Stream<String>>> rules = new CopyOnWriteArrayList<>();
     private final LongAdder notLogged = new LongAdder();
-    /** How many denials are still left out, by stripe. Concurrent writes make it slightly inexact, which is harmless. */
-    private final int[] skips = new int[STRIPES * PADDING];
 
     private volatile Settings settings;
 
@@ -155,25 +150,22 @@ public final class Denials {
     }
 
     /**
-     * Records a denial. In a flood most calls return at the second line.
+     * Records a denial. In a flood most calls return at once.
      *
      * @param logging writes the line: the thread may be one that reads Redis' answers
      */
     void add(Decision denial, boolean shadow, Executor logging) {
-        int stripe = (int) Thread.currentThread().getId() & STRIPES - 1;
-        if (--skips[stripe * PADDING] >= 0) {
+        Settings now = settings;
+        DenialSample sample = now.samples.get((int) Thread.currentThread().getId() & STRIPES - 1);
+        if (sample.leavesOut()) {
             return;
         }
-        Settings now = settings;
-        DenialSample sample = now.samples.get(stripe);
         int denials = sample.add(denial, shadow, time.nowMicros());
-        if (denials > 0) {
-            int most = sample.isBusy() ? 2 * DenialSample.SAMPLED - 1 : 1;
-            skips[stripe * PADDING] = ThreadLocalRandom.current().nextInt(most);
-            if (now.log != null && !now.log.tryPass()) {
-                notLogged.add(denials);
-            } else if (now.log != null) {
+        if (denials > 0 && now.log != null) {
+            if (now.log.tryPass()) {
                 write(denial, shadow, logging);
+            } else {
+                notLogged.add(denials);
             }
         }
     }

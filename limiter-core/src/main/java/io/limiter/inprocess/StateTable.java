@@ -57,7 +57,7 @@ final class StateTable {
 
     StateTable(int maxEntries, long maxStamps, TimeSource time) {
         this.clock = new WallClock(time);
-        this.overflowOfOthers = new Overflow(true, clock);
+        this.overflowOfOthers = Overflow.ofOthers(clock);
         this.entries = new Capacity(maxEntries);
         this.stamps = new Capacity(maxStamps);
         this.sharedStamps = new Capacity(maxStamps);
@@ -125,7 +125,12 @@ final class StateTable {
         for (Charge charge : charges) {
             needed |= 1 << Partition.of(hash(charge.policy().name(), charge.key()));
         }
-        for (int rest = needed; rest != 0; rest &= rest - 1) {
+        return locked(needed, call);
+    }
+
+    /** @param which has a bit for each partition */
+    private <T> T locked(int which, Supplier<T> call) {
+        for (int rest = which; rest != 0; rest &= rest - 1) {
             Partition partition = partitions[Integer.numberOfTrailingZeros(rest)];
             partition.lock.lock();
             partition.creation++;
@@ -133,7 +138,7 @@ final class StateTable {
         try {
             return call.get();
         } finally {
-            for (int rest = needed; rest != 0; rest &= rest - 1) {
+            for (int rest = which; rest != 0; rest &= rest - 1) {
                 partitions[Integer.numberOfTrailingZeros(rest)].lock.unlock();
             }
         }
@@ -272,17 +277,10 @@ final class StateTable {
         if (now < next || !nextSweep.compareAndSet(next, now + SWEEP_EVERY_MICROS)) {
             return;
         }
-        for (Partition partition : partitions) {
-            partition.lock.lock();
-        }
-        try {
-            overflows.values().removeIf(overflow -> overflow.sweep(now));
+        locked((1 << Partition.COUNT) - 1, () -> {
             overflowOfOthers.sweep(now);
-        } finally {
-            for (Partition partition : partitions) {
-                partition.lock.unlock();
-            }
-        }
+            return overflows.values().removeIf(overflow -> overflow.sweep(now));
+        });
     }
 
     /** A limit, in the table or not yet. */
@@ -298,7 +296,7 @@ final class StateTable {
 
     private Overflow overflow(LimitStates.Name name) {
         return overflows.size() < Overflow.LIMITS
-                ? overflows.computeIfAbsent(name, any -> new Overflow(false, clock))
+                ? overflows.computeIfAbsent(name, any -> Overflow.ofOne(clock))
                 : overflows.getOrDefault(name, overflowOfOthers);
     }
 
