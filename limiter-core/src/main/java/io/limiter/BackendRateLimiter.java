@@ -143,10 +143,7 @@ final class BackendRateLimiter implements RateLimiter {
     /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
     private static List<Charge> withoutBlocks(List<Charge> charges) {
         return charges.stream()
-                .map(one -> one.policy().block() == null
-                        ? one
-                        : new Charge(
-                                one.policy().withoutBlock(), one.key(), one.permits(), one.requestId(), one.member()))
+                .map(one -> one.under(one.policy().withoutBlock()))
                 .toList();
     }
 

@@ -80,7 +80,7 @@ final class Waiter {
         List<Charge> before = charges;
         charges = before.stream()
                 .map(charge -> charge.policy().name().equals(policy.name()) && charge.requestId() == null
-                        ? new Charge(policy, charge.key(), charge.permits(), null, charge.member())
+                        ? charge.under(policy)
                         : charge)
                 .toList();
         return !charges.equals(before);

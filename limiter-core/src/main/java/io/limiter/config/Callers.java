@@ -2,10 +2,10 @@ package io.limiter.config;
 
 import io.limiter.address.IpNetwork;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -91,14 +91,8 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
     public Callers and(Callers others) {
         return new Callers(
                 Stream.concat(addresses.stream(), others.addresses.stream()).toList(),
-                union(users, others.users),
-                union(roles, others.roles));
-    }
-
-    private static Set<String> union(Set<String> some, Set<String> others) {
-        Set<String> all = new HashSet<>(some);
-        all.addAll(others);
-        return all;
+                Stream.concat(users.stream(), others.users.stream()).collect(Collectors.toSet()),
+                Stream.concat(roles.stream(), others.roles.stream()).collect(Collectors.toSet()));
     }
 
     /** A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended. */

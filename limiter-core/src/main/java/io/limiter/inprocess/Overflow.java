@@ -22,6 +22,8 @@ final class Overflow {
     /** How many states all other limits share. */
     static final int STATES_OF_OTHERS = 64 * STATES;
 
+    private static final int RANGE_OF_OTHERS = 256;
+
     private static final long NO_CREATION = -1;
 
     private static final class Slot {
@@ -56,7 +58,7 @@ final class Overflow {
 
     /** That of all limits without one. */
     static Overflow ofOthers(WallClock clock) {
-        return new Overflow(STATES_OF_OTHERS, 256, clock);
+        return new Overflow(STATES_OF_OTHERS, RANGE_OF_OTHERS, clock);
     }
 
     /** The shared state that counts permits of the key, or null if it is not in use. */

@@ -173,8 +173,8 @@ class RulesInCodeTest {
                 "my-handler",
                 () -> new HttpSettings(
                         Set.of(Headers.NONE), Reset.EPOCH, false, true, true, MethodOverride.NONE, "my-handler"));
-        same("client-ip.header", "Forwarded", () -> new ClientIpSettings(List.of(), false, false, 0, "Forwarded", 64));
-        same("client-ip.ipv6-prefix", "4", () -> new ClientIpSettings(List.of(), false, false, 0, null, 4));
+        same("client-ip.header", "Forwarded", () -> new ClientIpSettings(List.of(), false, false, 0, "Forwarded", 64, ClientIpSettings.Source.AUTO));
+        same("client-ip.ipv6-prefix", "4", () -> new ClientIpSettings(List.of(), false, false, 0, null, 4, ClientIpSettings.Source.AUTO));
     }
 
     @Test

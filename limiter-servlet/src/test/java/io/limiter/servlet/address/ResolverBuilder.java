@@ -85,6 +85,6 @@ public final class ResolverBuilder {
         boolean trusting = !proxies.isEmpty() || unixSocket || everyPeer || hops != 0;
         String read = header == null && trusting ? ClientIpSettings.X_FORWARDED_FOR : header;
         return ClientAddressResolver.of(
-                new ClientIpSettings(proxies, unixSocket, everyPeer, hops, read, ipv6PrefixBits));
+                new ClientIpSettings(proxies, unixSocket, everyPeer, hops, read, ipv6PrefixBits, ClientIpSettings.Source.AUTO));
     }
 }
