@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -67,16 +66,6 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
         });
     }
 
-    /** The callers in these networks, such as {@code 10.0.0.0/8}, {@code loopback} or {@code private}. */
-    public static Callers at(String... networks) {
-        return new Callers(
-                Stream.of(networks)
-                        .flatMap(text -> IpNetwork.named(text).stream())
-                        .toList(),
-                Set.of(),
-                Set.of());
-    }
-
     /** Whether it contains no callers. */
     public boolean isEmpty() {
         return addresses.isEmpty() && !needUser();
@@ -85,14 +74,6 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
     /** Whether it contains users or roles, so that a caller must be authenticated first. */
     public boolean needUser() {
         return !users.isEmpty() || !roles.isEmpty();
-    }
-
-    /** These and others. */
-    public Callers and(Callers others) {
-        return new Callers(
-                Stream.concat(addresses.stream(), others.addresses.stream()).toList(),
-                Stream.concat(users.stream(), others.users.stream()).collect(Collectors.toSet()),
-                Stream.concat(roles.stream(), others.roles.stream()).collect(Collectors.toSet()));
     }
 
     /** A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limit;
 import io.limiter.Policy;
+import io.limiter.address.IpNetwork;
 import io.limiter.config.HttpSettings.Headers;
 import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.config.HttpSettings.Reset;
@@ -18,25 +19,33 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What is made in code is checked like text, with the same messages; and it is text's equal. */
 class RulesInCodeTest {
     private static final Policy ONE = Policy.of("p", Limit.slidingList(1, Duration.ofSeconds(1)));
 
+    private static List<IpNetwork> at(String... networks) {
+        return Stream.of(networks)
+                .flatMap(text -> IpNetwork.named(text).stream())
+                .toList();
+    }
+
     @Test
     void scopeModeAndCallersInCodeAreThoseOfText() {
         RuleDefinition rule = RuleDefinition.of("r", ONE, "/api/**")
-                .withScope(RuleScope.ALL
-                        .withHeaders("X-Kind=batch", "X-Api-Key")
-                        .withQuery("debug")
-                        .except("/api/health")
-                        .exempt(Callers.at("loopback", "192.0.2.1")
-                                .and(new Callers(List.of(), Set.of("ann"), Set.of())))
-                        .asDefault())
+                .withScope(new RuleScope(
+                        Stream.of("X-Kind=batch", "X-Api-Key")
+                                .map(RequestCondition::parse)
+                                .toList(),
+                        List.of(RequestCondition.parse("debug")),
+                        List.of("/api/health"),
+                        new Callers(at("loopback", "192.0.2.1"), Set.of("ann"), Set.of()),
+                        true))
                 .withMode(RuleDefinition.Mode.SHADOW);
         CallerSettings callers = new CallerSettings(
-                Callers.at("private"), Callers.at("198.51.100.0/24").addresses(), 429);
+                new Callers(at("private"), Set.of(), Set.of()), at("198.51.100.0/24"), 429);
         LimiterConfig text = LimiterConfig.builder()
                 .properties(
                         "text",
