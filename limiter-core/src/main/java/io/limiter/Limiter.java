@@ -6,7 +6,6 @@ import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.inprocess.InProcessBackend;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;

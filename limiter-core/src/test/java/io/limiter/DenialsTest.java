@@ -297,8 +297,8 @@ class DenialsTest {
                 "limiter.rules.tried.policy", "shared"));
         LimiterConfig config = LimiterConfig.builder().properties("test", rules).build();
         rules.putAll(Map.of("limiter.denials.log", "0", "limiter.denials.keys", "1"));
-        Limiter configured = Limiter.of(
-                LimiterConfig.builder().properties("test", rules).build(), limiter);
+        Limiter configured =
+                Limiter.of(LimiterConfig.builder().properties("test", rules).build(), limiter);
         PartitionKey key = PartitionKey.of("a");
         configured.tryAcquire("shared", key, 1);
         configured.tryAcquire("shared", PartitionKey.of("b"), 1);

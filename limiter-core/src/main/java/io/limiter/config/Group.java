@@ -12,9 +12,7 @@ import org.jspecify.annotations.Nullable;
 enum Group {
     POLICIES("limiter.policies.", "limits on-failure deadline block opens closes"),
     PLANS("limiter.plans.", "limits"),
-    RULES(
-            "limiter.rules.",
-            """
+    RULES("limiter.rules.", """
             path methods headers query except exempt.addresses exempt.users exempt.roles default
             shadow enabled position
             key ipv6-prefix member cost max-cost count-on refund-on wait

@@ -22,19 +22,30 @@ final class Partition {
     /** How many there are. A power of two. */
     static final int COUNT = 1 << BITS;
 
+    static final int FIRST_SLOTS = 16;
+
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(State[].class);
-    private static final int FIRST_SLOTS = 16;
+    private static final VarHandle SLOTS = MethodHandles.arrayElementVarHandle(State[][].class);
 
     final ReentrantLock lock = new ReentrantLock();
     /** Which call that may create states is or was the last. */
     volatile long creation;
 
-    private volatile State[] slots = new State[FIRST_SLOTS];
+    /** Of all partitions; those of this one are changed under its lock. */
+    private final State[][] slots;
+
+    private final int number;
     /** Odd while the slots grow: then a search may miss a state. */
     private volatile int growth;
 
     private final PriorityQueue<State> queue = new PriorityQueue<>(Comparator.comparingLong(s -> s.dueMicros));
     private volatile long nextDue = Long.MAX_VALUE;
+
+    /** @param slots of all partitions, which a search reads without the step through one of these */
+    Partition(State[][] slots, int number) {
+        this.slots = slots;
+        this.number = number;
+    }
 
     /** The partition of a hash. */
     static int of(int hash) {
@@ -51,8 +62,8 @@ final class Partition {
 
     /** The state of a key, or null; while the slots grow it may miss one. */
     @Nullable
-    State find(LimitStates limit, PartitionKey key, int hash) {
-        State[] present = slots;
+    static State find(State[][] slots, LimitStates limit, PartitionKey key, int hash) {
+        State[] present = (State[]) SLOTS.getAcquire(slots, of(hash));
         State state = (State) SLOT.getAcquire(present, slot(hash, present));
         while (state != null && (state.limit != limit || !key.equals(state.key))) {
             state = state.next;
@@ -64,13 +75,13 @@ final class Partition {
     @Nullable
     State findSurely(LimitStates limit, PartitionKey key, int hash) {
         int before = growth;
-        State state = find(limit, key, hash);
+        State state = find(slots, limit, key, hash);
         if (state != null || ((before & 1) == 0 && before == growth)) {
             return state;
         }
         lock.lock();
         try {
-            return find(limit, key, hash);
+            return find(slots, limit, key, hash);
         } finally {
             lock.unlock();
         }
@@ -78,10 +89,10 @@ final class Partition {
 
     /** Adds a state, to be checked when it is due. Under the lock. */
     void add(State state) {
-        if (queue.size() >= slots.length / 4 * 3) {
+        if (queue.size() >= slots[number].length / 4 * 3) {
             grow();
         }
-        State[] present = slots;
+        State[] present = slots[number];
         int slot = slot(state, present);
         state.next = present[slot];
         SLOT.setRelease(present, slot, state);
@@ -135,7 +146,7 @@ final class Partition {
     }
 
     private void remove(State state) {
-        State[] present = slots;
+        State[] present = slots[number];
         int slot = slot(state, present);
         State before = present[slot];
         if (before == state) {
@@ -149,9 +160,9 @@ final class Partition {
     }
 
     private void grow() {
-        State[] larger = new State[2 * slots.length];
+        State[] larger = new State[2 * slots[number].length];
         growth++;
-        for (State first : slots) {
+        for (State first : slots[number]) {
             State state = first;
             while (state != null) {
                 // A moved state links to other moved states, so a concurrent search ends.
@@ -162,7 +173,7 @@ final class Partition {
                 state = following;
             }
         }
-        slots = larger;
+        SLOTS.setRelease(slots, number, larger);
         growth++;
     }
 }

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -33,8 +33,10 @@ final class StateTable {
     private static final int LOOKS_WHEN_FULL = 64;
     private static final long SWEEP_EVERY_MICROS = 100_000;
 
-    private final Partition[] partitions =
-            Stream.generate(Partition::new).limit(Partition.COUNT).toArray(Partition[]::new);
+    final State[][] slots = new State[Partition.COUNT][Partition.FIRST_SLOTS];
+    private final Partition[] partitions = IntStream.range(0, Partition.COUNT)
+            .mapToObj(number -> new Partition(slots, number))
+            .toArray(Partition[]::new);
     private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** The overflow of all limits beyond the maximum. */
@@ -110,13 +112,8 @@ final class StateTable {
         return LimitStates.hash(LimitStates.hash(policy), key);
     }
 
-    /** Where the states of a key are that has this hash. */
-    Partition partition(int hash) {
-        return partitions[Partition.of(hash)];
-    }
-
     private Partition partition(LimitStates.Name name, PartitionKey key) {
-        return partition(hash(name.policy(), key));
+        return partitions[Partition.of(hash(name.policy(), key))];
     }
 
     /** Runs something that may create states for these charges, under the locks of their partitions. */
@@ -152,7 +149,7 @@ final class StateTable {
             return null;
         }
         int hash = states.hash(key);
-        return partition(hash).findSurely(states, key, hash);
+        return partitions[Partition.of(hash)].findSurely(states, key, hash);
     }
 
     /** The limit, if it has states; else null. */

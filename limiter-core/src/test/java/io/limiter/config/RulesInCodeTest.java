@@ -44,8 +44,8 @@ class RulesInCodeTest {
                         new Callers(at("loopback", "192.0.2.1"), Set.of("ann"), Set.of()),
                         true))
                 .withMode(RuleDefinition.Mode.SHADOW);
-        CallerSettings callers = new CallerSettings(
-                new Callers(at("private"), Set.of(), Set.of()), at("198.51.100.0/24"), 429);
+        CallerSettings callers =
+                new CallerSettings(new Callers(at("private"), Set.of(), Set.of()), at("198.51.100.0/24"), 429);
         LimiterConfig text = LimiterConfig.builder()
                 .properties(
                         "text",
@@ -182,8 +182,14 @@ class RulesInCodeTest {
                 "my-handler",
                 () -> new HttpSettings(
                         Set.of(Headers.NONE), Reset.EPOCH, false, true, true, MethodOverride.NONE, "my-handler"));
-        same("client-ip.header", "Forwarded", () -> new ClientIpSettings(List.of(), false, false, 0, "Forwarded", 64, ClientIpSettings.Source.AUTO));
-        same("client-ip.ipv6-prefix", "4", () -> new ClientIpSettings(List.of(), false, false, 0, null, 4, ClientIpSettings.Source.AUTO));
+        same(
+                "client-ip.header",
+                "Forwarded",
+                () -> new ClientIpSettings(List.of(), false, false, 0, "Forwarded", 64, ClientIpSettings.Source.AUTO));
+        same(
+                "client-ip.ipv6-prefix",
+                "4",
+                () -> new ClientIpSettings(List.of(), false, false, 0, null, 4, ClientIpSettings.Source.AUTO));
     }
 
     @Test

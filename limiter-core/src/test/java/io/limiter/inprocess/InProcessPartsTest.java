@@ -222,7 +222,9 @@ class InProcessPartsTest extends BoundedBackend {
                 limiter.tryAcquire(made, PartitionKey.of("b"), 1);
                 time.advance(Duration.ofMillis(10));
             }
-            assertTrue(backend.table.overflows() <= Overflow.LIMITS, backend.table.overflows() + " limits with shared states");
+            assertTrue(
+                    backend.table.overflows() <= Overflow.LIMITS,
+                    backend.table.overflows() + " limits with shared states");
         }
     }
 
