@@ -1,6 +1,7 @@
 package io.limiter;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
@@ -15,7 +16,7 @@ public enum Algorithm {
      * A counter that starts with the first admitted call and ends one period later, or at calendar time
      * ({@link Limit#aligned}). Smallest and cheapest; a caller can get up to twice the limit across a window's edge.
      */
-    FIXED_WINDOW("fixed", false, false) {
+    FIXED_WINDOW("fixed") {
         /** Windows of the calendar differ in length. */
         @Override
         public long windowSeconds(Limit limit) {
@@ -27,21 +28,16 @@ public enum Algorithm {
      * An exact log of admitted permits over the last period, kept as a list. Never more than the limit in any period,
      * wherever it starts. At most {@value Limit#MAX_LOG_PERMITS} permits.
      */
-    SLIDING_LIST("sliding-list", true, false),
+    SLIDING_LIST("sliding-list", Trait.LOG),
 
     /**
      * The same exact log, kept as a sorted set with one member a permit: larger, but a call repeated with its request
      * id is charged once.
      */
-    SLIDING_ZSET("sliding-zset", true, true),
+    SLIDING_ZSET("sliding-zset", Trait.LOG, Trait.REQUEST_IDS),
 
     /** Permits refill continuously, up to a burst. The state is two numbers, whatever the limit is. */
-    TOKEN_BUCKET("token-bucket", false, false) {
-        @Override
-        public boolean hasBurst() {
-            return true;
-        }
-
+    TOKEN_BUCKET("token-bucket", Trait.BURST) {
         @Override
         void check(long permits, long periodMicros, long burst) {
             if (permits == 0 ? burst != 0 : burst < 1 || burst > Limit.MAX_PERMITS) {
@@ -92,46 +88,14 @@ public enum Algorithm {
      * A cap on different {@linkplain Charge#member() members} in a window that starts with the first one and ends one period
      * later. A member that is known costs nothing; a new one costs one permit. At most {@value Limit#MAX_LOG_PERMITS}.
      */
-    DISTINCT("distinct", true, false) {
-        @Override
-        public boolean takesMembers() {
-            return true;
-        }
-
-        @Override
-        public boolean isCombinable() {
-            return false;
-        }
-
-        /** A member that is known is allowed while new ones are denied. */
-        @Override
-        public boolean isDenialLasting() {
-            return false;
-        }
-    },
+    DISTINCT("distinct", Trait.LOG, Trait.MEMBERS),
 
     /**
      * Not a quota: blocks a key that the other limits of its policy deny repeatedly. When the number of denials within
      * the period reaches the permits, the key is blocked, for longer each time ({@link BlockTerms}). Allowed calls
      * change nothing. A policy has at most one.
      */
-    BLOCK("block", false, true) {
-        @Override
-        public boolean isQuota() {
-            return false;
-        }
-
-        /** Each call is a denial of its own. */
-        @Override
-        public boolean isCombinable() {
-            return false;
-        }
-
-        @Override
-        public long windowSeconds(Limit limit) {
-            return 0;
-        }
-
+    BLOCK("block", Trait.REQUEST_IDS, Trait.PENALTY) {
         @Override
         void check(long permits, long periodMicros, long burst) {
             super.check(permits, periodMicros, burst);
@@ -154,27 +118,7 @@ public enum Algorithm {
      * are not confirmed within the period; a period of {@link Limit#MAX_PERIOD_MICROS} is no hold. At most
      * {@value Limit#MAX_LOG_PERMITS} permits. A call repeated with its request id gets the same answer.
      */
-    ALLOTMENT("allotment", false, true) {
-        @Override
-        public boolean takesMembers() {
-            return true;
-        }
-
-        @Override
-        public boolean isCombinable() {
-            return false;
-        }
-
-        @Override
-        public boolean isDenialLasting() {
-            return false;
-        }
-
-        @Override
-        public boolean isShareable() {
-            return false;
-        }
-
+    ALLOTMENT("allotment", Trait.REQUEST_IDS, Trait.MEMBERS, Trait.STOCK) {
         /** The same for each hold: a stock is not full again because a hold lasts longer. */
         @Override
         String identity(long periodMicros) {
@@ -194,25 +138,30 @@ public enum Algorithm {
         Limit share(Limit limit, long instances) {
             throw new IllegalStateException("instances can't sell parts of one stock: " + limit);
         }
-
-        /** Nothing refills. */
-        @Override
-        public long windowSeconds(Limit limit) {
-            return 0;
-        }
     };
 
     private static final long MAX_EXACT = 1L << 52;
     private static final long MICROS_PER_SECOND = 1_000_000;
 
     private final String text;
-    private final boolean log;
-    private final boolean requestIds;
+    private final List<Trait> traits;
 
-    Algorithm(String text, boolean log, boolean requestIds) {
+    Algorithm(String text, Trait... traits) {
         this.text = text;
-        this.log = log;
-        this.requestIds = requestIds;
+        this.traits = List.of(traits);
+    }
+
+    /** What distinguishes an algorithm from one that counts calls in a fixed number of numbers. */
+    private enum Trait {
+        /** The state has one entry a permit. */
+        LOG,
+        REQUEST_IDS,
+        BURST,
+        MEMBERS,
+        /** It denies what other limits have denied, and grants nothing. */
+        PENALTY,
+        /** Nothing refills. */
+        STOCK
     }
 
     /** The algorithm's name in configuration text and in keys, such as {@code sliding-list}. */
@@ -222,45 +171,49 @@ public enum Algorithm {
 
     /** Whether a limit can hold another number of permits than it grants per period. */
     public boolean hasBurst() {
-        return false;
+        return traits.contains(Trait.BURST);
     }
 
     /** Whether a call that is repeated with its request id is charged once. */
     public boolean takesRequestIds() {
-        return requestIds;
+        return traits.contains(Trait.REQUEST_IDS);
     }
 
     /** Whether it grants permits. A {@link #BLOCK} does not: clients can't use it up. */
     public boolean isQuota() {
-        return true;
+        return !traits.contains(Trait.PENALTY);
     }
 
     /** Whether it counts {@linkplain Charge#member() members} rather than calls. */
     public boolean takesMembers() {
-        return false;
+        return traits.contains(Trait.MEMBERS);
     }
 
-    /** Whether equal plain charges of one key can be decided in one step: the first ones are granted, in order of arrival. */
+    /**
+     * Whether equal plain charges of one key can be decided in one step: the first ones are granted, in order of arrival. Each
+     * denial counts for a block, and members differ.
+     */
     public boolean isCombinable() {
-        return true;
+        return isQuota() && !takesMembers();
     }
 
     /** Whether the state has one entry a permit, so that memory grows with the permits used. */
     public boolean isLog() {
-        return log;
+        return traits.contains(Trait.LOG);
     }
 
     /**
      * Whether a denial proves that each later call of the same or a higher cost is denied too until its {@code retryAfter}
-     * has passed, except a call that is repeated with its request id.
+     * has passed, except a call that is repeated with its request id. A member that is known is allowed while new ones are
+     * denied.
      */
     public boolean isDenialLasting() {
-        return true;
+        return !takesMembers();
     }
 
     /** Whether instances can each decide by a share of a limit while Redis is unreachable: {@link FailureMode}. */
     public boolean isShareable() {
-        return true;
+        return !traits.contains(Trait.STOCK);
     }
 
     /** What identifies the state of a limit without a name. */
@@ -270,16 +223,18 @@ public enum Algorithm {
 
     /**
      * The window of a limit for the response fields: whole seconds in which all of its quota is available again; 0 if
-     * no whole number of seconds is correct.
+     * no whole number of seconds is correct, or nothing refills.
      */
     public long windowSeconds(Limit limit) {
+        long micros = limit.periodMicros();
         // Rounded down it would promise too much (and 0 is no window), rounded up too little.
-        return limit.periodMicros() % MICROS_PER_SECOND == 0 ? limit.periodMicros() / MICROS_PER_SECOND : 0;
+        boolean refills = isQuota() && !traits.contains(Trait.STOCK);
+        return refills && micros % MICROS_PER_SECOND == 0 ? micros / MICROS_PER_SECOND : 0;
     }
 
     /** Refuses what is out of its range for this algorithm or could not be counted exactly. */
     void check(long permits, long periodMicros, long burst) {
-        if (log && permits > Limit.MAX_LOG_PERMITS) {
+        if (isLog() && permits > Limit.MAX_LOG_PERMITS) {
             throw new IllegalArgumentException(text + " keeps one entry a permit and takes at most "
                     + Limit.MAX_LOG_PERMITS + " permits, not " + permits
                     + (takesMembers() ? "" : "; use token-bucket"));

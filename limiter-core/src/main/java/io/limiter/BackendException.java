@@ -1,9 +1,9 @@
 package io.limiter;
 
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,22 +63,11 @@ public class BackendException extends RuntimeException {
     }
 
     /** Waits, at most for the backend's deadline; an interrupt does not shorten that and is kept. */
-    static <T> T result(Future<T> answer) {
-        boolean interrupted = false;
+    static <T> T result(CompletableFuture<T> answer) {
         try {
-            while (true) {
-                try {
-                    return answer.get();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } catch (ExecutionException e) {
+            return answer.join();
+        } catch (CompletionException e) {
             throw of(e);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }

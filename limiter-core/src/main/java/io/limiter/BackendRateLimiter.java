@@ -48,26 +48,14 @@ final class BackendRateLimiter implements RateLimiter {
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
         this.failures = new FailureAnswers(fallback, instances, counters);
         this.executor = executor;
-        this.waiting = new WaitQueues(timer, maxWaiting, executor, new Asking());
+        this.waiting = new WaitQueues(
+                timer,
+                maxWaiting,
+                executor,
+                this::askUncounted,
+                decision -> counted(decision, false, executor),
+                this::refundAsync);
         this.refunds = new Refunds(backend, fallback, waiting);
-    }
-
-    /** For calls that wait. */
-    private final class Asking implements Waiter.Asker {
-        @Override
-        public CompletableFuture<Decision> ask(List<Charge> charges) {
-            return askUncounted(charges);
-        }
-
-        @Override
-        public void count(Decision decision) {
-            counted(decision, false, executor);
-        }
-
-        @Override
-        public void giveBack(Decision decision) {
-            refunds.give(List.of(decision), charge -> true);
-        }
     }
 
     @Override
@@ -155,10 +143,7 @@ final class BackendRateLimiter implements RateLimiter {
     /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
     private static List<Charge> withoutBlocks(List<Charge> charges) {
         return charges.stream()
-                .map(one -> one.policy().block() == null
-                        ? one
-                        : new Charge(
-                                one.policy().withoutBlock(), one.key(), one.permits(), one.requestId(), one.member()))
+                .map(one -> one.under(one.policy().withoutBlock()))
                 .toList();
     }
 

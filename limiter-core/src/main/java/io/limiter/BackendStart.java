@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.config.InProcessSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RedisSettings;
@@ -14,7 +15,9 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -24,29 +27,32 @@ import org.slf4j.event.Level;
 /** Starts the backend that the configuration describes. */
 final class BackendStart {
     private static final Logger LOG = DiagnosticLog.of(BackendStart.class);
+    private static final String RELOAD = "limiter.reload";
 
     private BackendStart() {}
 
-    /** Adds the properties that differ and need a restart. */
-    static void addWhatCantChange(LimiterConfig now, LimiterConfig next, List<String> fixed) {
-        add(fixed, "limiter.enabled", now.enabled(), next.enabled());
-        add(fixed, "limiter.backend", now.backend(), next.backend());
-        add(fixed, "limiter.redis.*", now.redis(), next.redis());
-        add(fixed, "limiter.in-process.*", bounds(now), bounds(next));
-        add(
-                fixed,
-                "limiter.wait.max-waiting",
-                now.inProcess().maxWaiting(),
-                next.inProcess().maxWaiting());
-        add(fixed, "limiter.instances", now.instances(), next.instances());
-        add(fixed, "limiter.jmx.name", now.jmx(), next.jmx());
-        if (next.reload().again() != null) {
-            add(fixed, "limiter.reload", now.reload(), next.reload());
-        }
+    /** The properties that differ and need a restart. */
+    static List<String> whatCantChange(LimiterConfig now, LimiterConfig next) {
+        Map<String, ?> before = fixed(now);
+        Map<String, ?> after = fixed(next);
+        return before.keySet().stream()
+                .filter(property -> !Objects.equals(before.get(property), after.get(property)))
+                .filter(property -> !property.equals(RELOAD) || next.reload().again() != null)
+                .toList();
     }
 
-    private static List<Number> bounds(LimiterConfig config) {
-        return List.of(config.inProcess().maxEntries(), config.inProcess().maxStamps());
+    private static Map<String, @Nullable Object> fixed(LimiterConfig config) {
+        InProcessSettings bounds = config.inProcess();
+        Map<String, @Nullable Object> fixed = new LinkedHashMap<>();
+        fixed.put("limiter.enabled", config.enabled());
+        fixed.put("limiter.backend", config.backend());
+        fixed.put("limiter.redis.*", config.redis());
+        fixed.put("limiter.in-process.*", List.of(bounds.maxEntries(), bounds.maxStamps()));
+        fixed.put("limiter.wait.max-waiting", bounds.maxWaiting());
+        fixed.put("limiter.instances", config.instances());
+        fixed.put("limiter.jmx.name", config.jmx());
+        fixed.put(RELOAD, config.reload());
+        return fixed;
     }
 
     private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {

@@ -1,6 +1,9 @@
 package io.limiter;
 
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -28,6 +31,8 @@ final class DenialSample {
     private long windowStart;
     private int inWindow;
     private boolean busy;
+    /** How many denials are still left out. Concurrent writes make it slightly inexact, which is harmless. */
+    private int skips;
 
     /** @param keys how many keys are kept for each of the two periods */
     DenialSample(int keys, long nowMicros) {
@@ -36,6 +41,11 @@ final class DenialSample {
         this.before = new DeniedKeys(keys);
         this.periodStart = nowMicros;
         this.windowStart = nowMicros;
+    }
+
+    /** Whether the next denial is not recorded. Takes no lock. */
+    boolean leavesOut() {
+        return --skips >= 0;
     }
 
     /**
@@ -54,15 +64,11 @@ final class DenialSample {
                 turn(now);
                 count(denial, shadow, denials, now);
             }
+            skips = ThreadLocalRandom.current().nextInt(busy ? 2 * SAMPLED - 1 : 1);
             return denials;
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Whether only some denials are recorded now. Read without the lock, so it can be out of date. */
-    boolean isBusy() {
-        return busy;
     }
 
     /** Adds all that is known. */
@@ -70,8 +76,9 @@ final class DenialSample {
         lock.lock();
         try {
             turn(now);
-            present.addTo(sum);
-            before.addTo(sum);
+            for (DeniedKeys keysOfPeriod : List.of(present, before)) {
+                keysOfPeriod.entries().forEach(entry -> sum.merge(entry.id(), entry, DeniedKeys.Entry::plus));
+            }
         } finally {
             lock.unlock();
         }
@@ -96,32 +103,28 @@ final class DenialSample {
         }
     }
 
+    /** A charge that two limits deny counts once, with the longer wait. */
     private void count(Decision denial, boolean shadow, int denials, long now) {
-        if (denial.outcomes().isEmpty()) {
-            for (Charge charge : denial.charges()) {
-                present.add(id(charge, shadow), denials).denied(denial.source(), null, denial.retryAfterMicros(), now);
-            }
-            return;
+        Map<Charge, LimitOutcome> longest = new HashMap<>();
+        for (LimitOutcome outcome : denial.violated()) {
+            longest.merge(outcome.charge(), outcome, DenialSample::longer);
         }
-        Charge last = null;
-        for (LimitOutcome outcome : denial.outcomes()) {
-            if (outcome.allowed()) {
-                continue;
-            }
-            Charge charge = outcome.charge();
-            // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
-            boolean isSame = charge.equals(last);
-            DeniedKeys.Entry entry = present.add(id(charge, shadow), isSame ? 0 : denials);
-            // As unsigned numbers NEVER, which is -1, is the longest.
-            if (!isSame || Long.compareUnsigned(outcome.retryAfterMicros(), entry.retryAfterMicros) > 0) {
-                entry.denied(denial.source(), outcome.limit(), outcome.retryAfterMicros(), now);
-            }
-            last = charge;
+        for (Charge charge : longest.isEmpty() ? denial.charges() : longest.keySet()) {
+            LimitOutcome by = longest.get(charge);
+            present.add(new DeniedKeys.Entry(
+                    new DeniedKeys.Id(charge.policy().name(), bounded(charge.key()), shadow),
+                    denials,
+                    0,
+                    denial.source(),
+                    by == null ? null : by.limit(),
+                    by == null ? denial.retryAfterMicros() : by.retryAfterMicros(),
+                    now));
         }
     }
 
-    private static DeniedKeys.Id id(Charge charge, boolean shadow) {
-        return new DeniedKeys.Id(charge.policy().name(), bounded(charge.key()), shadow);
+    private static LimitOutcome longer(LimitOutcome one, LimitOutcome other) {
+        // As unsigned numbers NEVER, which is -1, is the longest.
+        return Long.compareUnsigned(one.retryAfterMicros(), other.retryAfterMicros()) < 0 ? other : one;
     }
 
     /** The key, or where that is very long its hash. */

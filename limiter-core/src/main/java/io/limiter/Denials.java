@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
@@ -34,14 +33,10 @@ public final class Denials {
     static final int STRIPES = 4;
 
     private static final Logger LOG = DiagnosticLog.of(Denials.class);
-    /** Ints between those of two samples, so that they are in different cache lines. */
-    private static final int PADDING = 32;
 
     private final TimeSource time;
     private final List<BiFunction<String, Boolean, Stream<String>>> rules = new CopyOnWriteArrayList<>();
     private final LongAdder notLogged = new LongAdder();
-    /** How many denials are still left out, by stripe. Concurrent writes make it slightly inexact, which is harmless. */
-    private final int[] skips = new int[STRIPES * PADDING];
 
     private volatile Settings settings;
 
@@ -126,28 +121,28 @@ public final class Denials {
         Map<DeniedKeys.Id, DeniedKeys.Entry> sum = new HashMap<>();
         settings.samples.forEach(sample -> sample.addTo(sum, now));
         return sum.values().stream()
-                .sorted(Comparator.comparingLong(entry -> -entry.count))
+                .sorted(Comparator.comparingLong(entry -> -entry.count()))
                 .limit(Math.min(most, settings.keys))
                 .map(entry -> shown(entry, now))
                 .toList();
     }
 
     private DeniedKey shown(DeniedKeys.Entry entry, long now) {
-        DeniedKeys.Id id = entry.id;
-        long ago = now - entry.lastMicros;
+        DeniedKeys.Id id = entry.id();
+        long ago = now - entry.lastMicros();
         return new DeniedKey(
                 id.policy(),
                 id.key(),
                 id.shadow(),
                 rulesOf(id.policy(), id.shadow()),
-                entry.count,
-                entry.excess,
-                entry.limit == null ? null : entry.limit.toString(),
-                entry.source,
+                entry.count(),
+                entry.excess(),
+                entry.limit() == null ? null : entry.limit().toString(),
+                entry.source(),
                 duration(ago),
-                entry.retryAfterMicros == LimitOutcome.NEVER
+                entry.retryAfterMicros() == LimitOutcome.NEVER
                         ? null
-                        : duration(Math.max(0, entry.retryAfterMicros - ago)));
+                        : duration(Math.max(0, entry.retryAfterMicros() - ago)));
     }
 
     private static Duration duration(long micros) {
@@ -155,25 +150,22 @@ public final class Denials {
     }
 
     /**
-     * Records a denial. In a flood most calls return at the second line.
+     * Records a denial. In a flood most calls return at once.
      *
      * @param logging writes the line: the thread may be one that reads Redis' answers
      */
     void add(Decision denial, boolean shadow, Executor logging) {
-        int stripe = (int) Thread.currentThread().getId() & STRIPES - 1;
-        if (--skips[stripe * PADDING] >= 0) {
+        Settings now = settings;
+        DenialSample sample = now.samples.get((int) Thread.currentThread().getId() & STRIPES - 1);
+        if (sample.leavesOut()) {
             return;
         }
-        Settings now = settings;
-        DenialSample sample = now.samples.get(stripe);
         int denials = sample.add(denial, shadow, time.nowMicros());
-        if (denials > 0) {
-            int most = sample.isBusy() ? 2 * DenialSample.SAMPLED - 1 : 1;
-            skips[stripe * PADDING] = ThreadLocalRandom.current().nextInt(most);
-            if (now.log != null && !now.log.tryPass()) {
-                notLogged.add(denials);
-            } else if (now.log != null) {
+        if (denials > 0 && now.log != null) {
+            if (now.log.tryPass()) {
                 write(denial, shadow, logging);
+            } else {
+                notLogged.add(denials);
             }
         }
     }

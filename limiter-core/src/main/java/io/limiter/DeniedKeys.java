@@ -1,8 +1,7 @@
 package io.limiter;
 
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,48 +13,29 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeniedKeys {
     private final int capacity;
-    private final Map<Id, Entry> index = new HashMap<>();
-    private final List<Entry> entries = new ArrayList<>();
-    /** Where the search for the next entry to displace begins: a spray of new keys does not search them all each time. */
-    private int hand;
+    private final Map<Id, Entry> entries = new LinkedHashMap<>();
     /** No entry has a smaller count. */
     private long least;
 
     /** The identity of an entry. */
     record Id(String policy, PartitionKey key, boolean shadow) {}
 
-    /** What is known of a key. */
-    static final class Entry {
-        Id id;
-        long count;
-        long excess;
-        Decision.Source source = Decision.Source.FAILED_CLOSED;
-
-        @Nullable
-        Limit limit;
-
-        long retryAfterMicros;
-        long lastMicros = Long.MIN_VALUE;
-
-        Entry(Id id) {
-            this.id = id;
-        }
-
-        void denied(Decision.Source from, @Nullable Limit by, long wait, long now) {
-            source = from;
-            limit = by;
-            retryAfterMicros = wait;
-            lastMicros = now;
-        }
-
-        /** Counts what is known of the same key elsewhere. */
+    /** Denials of a key: how many, by how many that may be too many, and the last of them. */
+    record Entry(
+            Id id,
+            long count,
+            long excess,
+            Decision.Source source,
+            @Nullable Limit limit,
+            long retryAfterMicros,
+            long lastMicros) {
+        /** These and others of the same key. */
         Entry plus(Entry other) {
-            count += other.count;
-            excess += other.excess;
-            if (other.lastMicros > lastMicros) {
-                denied(other.source, other.limit, other.retryAfterMicros, other.lastMicros);
-            }
-            return this;
+            return (other.lastMicros < lastMicros ? this : other).with(count + other.count, excess + other.excess);
+        }
+
+        private Entry with(long newCount, long newExcess) {
+            return new Entry(id, newCount, newExcess, source, limit, retryAfterMicros, lastMicros);
         }
     }
 
@@ -64,47 +44,31 @@ final class DeniedKeys {
     }
 
     /** Counts denials of a key. */
-    Entry add(Id id, long denials) {
-        Entry entry = index.get(id);
-        if (entry == null) {
-            entry = entries.size() < capacity ? fresh(id) : displaced(id);
-            index.put(id, entry);
+    void add(Entry denials) {
+        Entry added = denials;
+        if (entries.size() >= capacity && !entries.containsKey(denials.id)) {
+            long displaced = removeOneOfTheLeast().count;
+            added = denials.with(denials.count + displaced, displaced);
         }
-        entry.count += denials;
-        return entry;
+        entries.merge(added.id, added, Entry::plus);
     }
 
-    /** Adds what is known to a sum over several of these. */
-    void addTo(Map<Id, Entry> sum) {
-        entries.forEach(entry -> sum.computeIfAbsent(entry.id, Entry::new).plus(entry));
+    /** What is known. */
+    Collection<Entry> entries() {
+        return entries.values();
     }
 
-    private Entry fresh(Id id) {
-        Entry entry = new Entry(id);
-        entries.add(entry);
-        return entry;
-    }
-
-    private Entry displaced(Id id) {
-        Entry entry = oneOfTheLeast();
-        index.remove(entry.id);
-        entry.id = id;
-        entry.excess = entry.count;
-        return entry;
-    }
-
-    private Entry oneOfTheLeast() {
+    private Entry removeOneOfTheLeast() {
         for (int i = 0; i < capacity; i++) {
-            hand = (hand + 1) % capacity;
-            if (entries.get(hand).count <= least) {
-                return entries.get(hand);
+            Entry first = entries.values().iterator().next();
+            entries.remove(first.id);
+            if (first.count <= least) {
+                return first;
             }
+            // To the end: a spray of new keys does not search them all each time.
+            entries.put(first.id, first);
         }
-        Entry found = entries.get(hand);
-        for (Entry entry : entries) {
-            found = entry.count < found.count ? entry : found;
-        }
-        least = found.count;
-        return found;
+        least = entries.values().stream().mapToLong(Entry::count).min().orElseThrow();
+        return removeOneOfTheLeast();
     }
 }

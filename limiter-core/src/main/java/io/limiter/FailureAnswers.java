@@ -1,6 +1,5 @@
 package io.limiter;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -102,16 +101,9 @@ final class FailureAnswers {
     }
 
     private List<Charge> shares(Backend local, List<Charge> charges) {
-        List<Charge> shares = new ArrayList<>(charges.size());
-        for (Charge charge : charges) {
-            shares.add(new Charge(
-                    share(local, charge.policy()).part,
-                    charge.key(),
-                    charge.permits(),
-                    charge.requestId(),
-                    charge.member()));
-        }
-        return shares;
+        return charges.stream()
+                .map(charge -> charge.under(share(local, charge.policy()).part))
+                .toList();
     }
 
     /**

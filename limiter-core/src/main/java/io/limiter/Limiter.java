@@ -6,7 +6,6 @@ import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.inprocess.InProcessBackend;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -118,23 +117,17 @@ public final class Limiter implements AutoCloseable {
                 .maxEntries(config.inProcess().maxEntries())
                 .maxStamps(config.inProcess().maxStamps())
                 .build();
-        RateLimiter rateLimiter = shared == null
-                ? RateLimiter.builder(inProcess)
-                        .maxWaiting(config.inProcess().maxWaiting())
-                        .build()
-                : RateLimiter.builder(shared)
-                        .fallback(inProcess)
-                        .instances(config.instances())
-                        .maxWaiting(config.inProcess().maxWaiting())
-                        .build();
+        RateLimiter.Builder builder = RateLimiter.builder(shared == null ? inProcess : shared)
+                .maxWaiting(config.inProcess().maxWaiting());
         if (shared != null) {
+            builder.fallback(inProcess).instances(config.instances());
             BackendStart.warnOfKeysThatCanBeGuessed(config);
         }
         LOG.info(
                 "limiter started: backend {}, policies {}",
                 shared != null ? "redis" : "in-process",
                 BackendStart.shown(config));
-        return new Limiter(config, rateLimiter);
+        return new Limiter(config, builder.build());
     }
 
     /**
@@ -283,8 +276,7 @@ public final class Limiter implements AutoCloseable {
      */
     public synchronized void replace(LimiterConfig next) {
         Snapshot now = snapshot;
-        List<String> fixed = new ArrayList<>();
-        BackendStart.addWhatCantChange(now.config(), next, fixed);
+        List<String> fixed = BackendStart.whatCantChange(now.config(), next);
         if (!fixed.isEmpty()) {
             throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
                     + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"

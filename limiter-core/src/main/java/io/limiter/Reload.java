@@ -141,23 +141,24 @@ final class Reload implements AutoCloseable {
             if (pause.isClosedAfter(settling)) {
                 return null;
             }
-            LimiterConfig next = null;
-            Throwable wrong = null;
             try {
-                next = read(before, again);
-            } catch (Throwable e) {
-                wrong = e;
-            }
-            seen = contents();
-            if (seen.equals(before)) {
-                if (wrong != null) {
+                LimiterConfig next = read(before, again);
+                if (isStill(before)) {
+                    return next;
+                }
+            } catch (Throwable wrong) {
+                if (isStill(before)) {
                     throw wrong;
                 }
-                return next;
             }
         }
         seen = List.of();
         throw new IOException("RL-160 the files " + settings.files() + " change all the time; write them once");
+    }
+
+    private boolean isStill(List<Object> before) {
+        seen = contents();
+        return seen.equals(before);
     }
 
     private LimiterConfig read(List<Object> contents, Callable<LimiterConfig> again) throws Exception {

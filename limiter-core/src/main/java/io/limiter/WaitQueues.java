@@ -8,8 +8,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,9 @@ final class WaitQueues {
     private final WaitTimer timer;
     private final int maxWaiting;
     private final Executor executor;
-    private final Waiter.Asker asker;
+    private final Function<List<Charge>, CompletableFuture<Decision>> ask;
+    private final Consumer<Decision> count;
+    private final Consumer<Decision> giveBack;
 
     // Not a monitor, which would pin the carrier of a waiting virtual thread.
     private final ReentrantLock lock = new ReentrantLock();
@@ -36,14 +40,24 @@ final class WaitQueues {
     private final Map<String, Long> removedMicros = new ConcurrentHashMap<>();
 
     /**
-     * Queues of at most {@code max} calls, for one key a tenth of it, at least one; the executor runs stages that
-     * depend on a call that waited.
+     * Queues of at most {@code max} calls, for one key a tenth of it, at least one.
+     *
+     * @param executor runs stages that depend on a call that waited
+     * @param ask returns the decision, also by a failure mode; not counted
      */
-    WaitQueues(WaitTimer timer, int maxWaiting, Executor executor, Waiter.Asker asker) {
+    WaitQueues(
+            WaitTimer timer,
+            int maxWaiting,
+            Executor executor,
+            Function<List<Charge>, CompletableFuture<Decision>> ask,
+            Consumer<Decision> count,
+            Consumer<Decision> giveBack) {
         this.timer = timer;
         this.maxWaiting = maxWaiting;
         this.executor = executor;
-        this.asker = asker;
+        this.ask = ask;
+        this.count = count;
+        this.giveBack = giveBack;
     }
 
     /** How many calls wait now. */
@@ -65,15 +79,12 @@ final class WaitQueues {
             return waiter.promise;
         }
         CompletableFuture<Decision> first = firstAsk.apply(charges);
-        if (first.isDone()) {
-            first.whenComplete((decision, failure) -> answered(waiter, decision, failure));
-        } else {
-            first.whenCompleteAsync((decision, failure) -> answered(waiter, decision, failure), executor)
-                    .exceptionally(refused -> {
-                        waiter.promise.completeExceptionally(refused);
-                        return null;
-                    });
-        }
+        Executor answering = first.isDone() ? Runnable::run : executor;
+        first.whenCompleteAsync((decision, failure) -> answered(waiter, decision, failure), answering)
+                .exceptionally(refused -> {
+                    waiter.promise.completeExceptionally(refused);
+                    return null;
+                });
         return waiter.promise;
     }
 
@@ -103,7 +114,7 @@ final class WaitQueues {
             lock.unlock();
         }
         if (denial != null) {
-            waiter.complete(denial, asker);
+            complete(waiter, denial);
         }
         return true;
     }
@@ -154,37 +165,31 @@ final class WaitQueues {
 
     /** The head asks when its wait is over. On the timer's thread. */
     private void work(WaitQueue queue) {
-        while (true) {
-            Waiter head;
-            List<Charge> charges;
-            lock.lock();
-            try {
-                head = queue.head();
-                if (head == null || queue.isAsking) {
-                    return;
-                }
-                long leftMicros = queue.dueMicros - timer.nowMicros();
-                if (leftMicros > 0) {
-                    queue.setAlarm(timer.schedule(() -> work(queue), leftMicros));
-                    return;
-                }
-                queue.isAsking = true;
-                charges = head.charges;
-            } finally {
-                lock.unlock();
+        Waiter head;
+        List<Charge> charges;
+        lock.lock();
+        try {
+            head = queue.head();
+            if (head == null || queue.isAsking) {
+                return;
             }
-            CompletableFuture<Decision> answer = asker.ask(charges);
-            if (!answer.isDone()) {
-                answer.whenCompleteAsync(
+            long leftMicros = queue.dueMicros - timer.nowMicros();
+            if (leftMicros > 0) {
+                queue.setAlarm(timer.schedule(() -> work(queue), leftMicros));
+                return;
+            }
+            queue.isAsking = true;
+            charges = head.charges;
+        } finally {
+            lock.unlock();
+        }
+        ask.apply(charges)
+                .whenCompleteAsync(
                         (decision, failure) -> {
                             answered(head, decision, failure);
                             work(queue);
                         },
                         timer);
-                return;
-            }
-            answer.whenComplete((decision, failure) -> answered(head, decision, failure));
-        }
     }
 
     /** Handles an answer: to a newcomer, which is in no queue, or to the head of one. */
@@ -208,9 +213,28 @@ final class WaitQueues {
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
         } else if (!waits && own == null) {
-            waiter.complete(decision, asker);
+            complete(waiter, decision);
         } else if (!waits) {
-            waiter.completeOn(executor, decision, asker);
+            completeLater(waiter, decision);
+        }
+    }
+
+    /** Counts and completes a call. What a cancelled one took is given back. */
+    private void complete(Waiter waiter, Decision decision) {
+        if (!waiter.promise.isDone()) {
+            count.accept(decision);
+        }
+        if (!waiter.promise.complete(decision) && decision.allowed()) {
+            giveBack.accept(decision);
+        }
+    }
+
+    /** The same on the executor, unless that is closed. */
+    private void completeLater(Waiter waiter, Decision decision) {
+        try {
+            executor.execute(() -> complete(waiter, decision));
+        } catch (RejectedExecutionException refused) {
+            complete(waiter, decision);
         }
     }
 
@@ -258,7 +282,7 @@ final class WaitQueues {
         } finally {
             lock.unlock();
         }
-        waiter.completeOn(executor, denial, asker);
+        completeLater(waiter, denial);
         work(queue);
     }
 
@@ -274,16 +298,6 @@ final class WaitQueues {
         } finally {
             lock.unlock();
         }
-    }
-
-    private void hurry(WaitQueue queue) {
-        lock.lock();
-        try {
-            queue.dueMicros = timer.nowMicros();
-        } finally {
-            lock.unlock();
-        }
-        work(queue);
     }
 
     /** Calls that wait for an earlier policy of that name ask under this one, at once. */
@@ -306,7 +320,8 @@ final class WaitQueues {
             for (WaitQueue queue : queues.values()) {
                 if (isDue.test(queue)) {
                     queue.isStale = queue.isAsking;
-                    timer.execute(() -> hurry(queue));
+                    queue.dueMicros = timer.nowMicros();
+                    timer.execute(() -> work(queue));
                 }
             }
         } finally {
@@ -337,7 +352,7 @@ final class WaitQueues {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
                     if (which.test(waiter) && (!queue.isAsking || queue.head() != waiter)) {
                         Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> waiter.completeOn(executor, denial, asker));
+                        denials.add(() -> completeLater(waiter, denial));
                     }
                 }
                 timer.execute(() -> work(queue));

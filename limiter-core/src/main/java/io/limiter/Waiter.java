@@ -5,9 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -33,16 +31,6 @@ final class Waiter {
     Future<?> expiry;
 
     long untilMicros;
-
-    /** What a call that waits needs of the limiter. */
-    interface Asker {
-        /** The decision, also by a failure mode. Not counted. */
-        CompletableFuture<Decision> ask(List<Charge> charges);
-
-        void count(Decision decision);
-
-        void giveBack(Decision decision);
-    }
 
     Waiter(List<Charge> charges, Function<? super Charge, Duration> maxWaits, long sinceMicros) {
         this.charges = charges;
@@ -78,48 +66,23 @@ final class Waiter {
                 .orElse(sinceMicros);
     }
 
-    /** Counts and completes it. What a cancelled call took is given back. */
-    void complete(Decision decision, Asker asker) {
-        if (!promise.isDone()) {
-            asker.count(decision);
-        }
-        if (!promise.complete(decision) && decision.allowed()) {
-            asker.giveBack(decision);
-        }
-    }
-
-    /** The same on this executor, unless that is closed. */
-    void completeOn(Executor executor, Decision decision, Asker asker) {
-        try {
-            executor.execute(() -> complete(decision, asker));
-        } catch (RejectedExecutionException closed) {
-            complete(decision, asker);
-        }
-    }
-
     /** Whether one of its policies was removed since it began. */
     boolean isUnder(Map<String, Long> removedMicros) {
         return charges.stream()
                 .anyMatch(charge -> removedMicros.getOrDefault(charge.policy().name(), -1L) >= sinceMicros);
     }
 
-    /** Takes the new policy of that name; returns whether it had another one. */
+    /**
+     * Takes the new policy of that name; returns whether it had another one. A charge with a request id keeps its policy:
+     * the new one may not be able to keep the id.
+     */
     boolean renew(Policy policy) {
-        boolean differs = charges.stream().anyMatch(charge -> isUnderEarlier(charge, policy));
-        if (differs) {
-            charges = charges.stream()
-                    .map(charge -> isUnderEarlier(charge, policy)
-                            ? new Charge(policy, charge.key(), charge.permits(), null, charge.member())
-                            : charge)
-                    .toList();
-        }
-        return differs;
-    }
-
-    /** A charge with a request id keeps its policy: the new one may not be able to keep the id. */
-    private static boolean isUnderEarlier(Charge charge, Policy policy) {
-        return charge.policy().name().equals(policy.name())
-                && !charge.policy().equals(policy)
-                && charge.requestId() == null;
+        List<Charge> before = charges;
+        charges = before.stream()
+                .map(charge -> charge.policy().name().equals(policy.name()) && charge.requestId() == null
+                        ? charge.under(policy)
+                        : charge)
+                .toList();
+        return !charges.equals(before);
     }
 }

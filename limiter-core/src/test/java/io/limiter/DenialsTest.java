@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Denials.DeniedKey;
-import io.limiter.config.DenialSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -286,7 +286,7 @@ class DenialsTest {
 
     @Test
     void aLimiterNamesItsRulesAndAppliesItsSettingsAlsoReplacedOnes() {
-        Map<String, String> rules = Map.of(
+        Map<String, String> rules = new HashMap<>(Map.of(
                 "limiter.policies.shared.limits", "0/1h",
                 "limiter.rules.one.path", "/one",
                 "limiter.rules.one.policy", "shared",
@@ -294,9 +294,11 @@ class DenialsTest {
                 "limiter.rules.two.policy", "shared",
                 "limiter.rules.tried.path", "/three",
                 "limiter.rules.tried.shadow", "true",
-                "limiter.rules.tried.policy", "shared");
+                "limiter.rules.tried.policy", "shared"));
         LimiterConfig config = LimiterConfig.builder().properties("test", rules).build();
-        Limiter configured = Limiter.of(config.withDenials(new DenialSettings(0, 1)), limiter);
+        rules.putAll(Map.of("limiter.denials.log", "0", "limiter.denials.keys", "1"));
+        Limiter configured =
+                Limiter.of(LimiterConfig.builder().properties("test", rules).build(), limiter);
         PartitionKey key = PartitionKey.of("a");
         configured.tryAcquire("shared", key, 1);
         configured.tryAcquire("shared", PartitionKey.of("b"), 1);

@@ -17,13 +17,13 @@ class DeniedKeysTest {
 
     private void deny(String key, long denials) {
         DeniedKeys.Id id = new DeniedKeys.Id("p", PartitionKey.of(key), false);
-        sketch.add(id, denials);
+        sketch.add(new DeniedKeys.Entry(id, denials, 0, Decision.Source.REDIS, null, 0, 0));
         exact.merge(id, denials, Long::sum);
     }
 
     private Map<DeniedKeys.Id, DeniedKeys.Entry> entries() {
         Map<DeniedKeys.Id, DeniedKeys.Entry> all = new HashMap<>();
-        sketch.addTo(all);
+        sketch.entries().forEach(entry -> all.put(entry.id(), entry));
         return all;
     }
 
@@ -34,8 +34,8 @@ class DeniedKeysTest {
         }
         assertEquals(CAPACITY, entries().size());
         entries().forEach((id, entry) -> {
-            assertEquals(exact.get(id), entry.count);
-            assertEquals(0, entry.excess);
+            assertEquals(exact.get(id), entry.count());
+            assertEquals(0, entry.excess());
         });
     }
 
@@ -54,10 +54,10 @@ class DeniedKeysTest {
             assertEquals(CAPACITY, found.size());
             assertEquals(
                     exact.values().stream().mapToLong(n -> n).sum(),
-                    found.values().stream().mapToLong(entry -> entry.count).sum());
+                    found.values().stream().mapToLong(entry -> entry.count()).sum());
             found.forEach((id, entry) -> {
-                assertTrue(entry.count >= exact.get(id), id + " " + entry.count);
-                assertTrue(entry.count - entry.excess <= exact.get(id), id + " " + entry.excess);
+                assertTrue(entry.count() >= exact.get(id), id + " " + entry.count());
+                assertTrue(entry.count() - entry.excess() <= exact.get(id), id + " " + entry.excess());
             });
             long all = exact.values().stream().mapToLong(n -> n).sum();
             exact.forEach((id, count) -> assertTrue(count <= all / CAPACITY || found.containsKey(id), "" + id));

@@ -8,9 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.ConfigException;
 import io.limiter.config.KeyPart;
+import io.limiter.config.LimiterConfig;
 import io.limiter.config.RedisSettings;
 import io.limiter.rule.KeyForm;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -98,18 +102,25 @@ class KeyHashTest {
 
     @Test
     void secretsAreCheckedAndNeverShown() {
-        RedisSettings settings = RedisSettings.DEFAULT;
         String good = "0123456789abcdef";
         for (String[] wrong :
                 new String[][] {{"short-s3cret", null}, {null, good}, {good, good}, {good, "short-s3cret"}}) {
-            String message = assertThrows(ConfigException.class, () -> settings.withKeySecrets(wrong[0], wrong[1]))
+            String message = assertThrows(ConfigException.class, () -> withSecrets(wrong[0], wrong[1]))
                     .getMessage();
             assertTrue(!message.contains("s3cret") && !message.contains(good), message);
         }
-        RedisSettings both = settings.withKeySecrets(good, good + "2");
+        RedisSettings both = withSecrets(good, good + "2");
         assertTrue(!both.toString().contains(good));
         assertEquals(KeyHash.keyed(good).check(), both.keyHash().check());
         assertEquals(KeyHash.keyed(good + "2").check(), both.previousKeyHash().check());
-        assertEquals(KeyHash.PLAIN, settings.keyHash());
+        assertEquals(KeyHash.PLAIN, RedisSettings.DEFAULT.keyHash());
+    }
+
+    private static RedisSettings withSecrets(String present, String previous) {
+        Map<String, String> secrets = new HashMap<>();
+        secrets.put("limiter.redis.key-secret", present);
+        secrets.put("limiter.redis.previous-key-secret", previous);
+        secrets.values().removeIf(Objects::isNull);
+        return LimiterConfig.builder().properties("test", secrets).build().redis();
     }
 }

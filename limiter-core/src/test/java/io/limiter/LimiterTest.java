@@ -47,8 +47,9 @@ class LimiterTest {
                     .allowed());
             assertEquals(BackendHealth.WELL, limiter.rateLimiter().health());
             assertEquals(2, log.of(Level.WARN, "RL-118 nothing is limited").size(), log::toString);
-            IllegalArgumentException refused =
-                    assertThrows(IllegalArgumentException.class, () -> limiter.replace(config.withEnabled(true)));
+            IllegalArgumentException refused = assertThrows(
+                    IllegalArgumentException.class,
+                    () -> limiter.replace(LimiterConfig.builder().build()));
             assertTrue(String.valueOf(refused.getMessage()).contains("RL-150 limiter.enabled"), refused::getMessage);
         }
     }

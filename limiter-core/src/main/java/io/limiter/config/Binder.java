@@ -246,7 +246,8 @@ final class Binder {
         RuleScope scope = RuleScope.read(entries, here);
         Charging read = Charging.read(entries, here, plans);
         // Whether a policy with a mistake counts members is unknown.
-        Charging charging = policy == ANY ? read.withMember() : read;
+        List<KeyPart> member = policy == ANY ? List.of() : read.member();
+        Charging charging = new Charging(read.cost(), read.outcomes(), read.plans(), member, read.maxWait());
         return new RuleDefinition(
                 name,
                 entries.words(here + "path"),

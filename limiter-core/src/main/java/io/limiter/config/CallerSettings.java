@@ -35,14 +35,4 @@ public record CallerSettings(Callers exempt, List<IpNetwork> denied, int deniedS
                 Callers.networks(entries, "limiter.deny.addresses"),
                 entries.number("limiter.deny.status", NONE.deniedStatus));
     }
-
-    /** The same settings with these exempt callers. */
-    public CallerSettings exempt(Callers callers) {
-        return new CallerSettings(callers, denied, deniedStatus);
-    }
-
-    /** The same settings with callers in these networks denied with this status. */
-    public CallerSettings deny(int status, List<IpNetwork> networks) {
-        return new CallerSettings(exempt, networks, status);
-    }
 }

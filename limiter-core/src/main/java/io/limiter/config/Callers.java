@@ -2,7 +2,6 @@ package io.limiter.config;
 
 import io.limiter.address.IpNetwork;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -67,16 +66,6 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
         });
     }
 
-    /** The callers in these networks, such as {@code 10.0.0.0/8}, {@code loopback} or {@code private}. */
-    public static Callers at(String... networks) {
-        return new Callers(
-                Stream.of(networks)
-                        .flatMap(text -> IpNetwork.named(text).stream())
-                        .toList(),
-                Set.of(),
-                Set.of());
-    }
-
     /** Whether it contains no callers. */
     public boolean isEmpty() {
         return addresses.isEmpty() && !needUser();
@@ -85,20 +74,6 @@ public record Callers(List<IpNetwork> addresses, Set<String> users, Set<String> 
     /** Whether it contains users or roles, so that a caller must be authenticated first. */
     public boolean needUser() {
         return !users.isEmpty() || !roles.isEmpty();
-    }
-
-    /** These and others. */
-    public Callers and(Callers others) {
-        return new Callers(
-                Stream.concat(addresses.stream(), others.addresses.stream()).toList(),
-                union(users, others.users),
-                union(roles, others.roles));
-    }
-
-    private static Set<String> union(Set<String> some, Set<String> others) {
-        Set<String> all = new HashSet<>(some);
-        all.addAll(others);
-        return all;
     }
 
     /** A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended. */

@@ -49,31 +49,6 @@ public record Charging(
                 || member.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
     }
 
-    /** The same with this cost. */
-    public Charging withCost(RequestCost other) {
-        return new Charging(other, outcomes, plans, member, maxWait);
-    }
-
-    /** The same with these outcomes. */
-    public Charging withOutcomes(Outcomes others) {
-        return new Charging(cost, others, plans, member, maxWait);
-    }
-
-    /** The same with these plans. */
-    public Charging withPlans(RulePlans others) {
-        return new Charging(cost, outcomes, others, member, maxWait);
-    }
-
-    /** The same with a member of these parts. */
-    public Charging withMember(KeyPart... parts) {
-        return new Charging(cost, outcomes, plans, List.of(parts), maxWait);
-    }
-
-    /** The same with this wait. */
-    public Charging withMaxWait(Duration longest) {
-        return new Charging(cost, outcomes, plans, member, longest);
-    }
-
     /** A wait that is set is never zero; omit it instead. */
     private static Duration maxWait(Entries entries, String here) {
         return entries.read(here + "wait", Duration.ZERO, text -> {

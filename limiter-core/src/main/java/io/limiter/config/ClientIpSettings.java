@@ -53,23 +53,12 @@ public record ClientIpSettings(
 
     /** The address of the TCP peer; no peer is trusted. */
     public static final ClientIpSettings DEFAULT =
-            new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS);
+            new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS, Source.AUTO);
 
     private static final int MOST_PROXIES = 1_000;
     private static final int LONGEST_HEADER = 100;
     private static final String PROXIES = "limiter.client-ip.trusted-proxies";
     private static final String HOPS = "limiter.client-ip.trusted-hops";
-
-    /** The same with {@link Source#AUTO}. */
-    public ClientIpSettings(
-            List<IpNetwork> trustedProxies,
-            boolean trustsUnixSocket,
-            boolean trustsEveryPeer,
-            int trustedHops,
-            @Nullable String header,
-            int ipv6PrefixBits) {
-        this(trustedProxies, trustsUnixSocket, trustsEveryPeer, trustedHops, header, ipv6PrefixBits, Source.AUTO);
-    }
 
     /**
      * Checks the settings and copies the networks.

@@ -10,39 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The keys with a name in them: {@code limiter.policies.<name>.limits}. */
 enum Group {
-    POLICIES("limiter.policies.", "limits", "on-failure", "deadline", "block", "opens", "closes"),
+    POLICIES("limiter.policies.", "limits on-failure deadline block opens closes"),
     PLANS("limiter.plans.", "limits"),
-    RULES(
-            "limiter.rules.",
-            "path",
-            "methods",
-            "headers",
-            "query",
-            "except",
-            "exempt.addresses",
-            "exempt.users",
-            "exempt.roles",
-            "default",
-            "shadow",
-            "enabled",
-            "key",
-            "policy",
-            "limits",
-            "on-failure",
-            "deadline",
-            "block",
-            "opens",
-            "closes",
-            "ipv6-prefix",
-            "position",
-            "cost",
-            "max-cost",
-            "plan",
-            "default-plan",
-            "count-on",
-            "refund-on",
-            "member",
-            "wait");
+    RULES("limiter.rules.", """
+            path methods headers query except exempt.addresses exempt.users exempt.roles default
+            shadow enabled position
+            key ipv6-prefix member cost max-cost count-on refund-on wait
+            policy limits on-failure deadline block opens closes
+            plan default-plan""");
 
     /** The common prefix of its keys. */
     final String start;
@@ -50,9 +25,9 @@ enum Group {
     /** The suffixes after the name; the first one is required in a policy or rule. */
     final List<String> properties;
 
-    Group(String start, String... properties) {
+    Group(String start, String properties) {
         this.start = start;
-        this.properties = List.of(properties);
+        this.properties = List.of(properties.split("\\s"));
     }
 
     /** Whether a key is in one of the groups. */

@@ -45,23 +45,15 @@ public final class LimitText {
     private static final String CLOSES = "closes";
     private static final String TIME = "2026-11-27T10:00+01:00";
     /** The words that take a value, with examples. */
-    private static final Map<String, String> VALUED = Map.of(
-            BURST,
-            "20",
-            REPEAT,
-            "deny",
-            ALIGNED,
-            "Europe/Rome",
-            NAME,
-            "hourly",
-            EACH,
-            "2",
-            HOLD,
-            "15m",
-            OPENS,
-            TIME,
-            CLOSES,
-            TIME);
+    private static final Map<String, String> VALUED = Map.ofEntries(
+            Map.entry(BURST, "20"),
+            Map.entry(REPEAT, "deny"),
+            Map.entry(ALIGNED, "Europe/Rome"),
+            Map.entry(NAME, "hourly"),
+            Map.entry(EACH, "2"),
+            Map.entry(HOLD, "15m"),
+            Map.entry(OPENS, TIME),
+            Map.entry(CLOSES, TIME));
 
     /** When a stock can be sold: words, and properties of policies. */
     static final List<String> TIMES = List.of(OPENS, CLOSES);

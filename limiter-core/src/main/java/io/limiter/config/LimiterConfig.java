@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Everything that is configured, by text or in code. Immutable; made whole or not at all.
  *
  * <pre>{@code
- * LimiterConfig.of(List.of(sms), List.of(RuleDefinition.of("login", perAddress, "/login")))
+ * LimiterConfig.load(file).with(List.of(sms), List.of(RuleDefinition.of("login", perAddress, "/login")))
  * }</pre>
  *
  * @param enabled whether anything is limited
@@ -84,25 +84,25 @@ public record LimiterConfig(
      * @throws ConfigException if two rules have one name, or two different policies
      */
     public static LimiterConfig of(Collection<Policy> policies, Collection<RuleDefinition> rules) {
-        Map<String, Policy> byName = new LinkedHashMap<>();
-        policies.forEach(policy -> Problems.refuseIf(
-                byName.put(policy.name(), policy) != null,
+        return builder().build().with(policies, rules);
+    }
+
+    /**
+     * The same configuration with further policies and rules, made in code.
+     *
+     * @throws ConfigException if two rules have one name, or two different policies
+     */
+    public LimiterConfig with(Collection<Policy> morePolicies, Collection<RuleDefinition> moreRules) {
+        Map<String, Policy> all = new LinkedHashMap<>(policies);
+        morePolicies.forEach(policy -> Problems.refuseIf(
+                all.put(policy.name(), policy) != null,
                 "there are two policies '" + policy.name() + "'; rename one of the two"));
+        List<RuleDefinition> allRules = new ArrayList<>(rules);
+        allRules.addAll(moreRules);
+        ReloadSettings inCode = reload.changedInCode();
         return new LimiterConfig(
-                true,
-                BackendKind.IN_PROCESS,
-                RedisSettings.DEFAULT,
-                InProcessSettings.DEFAULT,
-                1,
-                ClientIpSettings.DEFAULT,
-                HttpSettings.DEFAULT,
-                CallerSettings.NONE,
-                byName,
-                List.copyOf(rules),
-                PlanSettings.DEFAULT,
-                DenialSettings.DEFAULT,
-                null,
-                ReloadSettings.NONE);
+                enabled, backend, redis, inProcess, instances, clientIp, http, callers, all, allRules, plans, denials,
+                jmx, inCode);
     }
 
     /**
@@ -116,64 +116,6 @@ public record LimiterConfig(
     /** The differences in another configuration: sentences that begin with a code of docs/diagnostics.md. */
     public List<String> changes(LimiterConfig next) {
         return Changes.of(this, next);
-    }
-
-    /** The same configuration with the state in Redis, shared by that number of instances. */
-    public LimiterConfig withRedis(RedisSettings settings, long sharedBy) {
-        BackendKind kind = BackendKind.REDIS;
-        ReloadSettings inCode = reload.changedInCode();
-        return new LimiterConfig(
-                enabled, kind, settings, inProcess, sharedBy, clientIp, http, callers, policies, rules, plans, denials,
-                jmx, inCode);
-    }
-
-    /** The same configuration with these bounds of the state in this JVM. */
-    public LimiterConfig withInProcess(InProcessSettings settings) {
-        return with(enabled, settings, clientIp, http, callers, plans, denials);
-    }
-
-    /** The same configuration with these settings for clients' addresses. Rules keep the prefixes that they have. */
-    public LimiterConfig withClientIp(ClientIpSettings settings) {
-        return with(enabled, inProcess, settings, http, callers, plans, denials);
-    }
-
-    /** The same configuration with these settings of HTTP. */
-    public LimiterConfig withHttp(HttpSettings settings) {
-        return with(enabled, inProcess, clientIp, settings, callers, plans, denials);
-    }
-
-    /** The same configuration with these exempt or denied callers. */
-    public LimiterConfig withCallers(CallerSettings settings) {
-        return with(enabled, inProcess, clientIp, http, settings, plans, denials);
-    }
-
-    /** The same configuration, enabled or not. */
-    public LimiterConfig withEnabled(boolean on) {
-        return with(on, inProcess, clientIp, http, callers, plans, denials);
-    }
-
-    /** The same configuration with these plans, for annotations; rules keep those that they have. */
-    public LimiterConfig withPlans(PlanSettings settings) {
-        return with(enabled, inProcess, clientIp, http, callers, settings, denials);
-    }
-
-    /** The same configuration with these settings for denied calls. */
-    public LimiterConfig withDenials(DenialSettings settings) {
-        return with(enabled, inProcess, clientIp, http, callers, plans, settings);
-    }
-
-    private LimiterConfig with(
-            boolean on,
-            InProcessSettings bounds,
-            ClientIpSettings addresses,
-            HttpSettings ofHttp,
-            CallerSettings apart,
-            PlanSettings ofPlans,
-            DenialSettings noted) {
-        ReloadSettings inCode = reload.changedInCode();
-        return new LimiterConfig(
-                on, backend, redis, bounds, instances, addresses, ofHttp, apart, policies, rules, ofPlans, noted, jmx,
-                inCode);
     }
 
     /** Where the state is. */

@@ -51,19 +51,7 @@ public record RedisSettings(
             "RL-106 limiter.redis.config already defines the connection; keep one of the two";
 
     /** The defaults: no connection to Redis. */
-    public static final RedisSettings DEFAULT = new RedisSettings(
-            RedisMode.SINGLE,
-            List.of(),
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            "limiter",
-            Duration.ofMillis(50),
-            Duration.ofSeconds(3),
-            Duration.ofSeconds(1));
+    public static final RedisSettings DEFAULT = at(List.of());
 
     /**
      * Checks the settings and copies the addresses. An empty password is none.
@@ -132,54 +120,25 @@ public record RedisSettings(
         problems.throwIfAny();
     }
 
-    /** Settings without secrets, and with the default of {@code denialMaxAge}. */
-    public RedisSettings(
-            RedisMode mode,
-            List<String> addresses,
-            @Nullable String master,
-            @Nullable String config,
-            @Nullable String username,
-            @Nullable String password,
-            String prefix,
-            Duration deadline,
-            Duration startupWait) {
-        this(
-                mode,
-                addresses,
-                master,
-                config,
-                username,
-                password,
-                null,
-                null,
-                prefix,
-                deadline,
-                startupWait,
-                DEFAULT.denialMaxAge);
-    }
-
-    /** One server, such as {@code redis://127.0.0.1:6379}. */
+    /** One server, such as {@code redis://127.0.0.1:6379}, and the defaults. */
     public static RedisSettings of(String address) {
-        RedisSettings none = DEFAULT;
-        return new RedisSettings(
-                none.mode, List.of(address), null, null, null, null, none.prefix, none.deadline, none.startupWait);
+        return at(List.of(address));
     }
 
-    /** The same settings with these secrets. */
-    public RedisSettings withKeySecrets(@Nullable String present, @Nullable String previous) {
+    private static RedisSettings at(List<String> addresses) {
         return new RedisSettings(
-                mode,
+                RedisMode.SINGLE,
                 addresses,
-                master,
-                config,
-                username,
-                password,
-                present,
-                previous,
-                prefix,
-                deadline,
-                startupWait,
-                denialMaxAge);
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                "limiter",
+                Duration.ofMillis(50),
+                Duration.ofSeconds(3),
+                Duration.ofSeconds(1));
     }
 
     /** A new hash for secrets in keys. */

@@ -40,33 +40,4 @@ public record RuleScope(
     private static List<RequestCondition> conditions(Entries entries, String key) {
         return entries.read(key, List.of(), text -> LimitText.each(LimitText.items(text), RequestCondition::parse));
     }
-
-    /** The same for requests that have these headers, such as {@code X-Api-Key} or {@code X-Kind=batch}. */
-    public RuleScope withHeaders(String... conditions) {
-        return new RuleScope(parsed(conditions), query, except, exempt, isDefault);
-    }
-
-    /** The same for requests whose query has these parameters, such as {@code debug} or {@code format=csv}. */
-    public RuleScope withQuery(String... conditions) {
-        return new RuleScope(headers, parsed(conditions), except, exempt, isDefault);
-    }
-
-    /** The same without these paths. */
-    public RuleScope except(String... exemptPaths) {
-        return new RuleScope(headers, query, List.of(exemptPaths), exempt, isDefault);
-    }
-
-    /** The same without these callers. */
-    public RuleScope exempt(Callers callers) {
-        return new RuleScope(headers, query, except, callers, isDefault);
-    }
-
-    /** The same for requests that no other rule matches. */
-    public RuleScope asDefault() {
-        return new RuleScope(headers, query, except, exempt, true);
-    }
-
-    private static List<RequestCondition> parsed(String... conditions) {
-        return LimitText.each(List.of(conditions), RequestCondition::parse);
-    }
 }

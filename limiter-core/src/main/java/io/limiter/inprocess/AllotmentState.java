@@ -35,7 +35,7 @@ final class AllotmentState extends State {
         final Holds holds = new Holds();
     }
 
-    private final Capacity.@Nullable Share stamps;
+    private final Capacity.Share stamps;
     /** By timestamp, which is unique. */
     private Map<Long, Purchase> purchases = new HashMap<>();
 
@@ -57,10 +57,10 @@ final class AllotmentState extends State {
     private boolean lacksMemory;
 
     /**
-     * A stock that takes memory for its purchases from a share; without a share it is read-only. Without a key several
+     * A stock that takes memory for its purchases from a share. Without a key several
      * keys share it.
      */
-    AllotmentState(@Nullable PartitionKey key, WallClock clock, Capacity.@Nullable Share stamps) {
+    AllotmentState(@Nullable PartitionKey key, WallClock clock, Capacity.Share stamps) {
         super(key);
         this.clock = clock;
         this.stamps = stamps;
@@ -82,7 +82,6 @@ final class AllotmentState extends State {
         lacksMemory = take
                 && reason == 0
                 && charge.permits() > 0
-                && stamps != null
                 && !stamps.hasLeft(STAMPS_A_PURCHASE)
                 && repeated(charge, limit, now) == 0;
         return reason == 0 && !lacksMemory;
@@ -203,9 +202,7 @@ final class AllotmentState extends State {
         if (isOver(now)) {
             clear();
         }
-        if (stamps != null) {
-            stamps.change(STAMPS_A_PURCHASE);
-        }
+        stamps.change(STAMPS_A_PURCHASE);
         String member = member(charge);
         Kind kind = isHeld(limit) ? Kind.HELD : Kind.SOLD;
         Purchase one = new Purchase(member, request(charge), charge.permits(), kind);
@@ -266,9 +263,7 @@ final class AllotmentState extends State {
             members.remove(one.member);
         }
         sold -= one.permits;
-        if (stamps != null) {
-            stamps.change(-STAMPS_A_PURCHASE);
-        }
+        stamps.change(-STAMPS_A_PURCHASE);
     }
 
     @Override
@@ -296,9 +291,7 @@ final class AllotmentState extends State {
 
     @Override
     void clear() {
-        if (stamps != null) {
-            stamps.change(-STAMPS_A_PURCHASE * purchases.size());
-        }
+        stamps.change(-STAMPS_A_PURCHASE * purchases.size());
         // To clear a map takes as long as it was ever large.
         purchases = new HashMap<>();
         members = new HashMap<>();

@@ -16,6 +16,9 @@ import java.util.function.BooleanSupplier;
  * while all of it was in use.
  */
 final class Capacity {
+    /** The share of states that take nothing. */
+    static final Share UNLIMITED = new Capacity(Long.MAX_VALUE).new Share();
+
     private final long total;
     private final List<Share> guaranteed = new ArrayList<>();
     /** The read lock is held while a share changes, which threads do concurrently; the write lock while the parts change. */

@@ -17,7 +17,7 @@ final class DistinctState extends State {
     /** The memory of a member, as a number of timestamps: a text of up to 128 characters, its time, and their map. */
     static final int STAMPS_A_MEMBER = 30;
 
-    private final Capacity.@Nullable Share stamps;
+    private final Capacity.Share stamps;
     /** When each member was added; negative when it was used again since. */
     private final Map<String, Long> members = new HashMap<>(4);
 
@@ -25,10 +25,10 @@ final class DistinctState extends State {
     private boolean lacksMemory;
 
     /**
-     * A state that takes memory for its members from a share; without a share it is read-only. Without a key several
+     * A state that takes memory for its members from a share. Without a key several
      * keys share it.
      */
-    DistinctState(@Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+    DistinctState(@Nullable PartitionKey key, Capacity.Share stamps) {
         super(key);
         this.stamps = stamps;
     }
@@ -53,7 +53,7 @@ final class DistinctState extends State {
             return limit.terms() == null;
         }
         boolean fits = counted(now) + permits <= limit.permits();
-        lacksMemory = fits && take && stamps != null && !stamps.hasLeft(permits * STAMPS_A_MEMBER);
+        lacksMemory = fits && take && !stamps.hasLeft(permits * STAMPS_A_MEMBER);
         return fits && !lacksMemory;
     }
 
@@ -115,9 +115,7 @@ final class DistinctState extends State {
     }
 
     private void change(int count) {
-        if (stamps != null) {
-            stamps.change((long) count * STAMPS_A_MEMBER);
-        }
+        stamps.change((long) count * STAMPS_A_MEMBER);
     }
 
     @Override

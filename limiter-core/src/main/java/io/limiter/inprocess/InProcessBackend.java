@@ -32,7 +32,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
     private final TimeSource time;
     private final TimeSource openTime = this::openNow;
-    private final StateTable table;
+    final StateTable table;
     private volatile boolean closed;
 
     private InProcessBackend(Builder builder) {
@@ -145,16 +145,6 @@ public final class InProcessBackend implements Backend.PerPolicy {
     /** Number of timestamps for which the logs have memory now. */
     public long stamps() {
         return table.stamps();
-    }
-
-    /** How many limits have states now. */
-    int limits() {
-        return table.limits();
-    }
-
-    /** How many limits have states that keys share. */
-    int overflows() {
-        return table.overflows();
     }
 
     /** How many calls were decided by a shared state because the table was full. */

@@ -19,10 +19,11 @@ final class Overflow {
     static final int STATES = 1024;
     /** How many limits have an overflow of their own. */
     static final int LIMITS = 512;
-    /** How many states all other limits share, and how many of those one limit can use. Powers of two. */
+    /** How many states all other limits share. */
     static final int STATES_OF_OTHERS = 64 * STATES;
 
-    private static final int RANGE = 256;
+    private static final int RANGE_OF_OTHERS = 256;
+
     private static final long NO_CREATION = -1;
 
     private static final class Slot {
@@ -38,22 +39,33 @@ final class Overflow {
     }
 
     private final AtomicReferenceArray<@Nullable Slot> slots;
-    private final boolean ofOthers;
+    /** How many states a limit can use: a power of two, as their number. */
+    private final int range;
+
     private final WallClock clock;
     private final int factor = ThreadLocalRandom.current().nextInt() | 1;
 
-    /** The overflow of one limit, or that of all limits without one. */
-    Overflow(boolean ofOthers, WallClock clock) {
-        this.slots = new AtomicReferenceArray<>(ofOthers ? STATES_OF_OTHERS : STATES);
-        this.ofOthers = ofOthers;
+    private Overflow(int states, int range, WallClock clock) {
+        this.slots = new AtomicReferenceArray<>(states);
+        this.range = range;
         this.clock = clock;
+    }
+
+    /** The overflow of one limit. */
+    static Overflow ofOne(WallClock clock) {
+        return new Overflow(STATES, STATES, clock);
+    }
+
+    /** That of all limits without one. */
+    static Overflow ofOthers(WallClock clock) {
+        return new Overflow(STATES_OF_OTHERS, RANGE_OF_OTHERS, clock);
     }
 
     /** The shared state that counts permits of the key, or null if it is not in use. */
     @Nullable
     State inUse(LimitStates.Name name, PartitionKey key, long now, long creation) {
         Slot slot = slots.get(index(name, key));
-        return slot != null && fits(slot, name) && !isIdle(slot, now, creation) ? slot.state : null;
+        return slot != null && slot.name.equals(name) && !isIdle(slot, now, creation) ? slot.state : null;
     }
 
     /**
@@ -77,11 +89,11 @@ final class Overflow {
     State enter(LimitStates.Name name, PartitionKey key, Capacity.Share stamps, long now, long creation) {
         int index = index(name, key);
         Slot slot = slots.get(index);
-        if (slot == null || (!fits(slot, name) && isIdle(slot, now, creation))) {
+        if (slot == null || (!slot.name.equals(name) && isIdle(slot, now, creation))) {
             slot = new Slot(States.of(name.algorithm(), null, clock, stamps), name);
             slots.set(index, slot);
         }
-        if (fits(slot, name)) {
+        if (slot.name.equals(name)) {
             slot.creation = creation;
             return slot.state;
         }
@@ -103,20 +115,13 @@ final class Overflow {
         }
     }
 
-    private boolean fits(Slot slot, LimitStates.Name name) {
-        return !ofOthers || slot.name.equals(name);
-    }
-
     private int index(LimitStates.Name name, PartitionKey key) {
         int partition = Partition.of(LimitStates.hash(LimitStates.hash(name.policy()), key));
-        if (!ofOthers) {
-            return (hash(factor, key.canonical()) & (STATES - Partition.COUNT)) | partition;
-        }
         // Depends on the limit too, so that two of one policy rarely collide.
         int ofKey = hash(hash(factor, name.limit()), key.canonical());
         // A limit has a range, so that a flood under one limit can't use all states.
-        int range = hash(factor, name.policy()) & (STATES_OF_OTHERS / RANGE - 1);
-        return range * RANGE + (ofKey & (RANGE - Partition.COUNT)) + partition;
+        int first = hash(factor, name.policy()) & (slots.length() - range);
+        return first + (ofKey & (range - Partition.COUNT)) + partition;
     }
 
     /** Not String.hashCode, because anybody can make colliding keys for it. */

@@ -21,7 +21,7 @@ final class PolicyStates implements Backend.Decider {
 
     private final TimeSource time;
     private final StateTable table;
-    private final StateIndex index;
+    private final State[][] slots;
     private final Policy policy;
     private final int hash;
     private final Limit[] limits;
@@ -41,7 +41,7 @@ final class PolicyStates implements Backend.Decider {
     PolicyStates(TimeSource time, StateTable table, Policy policy) {
         this.time = time;
         this.table = table;
-        this.index = table.index();
+        this.slots = table.slots;
         this.policy = policy;
         this.hash = LimitStates.hash(policy.name());
         this.limits = policy.limits().toArray(new Limit[0]);
@@ -58,7 +58,7 @@ final class PolicyStates implements Backend.Decider {
         LimitStates known = first;
         if (known != null) {
             int ofKey = LimitStates.hash(hash, key);
-            State state = index.find(known, key, ofKey);
+            State state = Partition.find(slots, known, key, ofKey);
             // A separate charge for each path, so that escape analysis can remove those that are not kept.
             Decision decision = state == null
                     ? null
@@ -152,7 +152,7 @@ final class PolicyStates implements Backend.Decider {
         State[] mine = new State[limits.length];
         mine[0] = state;
         for (int i = 1; i < mine.length; i++) {
-            State next = index.find(known[i], key, ofKey);
+            State next = Partition.find(slots, known[i], key, ofKey);
             if (next == null || next.guard != state.guard) {
                 return null;
             }

@@ -21,7 +21,7 @@ final class SlidingLogState extends State {
     private static final long[] EMPTY = {};
     private static final long NONE = -1;
 
-    private final Capacity.@Nullable Share stamps;
+    private final Capacity.Share stamps;
     private long[] ring = EMPTY;
     /** The request id of each timestamp, in the same slots; null until a call has one. */
     private @Nullable String @Nullable [] ids;
@@ -34,10 +34,10 @@ final class SlidingLogState extends State {
     private boolean lacksMemory;
 
     /**
-     * A log that takes memory for its timestamps from a share; without a share it is read-only. Without a key several
+     * A log that takes memory for its timestamps from a share. Without a key several
      * keys share it.
      */
-    SlidingLogState(@Nullable PartitionKey key, Capacity.@Nullable Share stamps) {
+    SlidingLogState(@Nullable PartitionKey key, Capacity.Share stamps) {
         super(key);
         this.stamps = stamps;
     }
@@ -64,7 +64,7 @@ final class SlidingLogState extends State {
             return true;
         }
         long grows = wanted - ring.length;
-        lacksMemory = take && wanted <= limit.permits() && grows > 0 && stamps != null && !stamps.hasLeft(grows);
+        lacksMemory = take && wanted <= limit.permits() && grows > 0 && !stamps.hasLeft(grows);
         return wanted <= limit.permits() && !lacksMemory;
     }
 
@@ -189,9 +189,7 @@ final class SlidingLogState extends State {
 
     @Override
     void clear() {
-        if (stamps != null) {
-            stamps.change(-ring.length);
-        }
+        stamps.change(-ring.length);
         ring = EMPTY;
         ids = null;
         stampOfId = null;
@@ -249,7 +247,7 @@ final class SlidingLogState extends State {
 
     /** Makes memory for that number of timestamps, and for more if there is plenty. */
     private void grow(long wanted, long limit) {
-        if (wanted <= ring.length || stamps == null) {
+        if (wanted <= ring.length) {
             return;
         }
         long grown = Math.max(wanted, Math.min(limit, Math.max(FIRST_CAPACITY, 2L * ring.length)));

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -33,9 +33,10 @@ final class StateTable {
     private static final int LOOKS_WHEN_FULL = 64;
     private static final long SWEEP_EVERY_MICROS = 100_000;
 
-    private final StateIndex index = new StateIndex();
-    private final Partition[] partitions =
-            Stream.generate(() -> new Partition(index)).limit(Partition.COUNT).toArray(Partition[]::new);
+    final State[][] slots = new State[Partition.COUNT][Partition.FIRST_SLOTS];
+    private final Partition[] partitions = IntStream.range(0, Partition.COUNT)
+            .mapToObj(number -> new Partition(slots, number))
+            .toArray(Partition[]::new);
     private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** The overflow of all limits beyond the maximum. */
@@ -58,7 +59,7 @@ final class StateTable {
 
     StateTable(int maxEntries, long maxStamps, TimeSource time) {
         this.clock = new WallClock(time);
-        this.overflowOfOthers = new Overflow(true, clock);
+        this.overflowOfOthers = Overflow.ofOthers(clock);
         this.entries = new Capacity(maxEntries);
         this.stamps = new Capacity(maxStamps);
         this.sharedStamps = new Capacity(maxStamps);
@@ -115,17 +116,18 @@ final class StateTable {
         return partitions[Partition.of(hash(name.policy(), key))];
     }
 
-    StateIndex index() {
-        return index;
-    }
-
     /** Runs something that may create states for these charges, under the locks of their partitions. */
     <T> T creating(List<Charge> charges, Supplier<T> call) {
         int needed = 0;
         for (Charge charge : charges) {
             needed |= 1 << Partition.of(hash(charge.policy().name(), charge.key()));
         }
-        for (int rest = needed; rest != 0; rest &= rest - 1) {
+        return locked(needed, call);
+    }
+
+    /** @param which has a bit for each partition */
+    private <T> T locked(int which, Supplier<T> call) {
+        for (int rest = which; rest != 0; rest &= rest - 1) {
             Partition partition = partitions[Integer.numberOfTrailingZeros(rest)];
             partition.lock.lock();
             partition.creation++;
@@ -133,7 +135,7 @@ final class StateTable {
         try {
             return call.get();
         } finally {
-            for (int rest = needed; rest != 0; rest &= rest - 1) {
+            for (int rest = which; rest != 0; rest &= rest - 1) {
                 partitions[Integer.numberOfTrailingZeros(rest)].lock.unlock();
             }
         }
@@ -147,18 +149,7 @@ final class StateTable {
             return null;
         }
         int hash = states.hash(key);
-        int before = index.growth();
-        State state = index.find(states, key, hash);
-        if (state != null || ((before & 1) == 0 && before == index.growth())) {
-            return state;
-        }
-        Partition partition = partition(name, key);
-        partition.lock.lock();
-        try {
-            return index.find(states, key, hash);
-        } finally {
-            partition.lock.unlock();
-        }
+        return partitions[Partition.of(hash)].findSurely(states, key, hash);
     }
 
     /** The limit, if it has states; else null. */
@@ -180,22 +171,11 @@ final class StateTable {
         return state != null ? state : overflowOfOthers.inUse(name, key, now, creation);
     }
 
-    /** Makes the index large enough for the states that charges may add. Must not be called while creating. */
-    void makeRoom(long now) {
+    /** Drops full states if a charge may need the memory. Must not be called while creating. */
+    void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
         if (overflows.size() >= Overflow.LIMITS) {
             sweep(now);
         }
-        if (index.isTooSmallFor(entries.used())) {
-            allLocked(() -> {
-                if (index.isTooSmallFor(entries.used())) {
-                    index.grow();
-                }
-            });
-        }
-    }
-
-    /** Drops full states if a charge may need the memory. Must not be called while creating. */
-    void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
         MemoryShare share = states(name).share();
         if (!hasRoom(share, stamps)) {
             for (int i = 0; i < Partition.COUNT && !hasRoom(share, stamps); i++) {
@@ -294,23 +274,10 @@ final class StateTable {
         if (now < next || !nextSweep.compareAndSet(next, now + SWEEP_EVERY_MICROS)) {
             return;
         }
-        allLocked(() -> {
-            overflows.values().removeIf(overflow -> overflow.sweep(now));
+        locked((1 << Partition.COUNT) - 1, () -> {
             overflowOfOthers.sweep(now);
+            return overflows.values().removeIf(overflow -> overflow.sweep(now));
         });
-    }
-
-    private void allLocked(Runnable work) {
-        for (Partition partition : partitions) {
-            partition.lock.lock();
-        }
-        try {
-            work.run();
-        } finally {
-            for (Partition partition : partitions) {
-                partition.lock.unlock();
-            }
-        }
     }
 
     /** A limit, in the table or not yet. */
@@ -326,7 +293,7 @@ final class StateTable {
 
     private Overflow overflow(LimitStates.Name name) {
         return overflows.size() < Overflow.LIMITS
-                ? overflows.computeIfAbsent(name, any -> new Overflow(false, clock))
+                ? overflows.computeIfAbsent(name, any -> Overflow.ofOne(clock))
                 : overflows.getOrDefault(name, overflowOfOthers);
     }
 

@@ -14,9 +14,9 @@ final class States {
      *
      * @param key its key; null for a state that keys share, or one without a key
      * @param clock for calendar windows
-     * @param stamps where a log takes memory for its timestamps, or a state for its members; null for a read-only state
+     * @param stamps where a log takes memory for its timestamps, or a state for its members; {@link Capacity#UNLIMITED} for one that takes nothing
      */
-    static State of(Algorithm algorithm, @Nullable PartitionKey key, WallClock clock, Capacity.@Nullable Share stamps) {
+    static State of(Algorithm algorithm, @Nullable PartitionKey key, WallClock clock, Capacity.Share stamps) {
         return switch (algorithm) {
             case FIXED_WINDOW -> new FixedWindowState(key, clock);
             case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, stamps);

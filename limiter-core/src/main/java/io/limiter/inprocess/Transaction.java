@@ -69,7 +69,7 @@ final class Transaction {
 
         /** A state that took nothing. */
         State ofNobody(WallClock clock) {
-            return States.of(limit.algorithm(), charge.key(), clock, null);
+            return States.of(limit.algorithm(), charge.key(), clock, Capacity.UNLIMITED);
         }
 
         /** The number of timestamps for which a new state needs memory. */
@@ -132,7 +132,6 @@ final class Transaction {
     }
 
     private void makeRoom() {
-        table.makeRoom(now);
         for (Check check : checks) {
             if (check.lacksState) {
                 table.makeRoom(check.name, check.charge.key(), check.firstStamps(), now);
@@ -169,7 +168,7 @@ final class Transaction {
         check.lacksState = false;
         // A limit of no permits needs no state, and answers as an empty log does.
         if (check.limit.permits() == 0) {
-            check.state = States.of(Algorithm.SLIDING_LIST, check.charge.key(), table.clock, null);
+            check.state = States.of(Algorithm.SLIDING_LIST, check.charge.key(), table.clock, Capacity.UNLIMITED);
             return;
         }
         PartitionKey key = check.charge.key();

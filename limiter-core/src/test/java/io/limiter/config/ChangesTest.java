@@ -150,8 +150,8 @@ class ChangesTest {
                 text.changes(code));
         assertEquals(
                 List.of("RL-162 limiter.http: (made in code) -> (made in code)"),
-                text.changes(text.withHttp(
-                        made(Map.of("limiter.http.headers", "none")).http())));
+                text.changes(made(Map.of("limiter.http.headers", "none"))
+                        .with(text.policies().values(), List.of())));
         LimiterConfig ruled = LimiterConfig.of(
                 List.of(), List.of(RuleDefinition.of("r", code.policies().get("p"), "/r")));
         assertEquals(

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,19 +37,21 @@ class ChargingTest {
                 .charging();
     }
 
+    private static Charging withCost(RequestCost cost, @Nullable Outcomes outcomes) {
+        return new Charging(cost, outcomes, null, List.of(), Duration.ZERO);
+    }
+
     @Test
     void textAndCodeSayTheSame() {
         assertEquals(Charging.ONE_PERMIT, charging("limiter.rules.r.key", "ip"));
         assertEquals(
-                Charging.ONE_PERMIT.withCost(RequestCost.of(5)).withOutcomes(Outcomes.countOn("401", "5xx")),
+                withCost(RequestCost.of(5), Outcomes.countOn("401", "5xx")),
                 charging("limiter.rules.r.cost", "5", "limiter.rules.r.count-on", "401, 5XX, 401"));
         assertEquals(
-                Charging.ONE_PERMIT.withCost(RequestCost.ofHeader("X-Size", 10)),
+                withCost(RequestCost.ofHeader("X-Size", 10), null),
                 charging("limiter.rules.r.cost", "header:X-Size", "limiter.rules.r.max-cost", "10"));
         assertEquals(
-                Charging.ONE_PERMIT
-                        .withCost(RequestCost.ofClass("com.example.MyCost"))
-                        .withOutcomes(Outcomes.refundOn("304")),
+                withCost(RequestCost.ofClass("com.example.MyCost"), Outcomes.refundOn("304")),
                 charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304"));
     }
 
@@ -67,7 +70,9 @@ class ChargingTest {
         RuleDefinition rule = members("5/1h distinct", "member", "header:X-User + path:id")
                 .rules()
                 .get(0);
-        assertEquals(Charging.ONE_PERMIT.withMember(KeyPart.header("X-User"), KeyPart.path("id")), rule.charging());
+        assertEquals(
+                List.of(KeyPart.header("X-User"), KeyPart.path("id")),
+                rule.charging().member());
         assertEquals(RuleDefinition.Position.BEFORE_AUTHENTICATION, rule.position());
         rule = members("5/1h distinct, 100/1d", "member", "user", "cost", "0")
                 .rules()
@@ -104,7 +109,8 @@ class ChargingTest {
     @Test
     void aWaitIsUpToAMinute() {
         assertEquals(
-                Charging.ONE_PERMIT.withMaxWait(Duration.ofMillis(500)), charging("limiter.rules.r.wait", "500ms"));
+                Duration.ofMillis(500),
+                charging("limiter.rules.r.wait", "500ms").maxWait());
         for (String wrong : List.of("0ms", "61s", "soon", "500")) {
             String message = assertThrows(ConfigException.class, () -> charging("limiter.rules.r.wait", wrong))
                     .getMessage();
@@ -236,12 +242,12 @@ class ChargingTest {
         assertEquals(FailureMode.DENY, config.policies().get("api.gold").onFailure());
         RulePlans plans = rule.charging().plans();
         assertEquals("header:X-Plan", String.valueOf(plans));
-        assertEquals(
-                rule, RuleDefinition.of("api", rule.policy(), "/x").withCharging(Charging.ONE_PERMIT.withPlans(plans)));
+        Charging byPlan = new Charging(RequestCost.of(1), null, plans, List.of(), Duration.ZERO);
+        assertEquals(rule, RuleDefinition.of("api", rule.policy(), "/x").withCharging(byPlan));
         assertThrows(
                 ConfigException.class,
                 () -> RuleDefinition.of("api", Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1))), "/x")
-                        .withCharging(Charging.ONE_PERMIT.withPlans(plans)));
+                        .withCharging(byPlan));
     }
 
     @ParameterizedTest
@@ -313,7 +319,7 @@ class ChargingTest {
     /** A limit of 0 denies everything on purpose, whatever it costs. */
     @Test
     void aCostThatNoRequestCanPay() {
-        Charging five = Charging.ONE_PERMIT.withCost(RequestCost.of(5));
+        Charging five = withCost(RequestCost.of(5), null);
         Duration hour = Duration.ofHours(1);
         RuleDefinition.of("r", Policy.of("closed", Limit.fixedWindow(0, hour)), "/x")
                 .withCharging(five);

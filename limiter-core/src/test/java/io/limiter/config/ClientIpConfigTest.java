@@ -44,7 +44,8 @@ class ClientIpConfigTest {
                         false,
                         0,
                         "X-Forwarded-For",
-                        56),
+                        56,
+                        ClientIpSettings.Source.AUTO),
                 config.clientIp());
         assertEquals(48, config.rules().get(0).ipv6PrefixBits());
         assertEquals(56, config.rules().get(1).ipv6PrefixBits());
@@ -53,7 +54,7 @@ class ClientIpConfigTest {
     @Test
     void hopsAndAHeaderAreReadAsWritten() throws IOException {
         assertEquals(
-                new ClientIpSettings(List.of(), false, false, 2, "forwarded", 64),
+                new ClientIpSettings(List.of(), false, false, 2, "forwarded", 64, ClientIpSettings.Source.AUTO),
                 parse("limiter.client-ip.trusted-hops = 2\nlimiter.client-ip.header = forwarded\n")
                         .clientIp());
     }
@@ -61,7 +62,7 @@ class ClientIpConfigTest {
     @Test
     void everybodyIsTrustedByAWordOnly() throws IOException {
         assertEquals(
-                new ClientIpSettings(List.of(), false, true, 0, "X-Real-IP", 64),
+                new ClientIpSettings(List.of(), false, true, 0, "X-Real-IP", 64, ClientIpSettings.Source.AUTO),
                 parse("limiter.client-ip.trusted-proxies = ALL\nlimiter.client-ip.header = X-Real-IP\n")
                         .clientIp());
     }
@@ -166,8 +167,12 @@ class ClientIpConfigTest {
                 1,
                 "X-Forwarded-For",
                 64);
-        assertEquals("X-Forwarded-For", new ClientIpSettings(proxies, false, false, 0, null, 64).header());
-        assertEquals("X-Forwarded-For", new ClientIpSettings(List.of(), false, false, 1, null, 64).header());
+        assertEquals(
+                "X-Forwarded-For",
+                new ClientIpSettings(proxies, false, false, 0, null, 64, ClientIpSettings.Source.AUTO).header());
+        assertEquals(
+                "X-Forwarded-For",
+                new ClientIpSettings(List.of(), false, false, 1, null, 64, ClientIpSettings.Source.AUTO).header());
         refused(
                 "anybody can send this header; add limiter.client-ip.trusted-proxies",
                 List.of(),
@@ -187,7 +192,8 @@ class ClientIpConfigTest {
             String words, List<IpNetwork> proxies, boolean unix, boolean all, int hops, String header, int prefix) {
         String message = assertThrows(
                         IllegalArgumentException.class,
-                        () -> new ClientIpSettings(proxies, unix, all, hops, header, prefix))
+                        () -> new ClientIpSettings(
+                                proxies, unix, all, hops, header, prefix, ClientIpSettings.Source.AUTO))
                 .getMessage();
         assertTrue(message.contains(words), message);
     }

@@ -249,7 +249,7 @@ class SpellingsTest {
     void noConditions(String condition) {
         assertTrue(refused("headers", condition).contains("; write"), condition);
         assertTrue(refused("query", condition).contains("; write"), condition);
-        assertThrows(IllegalArgumentException.class, () -> RuleScope.ALL.withHeaders(condition));
+        assertThrows(IllegalArgumentException.class, () -> RequestCondition.parse(condition));
     }
 
     @ParameterizedTest

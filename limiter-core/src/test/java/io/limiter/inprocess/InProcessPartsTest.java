@@ -150,7 +150,7 @@ class InProcessPartsTest extends BoundedBackend {
                 time.advance(Duration.ofMillis(1));
             }
             assertTrue(backend.entries() <= 1_000);
-            assertEquals(backend.entries(), backend.limits());
+            assertEquals(backend.entries(), backend.table.limits());
         }
     }
 
@@ -222,7 +222,9 @@ class InProcessPartsTest extends BoundedBackend {
                 limiter.tryAcquire(made, PartitionKey.of("b"), 1);
                 time.advance(Duration.ofMillis(10));
             }
-            assertTrue(backend.overflows() <= Overflow.LIMITS, backend.overflows() + " limits with shared states");
+            assertTrue(
+                    backend.table.overflows() <= Overflow.LIMITS,
+                    backend.table.overflows() + " limits with shared states");
         }
     }
 

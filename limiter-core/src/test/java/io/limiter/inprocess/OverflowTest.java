@@ -29,7 +29,7 @@ class OverflowTest {
     private static final PartitionKey KEY = PartitionKey.of("k");
 
     private final Capacity.Share stamps = new Capacity(100_000).new Share();
-    private final Overflow overflow = new Overflow(false, new WallClock(TimeSource.system()));
+    private final Overflow overflow = Overflow.ofOne(new WallClock(TimeSource.system()));
     private final Policy policy = Policy.of("p", Limit.slidingList(2, Duration.ofMinutes(1)));
     private final Limit limit = policy.limits().get(0);
     private final Charge charge = new Charge(policy, KEY, 1);
@@ -59,7 +59,7 @@ class OverflowTest {
 
     @Test
     void beyondTheLimitsThatHaveTheirOwnAPlaceServesOneLimitAtATime() {
-        Overflow ofOthers = new Overflow(true, new WallClock(TimeSource.system()));
+        Overflow ofOthers = Overflow.ofOthers(new WallClock(TimeSource.system()));
         Policy wide = Policy.of("p", Limit.fixedWindow(100, Duration.ofHours(1)));
         Charge other = new Charge(wide, KEY, 1);
         Limit hourly = wide.limits().get(0);
@@ -85,7 +85,7 @@ class OverflowTest {
 
     @Test
     void aPlaceStaysWithTheLimitThatEnteredItUntilTheCallIsDecided() {
-        Overflow ofOthers = new Overflow(true, new WallClock(TimeSource.system()));
+        Overflow ofOthers = Overflow.ofOthers(new WallClock(TimeSource.system()));
         LimitStates.Name other = new LimitStates.Name("p", "other", Algorithm.FIXED_WINDOW);
         int denied = 0;
         for (int i = 0; i < 5_000; i++) {

@@ -114,8 +114,7 @@ class StateLockTest {
 
     @Test
     void aStateThatWasDroppedDecidesNothing() {
-        StateIndex index = new StateIndex();
-        Partition partition = new Partition(index);
+        State[][] slots = new State[Partition.COUNT][Partition.FIRST_SLOTS];
         Policy policy = Policy.of("p", Limit.fixedWindow(2, Duration.ofSeconds(1)));
         Charge charge = new Charge(policy, PartitionKey.of("a"), 1);
         Limit limit = policy.limits().get(0);
@@ -123,15 +122,16 @@ class StateLockTest {
         State state = new FixedWindowState(charge.key(), new WallClock(TimeSource.system()));
         state.limit = new LimitStates(LimitStates.Name.of(charge, limit), new MemoryShare("p", share, share, share));
         int hash = state.limit.hash(charge.key());
+        Partition partition = new Partition(slots, Partition.of(hash));
         partition.add(state);
         assertNotNull(state.decide(charge, limit, () -> 5, true));
-        assertSame(state, index.find(state.limit, charge.key(), hash));
+        assertSame(state, Partition.find(slots, state.limit, charge.key(), hash));
         List<State> dropped = new ArrayList<>();
         partition.drop(1_000_004, 8, dropped::add);
         assertEquals(List.of(), dropped);
         partition.drop(1_000_005, 8, dropped::add);
         assertEquals(List.of(state), dropped);
-        assertNull(index.find(state.limit, charge.key(), hash));
+        assertNull(Partition.find(slots, state.limit, charge.key(), hash));
         assertNull(state.decide(charge, limit, () -> 1_000_005, true), "a caller that had found it before");
         assertFalse(state.end(charge, limit, 1_000_005, () -> 1_000_005, false));
     }

@@ -163,7 +163,8 @@ class ClientAddressResolverTest {
         }
         assertEquals(
                 "1.1.1.1",
-                ClientAddressResolver.of(new ClientIpSettings(List.of(), false, true, 0, "Forwarded", 64))
+                ClientAddressResolver.of(new ClientIpSettings(
+                                List.of(), false, true, 0, "Forwarded", 64, ClientIpSettings.Source.AUTO))
                         .resolve("10.0.0.1", Rows.headers("Forwarded:for=1.1.1.1"))
                         .text());
     }

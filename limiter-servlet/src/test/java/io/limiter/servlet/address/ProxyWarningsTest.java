@@ -19,8 +19,14 @@ class ProxyWarningsTest {
     private final ManualTime time = new ManualTime();
 
     private ClientAddressResolver resolver(String header, String... networks) {
-        return resolver(
-                new ClientIpSettings(Stream.of(networks).map(IpNetwork::parse).toList(), false, false, 0, header, 64));
+        return resolver(new ClientIpSettings(
+                Stream.of(networks).map(IpNetwork::parse).toList(),
+                false,
+                false,
+                0,
+                header,
+                64,
+                ClientIpSettings.Source.AUTO));
     }
 
     private ClientAddressResolver resolver(ClientIpSettings settings) {
@@ -165,7 +171,8 @@ class ProxyWarningsTest {
 
     @Test
     void fewerHopsThanConfigured() {
-        ClientAddressResolver counted = resolver(new ClientIpSettings(List.of(), false, false, 2, "Forwarded", 64));
+        ClientAddressResolver counted = resolver(
+                new ClientIpSettings(List.of(), false, false, 2, "Forwarded", 64, ClientIpSettings.Source.AUTO));
         asked(counted, "192.0.2.1", "Forwarded: for=1.1.1.1");
         assertTold("RL-304 Forwarded from 192.0.2.1 has 1 hops, and limiter.client-ip.trusted-hops = 2: ");
         asked(counted, "192.0.2.1");
@@ -183,7 +190,8 @@ class ProxyWarningsTest {
                                 + " or /32 if one address was meant"),
                 resolver("X-Forwarded-For", "10.0.0.1/8", "2001:db8::/32", "192.0.2.1")
                         .findings());
-        List<String> everyPeer = resolver(new ClientIpSettings(List.of(), false, true, 0, "X-Forwarded-For", 64))
+        List<String> everyPeer = resolver(new ClientIpSettings(
+                        List.of(), false, true, 0, "X-Forwarded-For", 64, ClientIpSettings.Source.AUTO))
                 .findings();
         assertTrue(everyPeer.get(0).startsWith("RL-306 every peer is trusted to name the client in X-Forwarded-For: "));
         assertEquals(1, everyPeer.size());

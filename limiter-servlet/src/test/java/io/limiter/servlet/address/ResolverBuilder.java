@@ -84,7 +84,7 @@ public final class ResolverBuilder {
     public ClientAddressResolver build() {
         boolean trusting = !proxies.isEmpty() || unixSocket || everyPeer || hops != 0;
         String read = header == null && trusting ? ClientIpSettings.X_FORWARDED_FOR : header;
-        return ClientAddressResolver.of(
-                new ClientIpSettings(proxies, unixSocket, everyPeer, hops, read, ipv6PrefixBits));
+        return ClientAddressResolver.of(new ClientIpSettings(
+                proxies, unixSocket, everyPeer, hops, read, ipv6PrefixBits, ClientIpSettings.Source.AUTO));
     }
 }
