@@ -79,7 +79,7 @@ final class Call {
     private final long madeMicros;
     // Written before the state becomes SENT and read after that: a call that ends meanwhile was never on its way.
     private long sentMicros;
-    private Flights.@Nullable Flight flight;
+    private CongestionWindow.@Nullable Flight flight;
 
     private volatile boolean replied;
     /** The reply, or the exception; null until there is one. */
@@ -215,7 +215,7 @@ final class Call {
     }
 
     /** It leaves the queue to be sent. Returns false if its caller has stopped waiting. */
-    boolean trySend(long nowMicros, Flights.Flight with) {
+    boolean trySend(long nowMicros, CongestionWindow.Flight with) {
         sentMicros = nowMicros;
         flight = with;
         return state.compareAndSet(State.WAITING, State.SENT);

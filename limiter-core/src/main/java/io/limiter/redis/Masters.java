@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.TimeSource;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
@@ -7,7 +8,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RScript;
@@ -24,7 +29,8 @@ import org.redisson.connection.ServiceManager;
  * only class that uses Redisson's internals, because the public API does not show which master has a key. If they are
  * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
  */
-final class Masters {
+final class Masters implements Transport {
+    private static final TimeSource TIME = TimeSource.system();
     /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";
 
@@ -42,13 +48,19 @@ final class Masters {
     /** With these pings a dead connection is replaced within ten seconds. */
     private static final int LONGEST_PING_MILLIS = 5_000;
 
+    /** The time between the two tasks that measure a thread. */
+    private static final long HOP_MICROS = 1_000;
+
     private final RedissonClient client;
+    private final ScheduledExecutorService timer;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
     private final Map<Duration, RScript> handles = new ConcurrentHashMap<>();
 
-    Masters(RedissonClient client) {
+    /** @param timer runs tasks that do not block; drops them after it is closed */
+    Masters(RedissonClient client, ScheduledExecutorService timer) {
         this.client = client;
+        this.timer = timer;
         this.cluster = client.getConfig().isClusterConfig();
         this.connections = connections(client);
     }
@@ -109,11 +121,37 @@ final class Masters {
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
-    /** The threads on which answers arrive; if they are not accessible, Netty's global executor. */
-    Iterable<EventExecutor> eventLoops() {
-        return connections == null
+    @Override
+    public void after(long micros, Runnable task) {
+        timer.schedule(task, micros, TimeUnit.MICROSECONDS);
+    }
+
+    /**
+     * That of a task that is due now. By then each thread has read all arrived answers: it reads its sockets before its
+     * tasks, and the task comes twice, a millisecond apart, so that a reading lies between.
+     */
+    @Override
+    public CompletableFuture<Long> latenessMicros(long longestMicros) {
+        long startMicros = TIME.nowMicros();
+        // If the threads of the answers are not accessible, Netty's global one replaces them.
+        Iterable<EventExecutor> loops = connections == null
                 ? List.of(GlobalEventExecutor.INSTANCE)
                 : connections.getServiceManager().getGroup();
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (EventExecutor loop : loops) {
+            CompletableFuture<Void> ran = new CompletableFuture<>();
+            all.add(ran);
+            try {
+                loop.execute(() -> loop.schedule(() -> ran.complete(null), HOP_MICROS, TimeUnit.MICROSECONDS));
+            } catch (RejectedExecutionException closed) {
+                ran.complete(null);
+            }
+        }
+        CompletableFuture<Long> lateness = new CompletableFuture<>();
+        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenRun(() -> lateness.complete(TIME.nowMicros() - startMicros - HOP_MICROS));
+        after(longestMicros, () -> lateness.complete(longestMicros));
+        return lateness;
     }
 
     /** The name of a master in messages: host and port. */
@@ -127,7 +165,8 @@ final class Masters {
      * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
-    void run(Command command, Command.Receiver receiver) {
+    @Override
+    public void run(Command command, Command.Receiver receiver) {
         run(handle(command.longest()), command, receiver, LOADS);
     }
 

@@ -171,14 +171,9 @@ final class RedisFailure {
         return new BackendException(Kind.FAULT, "RL-228 " + what + "; is something between this JVM and Redis?", null);
     }
 
-    /** Whether nothing ran because the keys of a command are on two masters for now. */
-    static boolean isTryAgain(Throwable failure) {
-        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("TRYAGAIN"));
-    }
-
-    /** Whether nothing ran because the keys of a command are in several slots. */
-    static boolean isCrossSlot(Throwable failure) {
-        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("CROSSSLOT"));
+    /** Whether Redis replied with this code. */
+    static boolean hasCode(Throwable failure, String code) {
+        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals(code));
     }
 
     static boolean isNoScript(Throwable failure) {

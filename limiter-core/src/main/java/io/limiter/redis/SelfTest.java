@@ -39,7 +39,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
     /** Below 6.2. */
     private static final Pattern TOO_OLD = Pattern.compile("([0-5]|6\\.[01])(\\..*)?");
 
-    /** How long the secret of an instance counts without being seen again: several checks by {@link Senders}. */
+    /** How long the secret of an instance counts without being seen again: several checks by {@link Connection}. */
     private static final Duration SECRETS_COUNT = Duration.ofMinutes(3);
 
     private static final int MOST_NAMES = 20_000;
@@ -61,7 +61,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
      * @throws BackendException if it does not answer; its error replies are findings
      */
     Found of(Object master) throws InterruptedException {
-        PartitionKey nobody = keyOn(master, masters, keys);
+        PartitionKey nobody = keyOn(master);
         Map<String, String> found = new LinkedHashMap<>();
         BackendException refusal = null;
         List<Policy> policies = new ArrayList<>();
@@ -72,10 +72,10 @@ record SelfTest(Masters masters, RedisKeys keys) {
         }
         policies.add(policy(all));
         for (Policy policy : policies) {
-            Object answer = ask(command(keys, policy, nobody, Call.TAKE, PATIENCE), found);
+            Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE), found);
             refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
         }
-        Command reset = command(keys, policy(all), nobody, Call.RESET, PATIENCE);
+        Command reset = command(policy(all), nobody, Call.RESET, PATIENCE);
         ask(reset, found);
         if (ask(new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE), found) instanceof List<?> reply
                 && reply.size() == REPLY_SIZE) {
@@ -113,8 +113,8 @@ record SelfTest(Masters masters, RedisKeys keys) {
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */
-    static Command probe(Masters masters, RedisKeys keys, Object master, Duration patience) {
-        return command(keys, policy(Algorithm.FIXED_WINDOW), keyOn(master, masters, keys), Call.LOOK, patience);
+    Command probe(Object master, Duration patience) {
+        return command(policy(Algorithm.FIXED_WINDOW), keyOn(master), Call.LOOK, patience);
     }
 
     /**
@@ -206,7 +206,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
     }
 
     /** An unused key that is on the master. */
-    private static PartitionKey keyOn(Object master, Masters masters, RedisKeys keys) {
+    private PartitionKey keyOn(Object master) {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
         return IntStream.range(0, MOST_NAMES)
                 .mapToObj(i -> PartitionKey.of(Integer.toString(i)))
@@ -215,7 +215,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
                 .orElseGet(() -> PartitionKey.of("0"));
     }
 
-    private static Command command(RedisKeys keys, Policy policy, PartitionKey nobody, String mode, Duration patience) {
+    private Command command(Policy policy, PartitionKey nobody, String mode, Duration patience) {
         List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode);
         return Command.of(List.of(new Call(parts, patience, 0, 0, true)), null);
     }
