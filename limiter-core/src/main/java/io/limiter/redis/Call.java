@@ -110,21 +110,16 @@ final class Call {
 
     /** The shortest deadline of the policies; one without a deadline has the default. */
     static Duration deadline(List<Charge> charges, Duration usual) {
-        Duration shortest = Objects.requireNonNullElse(charges.get(0).policy().deadline(), usual);
-        for (int i = 1; i < charges.size(); i++) {
-            Duration next = Objects.requireNonNullElse(charges.get(i).policy().deadline(), usual);
-            shortest = next.compareTo(shortest) < 0 ? next : shortest;
+        Duration shortest = null;
+        for (Charge charge : charges) {
+            Duration next = Objects.requireNonNullElse(charge.policy().deadline(), usual);
+            shortest = shortest == null || next.compareTo(shortest) < 0 ? next : shortest;
         }
-        return shortest;
-    }
-
-    /** Calls on all limits of the charges. */
-    static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
-        return parts(keys, charges, mode, charge -> 0);
+        return Objects.requireNonNull(shortest);
     }
 
     /**
-     * The same.
+     * Calls on all limits of the charges.
      *
      * @param denied returns how many denials of a charge with a block Redis has not counted; called once for each
      */
@@ -143,15 +138,10 @@ final class Call {
     }
 
     /**
-     * Gives back what the outcomes took.
+     * Ends what the outcomes took: {@link #BACK} or {@link #KEEP}.
      *
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
-    static Collection<List<Part>> refunds(RedisKeys keys, List<LimitOutcome> outcomes, boolean inOne) {
-        return ends(keys, outcomes, BACK, inOne);
-    }
-
-    /** Ends what the outcomes took: {@link #BACK} or {@link #KEEP}. */
     static Collection<List<Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         List<List<Part>> calls = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {

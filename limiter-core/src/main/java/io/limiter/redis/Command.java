@@ -12,7 +12,6 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 
@@ -22,7 +21,6 @@ import org.redisson.client.RedisException;
  * of its algorithm; both return the same six numbers for a limit.
  *
  * @param longest the longest wait of its callers
- * @param isWanted whether a caller still waits
  * @param requests the calls of each request
  */
 record Command(
@@ -30,7 +28,6 @@ record Command(
         List<Object> keys,
         List<Object> arguments,
         Duration longest,
-        BooleanSupplier isWanted,
         List<List<Call>> requests) {
     /** Gets the reply, or the reason why there is none. */
     interface Receiver {
@@ -39,7 +36,7 @@ record Command(
 
     /** A command with a caller that waits in any case. */
     Command(Script script, List<Object> keys, List<Object> arguments, Duration longest) {
-        this(script, keys, arguments, longest, () -> true, List.of());
+        this(script, keys, arguments, longest, List.of());
     }
 
     /**
@@ -68,12 +65,11 @@ record Command(
                 arguments.addAll(List.of(requestBesideMember(part), options(part, time)));
             }
         }
-        BooleanSupplier isWanted = () -> calls.stream().anyMatch(call -> !call.isDone());
         Duration longest = calls.get(0).longest;
         for (Call call : calls) {
             longest = call.longest.compareTo(longest) > 0 ? call.longest : longest;
         }
-        return new Command(script, keys, arguments, longest, isWanted, requests);
+        return new Command(script, keys, arguments, longest, requests);
     }
 
     /**
@@ -98,6 +94,11 @@ record Command(
         return micros;
     }
 
+    /** Whether a caller still waits. */
+    boolean isWanted() {
+        return requests.isEmpty() || calls().stream().anyMatch(call -> !call.isDone());
+    }
+
     /** Its calls, in the order of their requests. */
     List<Call> calls() {
         return requests.size() == 1
@@ -107,7 +108,8 @@ record Command(
 
     /** The parts of the reply, in the order of the calls: the numbers of each, or the error that prevented its decision. */
     List<Object> replies(@Nullable List<Object> reply) {
-        if (isLone(requests) && reply != null) {
+        boolean lone = requests.isEmpty() || (requests.size() == 1 && requests.get(0).size() == 1);
+        if (lone && reply != null) {
             return List.of(reply);
         }
         if (reply == null || reply.size() != requests.size()) {
@@ -181,10 +183,6 @@ record Command(
                     && part.limit().equals(otherPart.limit());
         }
         return equal;
-    }
-
-    private static boolean isLone(List<List<Call>> requests) {
-        return requests.isEmpty() || (requests.size() == 1 && requests.get(0).size() == 1);
     }
 
     private static void addRequests(List<Object> arguments, List<List<Call>> requests, @Nullable TimeSource time) {

@@ -117,30 +117,27 @@ final class Connection implements AutoCloseable {
         return now != null && now.areCluster();
     }
 
-    /** Sends a call to the master that has its keys; the returned stage completes at its deadline at the latest. */
+    /** Sends a call to the master that has its keys. Returns its future, which completes at its deadline at the latest. */
     CompletableFuture<List<LimitOutcome>> send(Call call) {
         try {
             sender(call).send(List.of(call));
-            return call.future();
         } catch (BackendException e) {
-            return CompletableFuture.failedFuture(e);
+            call.tryFail(Call.State.WAITING, e);
         }
+        return call.future();
     }
 
     /** The same for several calls, grouped by master. */
-    List<CompletableFuture<List<LimitOutcome>>> sendTogether(List<Call> calls) {
+    void sendTogether(List<Call> calls) {
         Map<Sender, List<Call>> bySender = new LinkedHashMap<>();
-        List<CompletableFuture<List<LimitOutcome>>> answers = new ArrayList<>(calls.size());
         for (Call call : calls) {
             try {
                 bySender.computeIfAbsent(sender(call), one -> new ArrayList<>()).add(call);
-                answers.add(call.future());
             } catch (BackendException e) {
-                answers.add(CompletableFuture.failedFuture(e));
+                call.tryFail(Call.State.WAITING, e);
             }
         }
         bySender.forEach(Sender::send);
-        return answers;
     }
 
     /**

@@ -109,15 +109,12 @@ final class Masters implements Transport {
 
     /** All masters that are known now. */
     List<Object> all() {
-        List<Object> all = new ArrayList<>();
-        if (connections != null) {
-            for (MasterSlaveEntry entry : connections.getEntrySet()) {
-                Object master = master(entry);
-                if (!all.contains(master)) {
-                    all.add(master);
-                }
-            }
-        }
+        List<Object> all = connections == null
+                ? List.of()
+                : connections.getEntrySet().stream()
+                        .map(Masters::master)
+                        .distinct()
+                        .toList();
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
@@ -192,7 +189,7 @@ final class Masters implements Transport {
     }
 
     private static boolean isToBeLoaded(Command command, Throwable failure) {
-        return RedisFailure.isNoScript(failure) && command.isWanted().getAsBoolean();
+        return RedisFailure.hasCode(failure, "NOSCRIPT") && command.isWanted();
     }
 
     private RScript handle(Duration longest) {

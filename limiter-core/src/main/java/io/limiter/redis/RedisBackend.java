@@ -46,14 +46,12 @@ public final class RedisBackend implements Backend.PerPolicy {
     private final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
-    private final Ends ends;
 
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.ends = new Ends(keys, connection, denials, deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -116,11 +114,12 @@ public final class RedisBackend implements Backend.PerPolicy {
         List<DenialCache.Sent> sent = charges.stream()
                 .map(charge -> denials.sending(List.of(charge), Mode.TAKE))
                 .toList();
-        List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(charges.stream()
+        List<Call> calls = charges.stream()
                 .map(charge -> call(List.of(charge), Mode.TAKE, false))
-                .toList());
-        return IntStream.range(0, answers.size())
-                .mapToObj(i -> sent.get(i).decision(answers.get(i)))
+                .toList();
+        connection.sendTogether(calls);
+        return IntStream.range(0, calls.size())
+                .mapToObj(i -> sent.get(i).decision(calls.get(i).future()))
                 .toList();
     }
 
@@ -130,7 +129,11 @@ public final class RedisBackend implements Backend.PerPolicy {
             return Backend.PerPolicy.super.decideNow(charges, mode);
         }
         Decision known = mode == Mode.LOOK ? null : denials.find(charges);
-        return known != null ? known : askNow(charges, mode);
+        if (known != null) {
+            return known;
+        }
+        connection.refuse(Call.deadline(charges, deadline));
+        return askNow(charges, mode);
     }
 
     @Override
@@ -146,7 +149,6 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     private Decision askNow(List<Charge> charges, Mode mode) {
-        connection.refuse(Call.deadline(charges, deadline));
         DenialCache.Sent sent = denials.sending(charges, mode);
         List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, true));
         return sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes));
@@ -154,18 +156,29 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return ends.refund(decision);
+        return end(decision, Call.BACK).thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
     }
 
     @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
-        return ends.confirm(decision);
+        return end(decision, Call.KEEP).thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
+    }
+
+    /** Sends the calls that end a decision: the outcomes of all states. */
+    private CompletableFuture<List<LimitOutcome>> end(Decision decision, String how) {
+        List<CompletableFuture<List<LimitOutcome>>> answers =
+                Call.ends(keys, decision.outcomes(), how, !connection.isCluster()).stream()
+                        .map(parts -> Call.now(parts, Call.deadline(decision.charges(), deadline), false))
+                        .map(call -> denials.clearing(call, connection::send))
+                        .toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                .thenApply(all -> answers.stream().flatMap(answer -> answer.join().stream()).toList());
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Charge> charges = List.of(new Charge(policy, key, 0));
-        Call reset = Call.now(Call.parts(keys, charges, Call.RESET), Call.deadline(charges, deadline), false);
+        Call reset = Call.now(Call.parts(keys, charges, Call.RESET, charge -> 0), Call.deadline(charges, deadline), false);
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
 

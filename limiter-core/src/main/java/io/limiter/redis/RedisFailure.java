@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
-import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
 import org.redisson.client.RedisWrongPasswordException;
@@ -174,10 +173,6 @@ final class RedisFailure {
     /** Whether Redis replied with this code. */
     static boolean hasCode(Throwable failure, String code) {
         return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals(code));
-    }
-
-    static boolean isNoScript(Throwable failure) {
-        return Arrays.stream(causes(failure)).anyMatch(RedisNoScriptException.class::isInstance);
     }
 
     /** Whether Redis answered, with an error or an unreadable reply, rather than not at all. */

@@ -8,7 +8,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +20,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,13 +64,10 @@ record SelfTest(Masters masters, RedisKeys keys) {
         PartitionKey nobody = keyOn(master);
         Map<String, String> found = new LinkedHashMap<>();
         BackendException refusal = null;
-        List<Policy> policies = new ArrayList<>();
         Algorithm[] all =
                 Arrays.stream(Algorithm.values()).filter(Algorithm::isQuota).toArray(Algorithm[]::new);
-        for (Algorithm algorithm : all) {
-            policies.add(policy(algorithm));
-        }
-        policies.add(policy(all));
+        List<Policy> policies = Stream.concat(Arrays.stream(all).map(SelfTest::policy), Stream.of(policy(all)))
+                .toList();
         for (Policy policy : policies) {
             Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE), found);
             refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
@@ -216,7 +213,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
     }
 
     private Command command(Policy policy, PartitionKey nobody, String mode, Duration patience) {
-        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode);
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode, charge -> 0);
         return Command.of(List.of(new Call(parts, patience, 0, 0, true)), null);
     }
 

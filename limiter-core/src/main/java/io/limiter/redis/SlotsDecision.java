@@ -148,7 +148,7 @@ record SlotsDecision(
                     return allowed(taken.get(i), repeated ? 0 : stamp);
                 })
                 .toList();
-        return all(Call.refunds(keys, own, false).stream()
+        return all(Call.ends(keys, own, Call.BACK, false).stream()
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
 

@@ -31,7 +31,7 @@ final class EvalBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK);
+        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK, none -> 0);
         return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
     }
 
