@@ -57,11 +57,7 @@ final class Call {
      *
      * @param denied for a block, how many denials of this key Redis has not counted
      */
-    record Part(String key, Charge charge, Limit limit, String mode, long denied) {
-        Part(String key, Charge charge, Limit limit, String mode) {
-            this(key, charge, limit, mode, 0);
-        }
-    }
+    record Part(String key, Charge charge, Limit limit, String mode, long denied) {}
 
     final List<Part> parts;
     /** How long its caller waits in total. */
@@ -147,16 +143,14 @@ final class Call {
         for (LimitOutcome outcome : outcomes) {
             Charge charge = outcome.charge();
             String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros());
-            List<Part> call = null;
-            for (List<Part> one : calls) {
-                // The script reads all states of a call before it writes one, so none can be there twice.
-                boolean fits = (inOne || one.get(0).charge.equals(charge))
-                        && one.stream().noneMatch(other -> other.key.equals(key));
-                call = call == null && fits ? one : call;
-            }
-            if (call == null) {
-                call = new ArrayList<>();
+            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros(), 0);
+            List<Part> call = calls.stream()
+                    // The script reads all states of a call before it writes one, so none can be there twice.
+                    .filter(one -> (inOne || one.get(0).charge.equals(charge))
+                            && one.stream().noneMatch(other -> other.key.equals(key)))
+                    .findFirst()
+                    .orElseGet(ArrayList::new);
+            if (call.isEmpty()) {
                 calls.add(call);
             }
             call.add(part);
@@ -175,10 +169,6 @@ final class Call {
         return thread != null;
     }
 
-    boolean hasKey(String key) {
-        return parts.stream().anyMatch(part -> part.key().equals(key));
-    }
-
     /** Whether its caller has stopped waiting. */
     boolean isDone() {
         State now = state.get();
@@ -192,10 +182,7 @@ final class Call {
 
     /** The future that waits for it. Fails with {@link BackendException}. */
     CompletableFuture<List<LimitOutcome>> future() {
-        if (future == null) {
-            throw new IllegalStateException("a thread waits for this call");
-        }
-        return future;
+        return Objects.requireNonNull(future, "a thread waits for this call");
     }
 
     /** Sets what is done with outcomes that come after its caller stopped waiting. Called before it is sent. */
@@ -223,16 +210,9 @@ final class Call {
         }
     }
 
-    /** It was sent and is late: its flight no longer delays others. */
-    void endFlight() {
-        if (flight != null) {
-            flight.end();
-        }
-    }
-
-    /** Whether it is the first one of its flight that has no answer: one that is lost is lost for all calls in it. */
-    boolean isFirstSilence() {
-        return flight == null || flight.noteSilence();
+    /** What it was sent with. */
+    CongestionWindow.Flight flight() {
+        return Objects.requireNonNull(flight, "not sent");
     }
 
     /** Redis has replied, or will not reply. */
@@ -243,19 +223,15 @@ final class Call {
     /** Hands the answer to the caller: the reply, or the exception instead. */
     void deliver(Object replyOrFailure) {
         answer = replyOrFailure;
-        if (thread != null) {
-            if (thread != Thread.currentThread()) {
-                // A thread that completes its own call is not parked: a permit would end its next park, wherever that
-                // is.
-                LockSupport.unpark(thread);
-            }
-        } else {
-            CompletableFuture<List<LimitOutcome>> waiting = future();
+        if (thread == null) {
             try {
-                waiting.complete(outcomes());
+                future().complete(outcomes());
             } catch (RuntimeException e) {
-                waiting.completeExceptionally(RedisFailure.of(e));
+                future().completeExceptionally(RedisFailure.of(e));
             }
+        } else if (thread != Thread.currentThread()) {
+            // A thread that completes its own call is not parked: a permit would end its next park, wherever that is.
+            LockSupport.unpark(thread);
         }
     }
 

@@ -21,7 +21,7 @@ import org.redisson.client.RedisException;
  * of its algorithm; both return the same six numbers for a limit.
  *
  * @param longest the longest wait of its callers
- * @param requests the calls of each request
+ * @param requests the calls of each request; none if it has no calls and is wanted in any case
  */
 record Command(
         Script script,
@@ -32,11 +32,6 @@ record Command(
     /** Gets the reply, or the reason why there is none. */
     interface Receiver {
         void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
-    }
-
-    /** A command with a caller that waits in any case. */
-    Command(Script script, List<Object> keys, List<Object> arguments, Duration longest) {
-        this(script, keys, arguments, longest, List.of());
     }
 
     /**
@@ -87,7 +82,7 @@ record Command(
             micros += switch (part.limit().algorithm()) {
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
-                case ALLOTMENT -> 20 + (before.stream().anyMatch(one -> one.hasKey(part.key())) ? 0 : 350);
+                case ALLOTMENT -> 20 + (before.stream().anyMatch(one -> one.parts.stream().anyMatch(other -> other.key().equals(part.key()))) ? 0 : 350);
                 default -> 6;
             };
         }

@@ -157,8 +157,8 @@ final class CongestionWindow {
             }
         }
 
-        /** It has no answer in time. Returns whether this is the first report. */
-        boolean noteSilence() {
+        /** It has no answer in time: one that is lost is lost for all its calls. Returns true for the first of them. */
+        boolean claimSilence() {
             return !silent.getAndSet(true);
         }
 

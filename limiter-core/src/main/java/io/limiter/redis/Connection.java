@@ -128,7 +128,7 @@ final class Connection implements AutoCloseable {
     }
 
     /** The same for several calls, grouped by master. */
-    void sendTogether(List<Call> calls) {
+    void sendTogether(Collection<Call> calls) {
         Map<Sender, List<Call>> bySender = new LinkedHashMap<>();
         for (Call call : calls) {
             try {
@@ -157,7 +157,7 @@ final class Connection implements AutoCloseable {
      */
     void refuse(Duration longest) {
         Masters now = masters();
-        MasterWatch only = now.areCluster() ? null : byMaster.get(master(now, ""));
+        MasterWatch only = now.areCluster() ? null : byMaster.get(now.of(""));
         BackendException refusal = only == null ? null : only.sender.breaker.whyNotAsked(longest.toNanos() / 1_000);
         if (refusal != null) {
             throw refusal;
@@ -166,7 +166,7 @@ final class Connection implements AutoCloseable {
 
     private Sender sender(Call call) {
         Masters now = masters();
-        Object master = master(now, call.parts.get(0).key());
+        Object master = now.of(call.parts.get(0).key());
         MasterWatch known = byMaster.get(master);
         if (known == null) {
             known = watched(now, master);
@@ -181,14 +181,6 @@ final class Connection implements AutoCloseable {
             throw notConnected();
         }
         return now;
-    }
-
-    private static Object master(Masters masters, String key) {
-        try {
-            return masters.of(key);
-        } catch (RuntimeException e) {
-            throw RedisFailure.of(e);
-        }
     }
 
     private MasterWatch watched(Masters now, Object master) {

@@ -143,21 +143,15 @@ final class DenialCache {
         for (int i = 0; i < epochsNow.length; i++) {
             epochsNow[i] = epochs.get(set(charges.get(i)));
         }
-        return new Sent(charges, epochsNow, time.nowMicros());
+        return new Sent(this, charges, epochsNow, time.nowMicros());
     }
 
-    /** A call that was sent. */
-    final class Sent {
-        private final List<Charge> charges;
-        private final int[] epochsThen;
-        private final long sentMicros;
-
-        private Sent(List<Charge> charges, int[] epochsThen, long sentMicros) {
-            this.charges = charges;
-            this.epochsThen = epochsThen;
-            this.sentMicros = sentMicros;
-        }
-
+    /**
+     * A call that was sent.
+     *
+     * @param epochsThen those of the sets of its charges; none if its result is not recorded
+     */
+    record Sent(DenialCache cache, List<Charge> charges, int[] epochsThen, long sentMicros) {
         /** Records its result. */
         CompletableFuture<Decision> decision(CompletableFuture<List<LimitOutcome>> answer) {
             CompletableFuture<Decision> decision = new CompletableFuture<>();
@@ -178,7 +172,7 @@ final class DenialCache {
             for (int i = 0; i < epochsThen.length; i++) {
                 Charge charge = charges.get(i);
                 if (charge.permits() > 0 && charge.isPlain()) {
-                    note(charge, epochsThen[i], sentMicros, decision);
+                    cache.note(charge, epochsThen[i], sentMicros, decision);
                 }
             }
             return decision;

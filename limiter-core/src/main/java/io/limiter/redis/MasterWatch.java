@@ -140,7 +140,7 @@ final class MasterWatch {
     /** Sends a probe, with a longer time-out than callers. Returns what it says about the master. */
     private CompletableFuture<Runnable> sendProbe() {
         // The longest deadline of its callers: if it answers in that time, it is not unreachable.
-        long longest = Math.max(sender.longestMicros(), deadline.toNanos() / 1_000);
+        long longest = Math.max(sender.longestMicros, deadline.toNanos() / 1_000);
         long patienceMicros = Math.min(LONGEST_PROBE_MICROS, Math.max(PROBE_PATIENCE_MICROS, longest));
         long sentMicros = TIME.nowMicros();
         CompletableFuture<Runnable> finding = new CompletableFuture<>();

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -98,13 +99,19 @@ final class Masters implements Transport {
         return connections != null;
     }
 
-    /** The master that has the key. The same object as long as it is the master. */
+    /**
+     * The master that has the key. The same object as long as it is the master.
+     *
+     * @throws io.limiter.BackendException if the client does not say
+     */
     Object of(String key) {
-        ConnectionManager known = connections;
-        if (known == null) {
-            return ALL;
+        try {
+            return connections == null
+                    ? ALL
+                    : master(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
+        } catch (RuntimeException e) {
+            throw RedisFailure.of(e);
         }
-        return master(cluster ? known.getEntry(known.calcSlot(key)) : known.getEntry(0));
     }
 
     /** All masters that are known now. */
@@ -136,17 +143,15 @@ final class Masters implements Transport {
                 : connections.getServiceManager().getGroup();
         List<CompletableFuture<Void>> all = new ArrayList<>();
         for (EventExecutor loop : loops) {
-            CompletableFuture<Void> ran = new CompletableFuture<>();
-            all.add(ran);
+            Executor twice = task -> loop.execute(() -> loop.schedule(task, HOP_MICROS, TimeUnit.MICROSECONDS));
             try {
-                loop.execute(() -> loop.schedule(() -> ran.complete(null), HOP_MICROS, TimeUnit.MICROSECONDS));
+                all.add(CompletableFuture.runAsync(() -> {}, twice));
             } catch (RejectedExecutionException closed) {
-                ran.complete(null);
+                // No answers arrive on it.
             }
         }
-        CompletableFuture<Long> lateness = new CompletableFuture<>();
-        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenRun(() -> lateness.complete(TIME.nowMicros() - startMicros - HOP_MICROS));
+        CompletableFuture<Long> lateness = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(ran -> TIME.nowMicros() - startMicros - HOP_MICROS);
         after(longestMicros, () -> lateness.complete(longestMicros));
         return lateness;
     }
@@ -173,23 +178,20 @@ final class Masters implements Transport {
         handle.<List<Object>>evalShaAsync(
                         RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, command.keys(), arguments)
                 .whenComplete((reply, failure) -> {
-                    if (failure == null || loads == 0 || !isToBeLoaded(command, failure)) {
+                    boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
+                    if (!isToBeLoaded || !command.isWanted()) {
                         receiver.accept(reply, failure);
                         return;
                     }
                     handle.scriptLoadAsync((String) command.keys().get(0), script.text())
                             .whenComplete((sha, notLoaded) -> {
-                                if (notLoaded != null || !isToBeLoaded(command, failure)) {
-                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
-                                } else {
+                                if (notLoaded == null && command.isWanted()) {
                                     run(handle, command, receiver, loads - 1);
+                                } else {
+                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
                                 }
                             });
                 });
-    }
-
-    private static boolean isToBeLoaded(Command command, Throwable failure) {
-        return RedisFailure.hasCode(failure, "NOSCRIPT") && command.isWanted();
     }
 
     private RScript handle(Duration longest) {

@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import static java.util.stream.Collectors.groupingBy;
 
+import io.limiter.BackendException;
 import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import java.util.ArrayList;
@@ -12,7 +13,6 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -81,11 +81,11 @@ final class Outbox {
         }
     }
 
-    /** Removes all waiting calls; none of them is sent. */
-    void removeAll(Consumer<Call> then) {
+    /** Fails all waiting calls; none of them is sent. */
+    void failAll(BackendException failure) {
         for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
             waitingCount.decrementAndGet();
-            then.accept(call);
+            call.tryFail(Call.State.WAITING, failure);
         }
     }
 

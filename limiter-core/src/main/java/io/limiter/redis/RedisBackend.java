@@ -12,13 +12,13 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -77,11 +77,11 @@ public final class RedisBackend implements Backend.PerPolicy {
     public boolean awaitConnected(Duration longest) {
         try {
             long startMicros = TimeSource.system().nowMicros();
-            if (!connection.awaitConnected(longest)) {
-                return false;
+            boolean connected = connection.awaitConnected(longest);
+            if (connected) {
+                WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
             }
-            WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
-            return true;
+            return connected;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -111,15 +111,14 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
-        List<DenialCache.Sent> sent = charges.stream()
-                .map(charge -> denials.sending(List.of(charge), Mode.TAKE))
-                .toList();
-        List<Call> calls = charges.stream()
-                .map(charge -> call(List.of(charge), Mode.TAKE, false))
-                .toList();
-        connection.sendTogether(calls);
-        return IntStream.range(0, calls.size())
-                .mapToObj(i -> sent.get(i).decision(calls.get(i).future()))
+        Map<Call, DenialCache.Sent> all = new LinkedHashMap<>();
+        for (Charge one : charges) {
+            DenialCache.Sent sent = denials.sending(List.of(one), Mode.TAKE);
+            all.put(call(List.of(one), Mode.TAKE, false), sent);
+        }
+        connection.sendTogether(all.keySet());
+        return all.entrySet().stream()
+                .map(one -> one.getValue().decision(one.getKey().future()))
                 .toList();
     }
 

@@ -14,12 +14,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
-import org.redisson.client.RedisWrongPasswordException;
 
 /** Describes a failure of Redis in text that is safe to log: without keys and arguments, which contain client data. */
 final class RedisFailure {
@@ -198,12 +196,6 @@ final class RedisFailure {
                 || cause instanceof RedisConnectionException
                 || cause instanceof RedisTimeoutException) {
             return "";
-        }
-        if (cause instanceof RedisWrongPasswordException) {
-            return "WRONGPASS";
-        }
-        if (cause instanceof RedisAuthRequiredException) {
-            return "NOAUTH";
         }
         // Redisson takes the code from the message of this one.
         return cause instanceof RedisOutOfMemoryException ? "OOM" : code(String.valueOf(cause.getMessage()));

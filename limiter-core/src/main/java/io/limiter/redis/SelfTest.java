@@ -74,7 +74,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
         }
         Command reset = command(policy(all), nobody, Call.RESET, PATIENCE);
         ask(reset, found);
-        if (ask(new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE), found) instanceof List<?> reply
+        if (ask(new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE, List.of()), found) instanceof List<?> reply
                 && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, Clock.systemUTC(), masters.areCluster()));
         }
@@ -106,7 +106,8 @@ record SelfTest(Masters masters, RedisKeys keys) {
                 Script.KEY_SECRETS,
                 List.of(keys.secrets()),
                 List.of(check, Long.toString(SECRETS_COUNT.toMillis())),
-                PATIENCE);
+                PATIENCE,
+                List.of());
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */

@@ -56,7 +56,9 @@ final class Sender {
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
     private volatile long lastInTimeMicros = Long.MIN_VALUE;
-    private volatile long longestMicros;
+    /** The longest wait of any call to this master. */
+    volatile long longestMicros;
+
     private volatile @Nullable BackendException closed;
 
     /**
@@ -87,11 +89,6 @@ final class Sender {
     /** Whether no call is on its way or waits. */
     boolean isIdle() {
         return window.isEmpty() && outbox.waiting() == 0;
-    }
-
-    /** The longest wait of any call to this master. */
-    long longestMicros() {
-        return longestMicros;
     }
 
     /**
@@ -157,15 +154,10 @@ final class Sender {
         return call.outcomes();
     }
 
-    /** Fails all calls that wait to be sent. */
-    void failWaiting(BackendException failure) {
-        outbox.removeAll(call -> call.tryFail(Call.State.WAITING, failure));
-    }
-
     /** Fails all futures, which nothing else would end. */
     void close(BackendException failure) {
         closed = failure;
-        failWaiting(failure);
+        outbox.failAll(failure);
         futures.forEach(call -> fail(call, failure));
     }
 
@@ -193,7 +185,7 @@ final class Sender {
             }
         } else if (waitedFor && lateMicros > STALL_MICROS) {
             outcome = RedisFailure.stalled(lateMicros);
-        } else if (waitedFor && call.isFirstSilence()) {
+        } else if (waitedFor && call.flight().claimSilence()) {
             failWaitingIf(breaker.noteSilence());
         }
         Object answer = outcome;
@@ -228,7 +220,7 @@ final class Sender {
             outbox.remove(call);
         } else if (call.tryEnd(Call.State.SENT)) {
             window.freePlace();
-            call.endFlight();
+            call.flight().end();
         } else {
             return false;
         }
@@ -267,7 +259,7 @@ final class Sender {
     /** Only calls that were sent and are lost count against the master, once for each command. */
     private void late(Call call, boolean isSilence) {
         window.late(time.nowMicros());
-        if (isSilence && call.isFirstSilence()) {
+        if (isSilence && call.flight().claimSilence()) {
             transport.latenessMicros(deadlineMicros).thenAccept(lateMicros -> {
                 // All arrived answers have been read by now. If that took long, the master was not slow.
                 if (!call.isReplied() && lateMicros <= STALL_MICROS) {
@@ -285,7 +277,7 @@ final class Sender {
     private void failWaitingIf(boolean isSuspectNow) {
         BackendException why = breaker.whyNotDeciding();
         if (isSuspectNow && why != null) {
-            failWaiting(why);
+            outbox.failAll(why);
         }
     }
 

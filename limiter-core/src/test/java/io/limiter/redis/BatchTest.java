@@ -59,7 +59,7 @@ class BatchTest {
     /** What was sent, but is not on its way yet. */
     private final Queue<Runnable> held = new ConcurrentLinkedQueue<>();
 
-    private final RedisKeys keys = new RedisKeys("batch");
+    private final RedisKeys keys = new RedisKeys("batch", null);
     private boolean isReplyLost;
     private final Sender sender = new Sender(
             "Redis",
@@ -192,7 +192,7 @@ class BatchTest {
     }
 
     private List<String> oneByOne(List<Charge> charges, List<String> modes) {
-        RedisKeys others = new RedisKeys("batch-alone");
+        RedisKeys others = new RedisKeys("batch-alone", null);
         List<String> answers = new ArrayList<>();
         for (int i = 0; i < charges.size(); i++) {
             Call call = call(others, charges.get(i), modes.get(i), LONG);

@@ -24,7 +24,7 @@ final class EvalBackend implements Backend {
 
     EvalBackend(int port, String prefix, TimeSource time, UnaryOperator<String> change) {
         this.redis = new Jedis("127.0.0.1", port);
-        this.keys = new RedisKeys(prefix);
+        this.keys = new RedisKeys(prefix, null);
         this.time = time;
         this.change = change;
     }

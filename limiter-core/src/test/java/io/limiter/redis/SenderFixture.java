@@ -103,7 +103,7 @@ abstract class SenderFixture {
 
     private static Call call(Limit limit, long permits, long now, Duration longest, boolean blocking) {
         Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of("k"), permits);
-        List<Call.Part> parts = Call.parts(new RedisKeys("p"), List.of(charge), Call.TAKE, none -> 0);
+        List<Call.Part> parts = Call.parts(new RedisKeys("p", null), List.of(charge), Call.TAKE, none -> 0);
         return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
     }
 

@@ -113,7 +113,7 @@ class SenderTest extends SenderFixture {
             fail(i, new RedisConnectionException("refused"));
         }
         assertFalse(sender.breaker.isClosed());
-        assertEquals(5_000, sender.longestMicros());
+        assertEquals(5_000, sender.longestMicros);
     }
 
     @Test
