@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 
@@ -154,16 +155,11 @@ record Command(
 
     private static boolean isAgain(List<Call> request, Call call, Map<String, List<Call>> latest) {
         Call first = request.get(0);
-        if (!haveOneForm(first, call)) {
-            return false;
-        }
-        for (int i = 0; i < call.parts.size(); i++) {
-            String key = call.parts.get(i).key();
-            if (!key.equals(first.parts.get(i).key()) || latest.get(key) != request) {
-                return false;
-            }
-        }
-        return true;
+        return haveOneForm(first, call)
+                && IntStream.range(0, call.parts.size()).allMatch(i -> {
+                    String key = call.parts.get(i).key();
+                    return key.equals(first.parts.get(i).key()) && latest.get(key) == request;
+                });
     }
 
     /** Whether they differ only in their keys. */

@@ -100,10 +100,10 @@ final class Connection implements AutoCloseable {
         for (MasterWatch one : byMaster.values()) {
             Breaker breaker = one.sender.breaker;
             BackendException reason = breaker.whyNotDeciding();
-            all.addAll(one.log.findings());
+            all.addAll(one.findings());
             // An earlier master of that name may not have been removed yet: the worse of the two is reported.
-            states.merge(Masters.name(one.master), breaker.health(), BinaryOperator.maxBy(Comparator.naturalOrder()));
-            if (reason != null && (!breaker.isClosed() || one.log.findings().isEmpty())) {
+            states.merge(one.name, breaker.health(), BinaryOperator.maxBy(Comparator.naturalOrder()));
+            if (reason != null && (!breaker.isClosed() || one.findings().isEmpty())) {
                 all.add(String.valueOf(reason.getMessage()));
             }
         }
@@ -186,12 +186,12 @@ final class Connection implements AutoCloseable {
     private MasterWatch watched(Masters now, Object master) {
         return byMaster.computeIfAbsent(
                 master,
-                one -> new MasterWatch(one, new SelfTest(now, keys), decisionTime, deadline, watch, this::forget));
+                one -> new MasterWatch(one, new SelfTest(now, keys), TIME, decisionTime, deadline, watch, this::forget));
     }
 
     private void forget(MasterWatch former) {
         byMaster.remove(former.master, former);
-        watch.execute(former.log::end);
+        watch.execute(former::end);
     }
 
     /** Runs a task that does not wait after some time, unless this is closed by then. */
@@ -232,7 +232,7 @@ final class Connection implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        byMaster.values().forEach(one -> one.sender.close(RedisFailure.closed()));
+        byMaster.values().forEach(one -> one.sender.close());
     }
 
     private BackendException notConnected() {
@@ -301,11 +301,11 @@ final class Connection implements AutoCloseable {
         fresh.all().forEach(master -> watched(fresh, master));
         Collection<MasterWatch> all = byMaster.values();
         all.forEach(MasterWatch::test);
-        if (all.stream().allMatch(one -> one.silence() != null)) {
-            throw Objects.requireNonNull(all.iterator().next().silence());
+        if (all.stream().allMatch(one -> one.silence != null)) {
+            throw Objects.requireNonNull(all.iterator().next().silence);
         }
         // Other masters answer the calls that need them; calls to these do not wait.
-        all.stream().filter(one -> one.silence() != null).forEach(one -> one.sender.suspect());
+        all.stream().filter(one -> one.silence != null).forEach(one -> one.sender.suspect());
     }
 
     /** Checks findings and masters again, which may have changed. */
@@ -314,7 +314,7 @@ final class Connection implements AutoCloseable {
             Collection<Object> all = now.all();
             boolean secretsAreDue = secretLooks.tryPass();
             for (MasterWatch one : byMaster.values()) {
-                one.log.write();
+                one.write();
                 if (all.contains(one.master)) {
                     one.testAgain(secretsAreDue);
                 } else {

@@ -5,7 +5,6 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,30 +46,20 @@ record Denial(
             List<LimitOutcome> outcomes,
             long maxAgeMicros,
             AtomicLong uncounted) {
-        List<LimitOutcome> denied = new ArrayList<>(1);
-        long longest = 0;
-        for (LimitOutcome outcome : outcomes) {
-            if (!outcome.allowed()
-                    && outcome.limit().algorithm().isDenialLasting()
-                    && outcome.charge().equals(charge)) {
-                denied.add(outcome);
-                longest = Math.max(longest, lastsMicros(outcome));
-            }
-        }
-        if (denied.isEmpty()) {
+        LimitOutcome[] denied = outcomes.stream()
+                .filter(outcome -> !outcome.allowed()
+                        && outcome.limit().algorithm().isDenialLasting()
+                        && outcome.charge().equals(charge))
+                .toArray(LimitOutcome[]::new);
+        if (denied.length == 0) {
             return null;
         }
-        if (denied.get(denied.size() - 1).blocked()) {
+        if (denied[denied.length - 1].blocked()) {
             uncounted.set(0);
         }
-        return new Denial(
-                hash,
-                charge,
-                epoch,
-                sentMicros,
-                sentMicros + Math.min(maxAgeMicros, longest),
-                denied.toArray(new LimitOutcome[0]),
-                uncounted);
+        long longest = Arrays.stream(denied).mapToLong(Denial::lastsMicros).max().orElseThrow();
+        long untilMicros = sentMicros + Math.min(maxAgeMicros, longest);
+        return new Denial(hash, charge, epoch, sentMicros, untilMicros, denied, uncounted);
     }
 
     /**

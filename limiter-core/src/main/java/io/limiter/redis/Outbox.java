@@ -238,15 +238,14 @@ final class Outbox {
      */
     private void received(CongestionWindow.Flight flight, List<Call> calls, List<Object> replies) {
         flight.land();
-        List<Runnable> threads = new ArrayList<>(calls.size());
-        List<Runnable> stages = new ArrayList<>(0);
+        List<Runnable> deliveries = new ArrayList<>(calls.size());
+        int threads = 0;
         for (int i = 0; i < calls.size(); i++) {
             Call call = calls.get(i);
-            (call.isBlocking() ? threads : stages).add(ended.apply(call, replies.get(i)));
+            deliveries.add(call.isBlocking() ? threads++ : i, ended.apply(call, replies.get(i)));
         }
         send();
-        threads.forEach(Outbox::runSafely);
-        stages.forEach(Outbox::runSafely);
+        deliveries.forEach(Outbox::runSafely);
     }
 
     /** A failure for one caller does not affect the others. */

@@ -6,14 +6,12 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
@@ -94,7 +92,7 @@ final class RedisFailure {
             String code = code(cause);
             if (!code.isEmpty()) {
                 String words = String.valueOf(cause.getMessage());
-                Known known = Objects.requireNonNullElse(known(code, words), OTHER);
+                Known known = known(code, words);
                 return new BackendException(known.kind, known.message(code, words), failure);
             }
         }
@@ -113,8 +111,8 @@ final class RedisFailure {
         Throwable[] causes = causes(failure);
         for (Throwable cause : causes) {
             String words = String.valueOf(cause.getMessage());
-            Known known = cause instanceof RedisException ? known(code(cause), words) : null;
-            if (known != null) {
+            Known known = cause instanceof RedisException ? known(code(cause), words) : OTHER;
+            if (known != OTHER) {
                 return known.message(code(cause), words);
             }
         }
@@ -201,7 +199,7 @@ final class RedisFailure {
         return cause instanceof RedisOutOfMemoryException ? "OOM" : code(String.valueOf(cause.getMessage()));
     }
 
-    private static @Nullable Known known(String code, String words) {
+    private static Known known(String code, String words) {
         String lower = words.toLowerCase(Locale.ROOT);
         for (Known known : ALL_KNOWN) {
             for (String sign : known.signs) {
@@ -210,7 +208,7 @@ final class RedisFailure {
                 }
             }
         }
-        return null;
+        return OTHER;
     }
 
     /** Redis' reply without quoted parts of the call: keys and arguments contain client data. */

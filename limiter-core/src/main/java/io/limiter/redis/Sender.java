@@ -59,7 +59,7 @@ final class Sender {
     /** The longest wait of any call to this master. */
     volatile long longestMicros;
 
-    private volatile @Nullable BackendException closed;
+    private volatile boolean closed;
 
     /**
      * @param name the name of the master in messages
@@ -126,10 +126,9 @@ final class Sender {
             futures.add(call);
             sweepAt(call.dueMicros);
         }
-        BackendException end = closed;
-        if (end != null) {
+        if (closed) {
             // The queue and the deadlines are not checked any more.
-            fail(call, end);
+            failClosed(call);
         }
     }
 
@@ -155,13 +154,14 @@ final class Sender {
     }
 
     /** Fails all futures, which nothing else would end. */
-    void close(BackendException failure) {
-        closed = failure;
-        outbox.failAll(failure);
-        futures.forEach(call -> fail(call, failure));
+    void close() {
+        closed = true;
+        outbox.failAll(RedisFailure.closed());
+        futures.forEach(Sender::failClosed);
     }
 
-    private static void fail(Call call, BackendException failure) {
+    private static void failClosed(Call call) {
+        BackendException failure = RedisFailure.closed();
         call.tryFail(Call.State.WAITING, failure);
         call.tryFail(Call.State.SENT, failure);
     }

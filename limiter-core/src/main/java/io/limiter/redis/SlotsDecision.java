@@ -155,8 +155,10 @@ record SlotsDecision(
     private CompletableFuture<Answers> all(Stream<CompletableFuture<List<LimitOutcome>>> answers) {
         List<CompletableFuture<List<LimitOutcome>>> all = answers.toList();
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).handle((none, failure) -> {
-            List<LimitOutcome> outcomes = new ArrayList<>();
-            all.stream().filter(one -> !one.isCompletedExceptionally()).forEach(one -> outcomes.addAll(one.join()));
+            List<LimitOutcome> outcomes = all.stream()
+                    .filter(one -> !one.isCompletedExceptionally())
+                    .flatMap(one -> one.join().stream())
+                    .toList();
             return new Answers(outcomes, failure == null ? null : RedisFailure.of(failure));
         });
     }
