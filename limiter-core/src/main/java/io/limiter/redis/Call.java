@@ -6,6 +6,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
+import io.limiter.redis.CongestionWindow.Flight;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -75,7 +76,7 @@ final class Call {
     private final long madeMicros;
     // Written before the state becomes SENT and read after that: a call that ends meanwhile was never on its way.
     private long sentMicros;
-    private CongestionWindow.@Nullable Flight flight;
+    private @Nullable Flight flight;
 
     private volatile boolean replied;
     /** The reply, or the exception; null until there is one. */
@@ -169,6 +170,10 @@ final class Call {
         return thread != null;
     }
 
+    boolean hasKey(String key) {
+        return parts.stream().anyMatch(part -> part.key().equals(key));
+    }
+
     /** Whether its caller has stopped waiting. */
     boolean isDone() {
         State now = state.get();
@@ -192,7 +197,7 @@ final class Call {
     }
 
     /** It leaves the queue to be sent. Returns false if its caller has stopped waiting. */
-    boolean trySend(long nowMicros, CongestionWindow.Flight with) {
+    boolean trySend(long nowMicros, Flight with) {
         sentMicros = nowMicros;
         flight = with;
         return state.compareAndSet(State.WAITING, State.SENT);
@@ -211,7 +216,7 @@ final class Call {
     }
 
     /** What it was sent with. */
-    CongestionWindow.Flight flight() {
+    Flight flight() {
         return Objects.requireNonNull(flight, "not sent");
     }
 

@@ -24,12 +24,7 @@ import org.redisson.client.RedisException;
  * @param longest the longest wait of its callers
  * @param requests the calls of each request; none if it has no calls and is wanted in any case
  */
-record Command(
-        Script script,
-        List<Object> keys,
-        List<Object> arguments,
-        Duration longest,
-        List<List<Call>> requests) {
+record Command(Script script, List<Object> keys, List<Object> arguments, Duration longest, List<List<Call>> requests) {
     /** Gets the reply, or the reason why there is none. */
     interface Receiver {
         void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
@@ -83,7 +78,7 @@ record Command(
             micros += switch (part.limit().algorithm()) {
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
-                case ALLOTMENT -> 20 + (before.stream().anyMatch(one -> one.parts.stream().anyMatch(other -> other.key().equals(part.key()))) ? 0 : 350);
+                case ALLOTMENT -> 20 + (before.stream().anyMatch(one -> one.hasKey(part.key())) ? 0 : 350);
                 default -> 6;
             };
         }
@@ -104,8 +99,7 @@ record Command(
 
     /** The parts of the reply, in the order of the calls: the numbers of each, or the error that prevented its decision. */
     List<Object> replies(@Nullable List<Object> reply) {
-        boolean lone = requests.isEmpty() || (requests.size() == 1 && requests.get(0).size() == 1);
-        if (lone && reply != null) {
+        if (reply != null && requests.size() <= 1 && calls().size() <= 1) {
             return List.of(reply);
         }
         if (reply == null || reply.size() != requests.size()) {

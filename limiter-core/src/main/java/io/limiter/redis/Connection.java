@@ -186,7 +186,8 @@ final class Connection implements AutoCloseable {
     private MasterWatch watched(Masters now, Object master) {
         return byMaster.computeIfAbsent(
                 master,
-                one -> new MasterWatch(one, new SelfTest(now, keys), TIME, decisionTime, deadline, watch, this::forget));
+                one -> new MasterWatch(
+                        one, new SelfTest(now, keys), TIME, decisionTime, deadline, watch, this::forget));
     }
 
     private void forget(MasterWatch former) {
@@ -225,8 +226,7 @@ final class Connection implements AutoCloseable {
     private void endCalls() {
         long endMicros = TIME.nowMicros() + deadline.toNanos() / 1_000;
         try {
-            while (TIME.nowMicros() < endMicros
-                    && !byMaster.values().stream().allMatch(one -> one.sender.isIdle())) {
+            while (TIME.nowMicros() < endMicros && !byMaster.values().stream().allMatch(one -> one.sender.isIdle())) {
                 Thread.sleep(1);
             }
         } catch (InterruptedException e) {

@@ -57,7 +57,8 @@ record Denial(
         if (denied[denied.length - 1].blocked()) {
             uncounted.set(0);
         }
-        long longest = Arrays.stream(denied).mapToLong(Denial::lastsMicros).max().orElseThrow();
+        long longest =
+                Arrays.stream(denied).mapToLong(Denial::lastsMicros).max().orElseThrow();
         long untilMicros = sentMicros + Math.min(maxAgeMicros, longest);
         return new Denial(hash, charge, epoch, sentMicros, untilMicros, denied, uncounted);
     }

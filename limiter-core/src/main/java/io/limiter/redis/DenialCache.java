@@ -206,7 +206,8 @@ final class DenialCache {
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
                 // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
                 // knows.
-                overtaken |= old.sentMicros() > sentMicros && !old.charge().policy().equals(charge.policy());
+                overtaken |=
+                        old.sentMicros() > sentMicros && !old.charge().policy().equals(charge.policy());
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();

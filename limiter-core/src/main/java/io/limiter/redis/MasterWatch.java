@@ -48,6 +48,7 @@ final class MasterWatch {
 
     /** Texts by code, of the last test that had an answer. */
     private Map<String, String> findings = Map.of();
+
     private boolean away;
     private boolean logged;
     private long outages;

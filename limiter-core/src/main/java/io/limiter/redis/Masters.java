@@ -106,9 +106,7 @@ final class Masters implements Transport {
      */
     Object of(String key) {
         try {
-            return connections == null
-                    ? ALL
-                    : master(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
+            return connections == null ? ALL : master(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
         } catch (RuntimeException e) {
             throw RedisFailure.of(e);
         }

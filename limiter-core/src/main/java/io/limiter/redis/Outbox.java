@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.groupingBy;
 import io.limiter.BackendException;
 import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
+import io.limiter.redis.CongestionWindow.Flight;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -93,7 +94,7 @@ final class Outbox {
         if (!waiting.isEmpty() || !window.tryTakePlace()) {
             return false;
         }
-        CongestionWindow.Flight flight = window.tryBegin(time.nowMicros());
+        Flight flight = window.tryBegin(time.nowMicros());
         if (flight == null) {
             window.freePlace();
             return false;
@@ -116,7 +117,7 @@ final class Outbox {
         int looked = 1;
         do {
             while (!waiting.isEmpty() && !window.isFull()) {
-                CongestionWindow.Flight flight = window.tryBegin(time.nowMicros());
+                Flight flight = window.tryBegin(time.nowMicros());
                 if (flight == null) {
                     break;
                 }
@@ -139,7 +140,7 @@ final class Outbox {
     }
 
     /** The next calls that wait, as many as one flight takes. */
-    private List<Call> load(CongestionWindow.Flight flight, List<Call> expired) {
+    private List<Call> load(Flight flight, List<Call> expired) {
         List<Call> calls = new ArrayList<>();
         long workMicros = 0;
         for (Call next = waiting.peek(); next != null; next = waiting.peek()) {
@@ -165,7 +166,7 @@ final class Outbox {
      * A call with a place is sent with this flight, unless its caller has stopped waiting, or half its time is over:
      * its answer would come too late, and so would all answers after it. Then its place is free again.
      */
-    private boolean isSent(Call call, CongestionWindow.Flight flight, List<Call> expired) {
+    private boolean isSent(Call call, Flight flight, List<Call> expired) {
         long now = time.nowMicros();
         if (now - call.sinceMicros() > call.longestMicros / 2) {
             if (call.tryEnd(Call.State.WAITING)) {
@@ -178,7 +179,7 @@ final class Outbox {
         return false;
     }
 
-    private void transmit(CongestionWindow.Flight flight, List<Call> calls) {
+    private void transmit(Flight flight, List<Call> calls) {
         if (calls.isEmpty()) {
             flight.end();
         } else if (bySlot && calls.size() > 1) {
@@ -194,7 +195,7 @@ final class Outbox {
         return key.substring(0, key.indexOf('}'));
     }
 
-    private void transmit(CongestionWindow.Flight flight, Collection<List<Call>> commands) {
+    private void transmit(Flight flight, Collection<List<Call>> commands) {
         flight.add(commands.size());
         for (List<Call> calls : commands) {
             try {
@@ -207,12 +208,11 @@ final class Outbox {
         }
     }
 
-    private void received(
-            CongestionWindow.Flight flight, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
+    private void received(Flight flight, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
         List<Call> calls = command.calls();
         if (failure == null) {
             received(flight, calls, command.replies(reply));
-        } else if (calls.size() > 1 && (RedisFailure.hasCode(failure, "TRYAGAIN") || RedisFailure.hasCode(failure, "CROSSSLOT"))) {
+        } else if (calls.size() > 1 && RedisFailure.hasCode(failure, "TRYAGAIN", "CROSSSLOT")) {
             // The slot is on the move, some keys here and some there, or this is a server that wants one slot in each
             // command
             // though it is not known as a cluster. Nothing ran, and each call on its own finds its keys.
@@ -236,7 +236,7 @@ final class Outbox {
      * Calls that were sent have their replies, or will not get them. The next flight leaves before any caller is woken;
      * threads are woken before stages run, which may take long.
      */
-    private void received(CongestionWindow.Flight flight, List<Call> calls, List<Object> replies) {
+    private void received(Flight flight, List<Call> calls, List<Object> replies) {
         flight.land();
         List<Runnable> deliveries = new ArrayList<>(calls.size());
         int threads = 0;

@@ -59,20 +59,15 @@ public final class RedisBackend implements Backend.PerPolicy {
         return new Builder();
     }
 
-    /**
-     * The scripts by name, for operators that load them on each master in advance, so that the limiter's user needs no
-     * permission for {@code SCRIPT LOAD}.
-     */
+    /** The scripts by name. If operators load them on each master, the limiter needs no right to {@code SCRIPT LOAD}. */
     public static Map<String, String> scripts() {
         return Script.all().stream().collect(Collectors.toMap(Script::name, Script::text));
     }
 
     /**
-     * Waits for the first connection, for applications that should start connected; decisions never wait. The first
-     * time in a JVM, up to a second of the remaining time is used for calls that take nothing: a JVM that has not
-     * loaded and compiled the classes yet is slower than the default deadline.
-     *
-     * @return whether there is a connection
+     * Waits for the first connection, for applications that should start connected; decisions never wait. Returns whether
+     * there is one. The first time in a JVM, up to a second of the remaining time is used for calls that take nothing: a
+     * JVM that has not loaded and compiled the classes yet is slower than the default deadline.
      */
     public boolean awaitConnected(Duration longest) {
         try {
@@ -101,7 +96,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return CompletableFuture.completedFuture(known);
         }
         DenialCache.Sent sent = denials.sending(charges, mode);
-        if (mayNeedSeveralCalls(charges)) {
+        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             return new SlotsDecision(connection, keys, denials, charges, Call.deadline(charges, deadline))
                     .decide(mode)
                     .thenApply(sent::decided);
@@ -124,7 +119,7 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        if (mayNeedSeveralCalls(charges)) {
+        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             return Backend.PerPolicy.super.decideNow(charges, mode);
         }
         Decision known = mode == Mode.LOOK ? null : denials.find(charges);
@@ -171,13 +166,16 @@ public final class RedisBackend implements Backend.PerPolicy {
                         .map(call -> denials.clearing(call, connection::send))
                         .toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-                .thenApply(all -> answers.stream().flatMap(answer -> answer.join().stream()).toList());
+                .thenApply(all -> answers.stream()
+                        .flatMap(answer -> answer.join().stream())
+                        .toList());
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Charge> charges = List.of(new Charge(policy, key, 0));
-        Call reset = Call.now(Call.parts(keys, charges, Call.RESET, charge -> 0), Call.deadline(charges, deadline), false);
+        Call reset =
+                Call.now(Call.parts(keys, charges, Call.RESET, charge -> 0), Call.deadline(charges, deadline), false);
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
 
@@ -192,19 +190,13 @@ public final class RedisBackend implements Backend.PerPolicy {
         denials.clear();
     }
 
-    private boolean mayNeedSeveralCalls(List<Charge> charges) {
-        return charges.size() > 1 && (connection.isCluster() || SlotsDecision.haveOneKeyTwice(charges));
-    }
-
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
         String asked = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
         return Call.now(
                 Call.parts(keys, charges, asked, denials::takeUncounted), Call.deadline(charges, deadline), blocking);
     }
 
-    /**
-     * Ends the backend, and the client if the backend made it. Calls in flight complete, at the latest at their deadline.
-     */
+    /** Ends the backend, and its client if it made that. Calls in flight complete, at the latest at their deadline. */
     @Override
     public void close() {
         connection.close();
@@ -230,10 +222,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return this;
         }
 
-        /**
-         * Makes a small client of its own for a single server, such as {@code redis://127.0.0.1:6379}, or {@code
-         * redis://127.0.0.1:6379/2} for its database 2.
-         */
+        /** Makes a small client of its own for a server, {@code redis://127.0.0.1:6379}; {@code /2} for its database 2. */
         public Builder address(String address) {
             this.clients = RedisClients.single(address);
             return this;

@@ -166,9 +166,9 @@ final class RedisFailure {
         return new BackendException(Kind.FAULT, "RL-228 " + what + "; is something between this JVM and Redis?", null);
     }
 
-    /** Whether Redis replied with this code. */
-    static boolean hasCode(Throwable failure, String code) {
-        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals(code));
+    /** Whether Redis replied with one of these codes. */
+    static boolean hasCode(Throwable failure, String... codes) {
+        return Arrays.stream(causes(failure)).anyMatch(cause -> List.of(codes).contains(code(cause)));
     }
 
     /** Whether Redis answered, with an error or an unreadable reply, rather than not at all. */

@@ -74,8 +74,8 @@ record SelfTest(Masters masters, RedisKeys keys) {
         }
         Command reset = command(policy(all), nobody, Call.RESET, PATIENCE);
         ask(reset, found);
-        if (ask(new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE, List.of()), found) instanceof List<?> reply
-                && reply.size() == REPLY_SIZE) {
+        Command describe = new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE, List.of());
+        if (ask(describe, found) instanceof List<?> reply && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, Clock.systemUTC(), masters.areCluster()));
         }
         if (checksSecretsOn(master)
@@ -102,12 +102,8 @@ record SelfTest(Masters masters, RedisKeys keys) {
 
     private Command secrets() {
         String check = Objects.requireNonNull(keys.hash()).check();
-        return new Command(
-                Script.KEY_SECRETS,
-                List.of(keys.secrets()),
-                List.of(check, Long.toString(SECRETS_COUNT.toMillis())),
-                PATIENCE,
-                List.of());
+        List<Object> arguments = List.of(check, Long.toString(SECRETS_COUNT.toMillis()));
+        return new Command(Script.KEY_SECRETS, List.of(keys.secrets()), arguments, PATIENCE, List.of());
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */

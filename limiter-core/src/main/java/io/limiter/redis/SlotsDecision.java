@@ -32,14 +32,17 @@ record SlotsDecision(
         this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
     }
 
-    /** Whether two have one key with different members: a script uses no state twice, so they are treated like two slots. */
-    static boolean haveOneKeyTwice(List<Charge> charges) {
+    /**
+     * Whether they need several scripts: in a cluster, or if two have one key with different members, because a script
+     * uses no state twice.
+     */
+    static boolean isNeeded(List<Charge> charges, boolean cluster) {
         for (int i = 1; i < charges.size(); i++) {
             Charge charge = charges.get(i);
-            for (int j = 0; j < i; j++) {
-                Charge other = charges.get(j);
-                if (charge.key().equals(other.key())
-                        && charge.policy().name().equals(other.policy().name())) {
+            for (Charge other : charges.subList(0, i)) {
+                boolean oneKey = charge.key().equals(other.key())
+                        && charge.policy().name().equals(other.policy().name());
+                if (cluster || oneKey) {
                     return true;
                 }
             }

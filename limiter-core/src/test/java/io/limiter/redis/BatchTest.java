@@ -304,7 +304,8 @@ class BatchTest {
         sender.breaker.noteAnswer();
         sender.send(List.of(look));
         release();
-        assertEquals(100 - CongestionWindow.MOST_FLIGHTS, look.future().join().get(0).remaining());
+        assertEquals(
+                100 - CongestionWindow.MOST_FLIGHTS, look.future().join().get(0).remaining());
     }
 
     private List<Call> ask(int count, Duration longest, Limit limit, String client) {

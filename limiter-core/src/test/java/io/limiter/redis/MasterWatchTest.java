@@ -19,7 +19,8 @@ class MasterWatchTest {
     private final ManualTime time = new ManualTime();
     private final LogLines log = new LogLines("io.limiter.redis.MasterWatch", Level.INFO);
     /** It is never used, so it never connects. */
-    private final RedissonClient client = RedisClients.single("redis://127.0.0.1:1").make();
+    private final RedissonClient client =
+            RedisClients.single("redis://127.0.0.1:1").make();
 
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final MasterWatch away = new MasterWatch(
