@@ -101,7 +101,7 @@ record Denial(
         return count == denied.length ? answers : Arrays.copyOf(answers, count);
     }
 
-    /** What one of the limits says now; null if that is no longer known, or never was. */
+    /** The current outcome of one of the limits; null if that is no longer known, or never was. */
     private @Nullable LimitOutcome answer(LimitOutcome then, Policy asked, long cost, long nowMicros) {
         Limit limit = then.limit();
         long elapsed = nowMicros - sentMicros;

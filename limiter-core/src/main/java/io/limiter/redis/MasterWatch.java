@@ -148,7 +148,7 @@ final class MasterWatch {
         }
     }
 
-    /** Sends a probe, with a longer time-out than callers. Returns what it says about the master. */
+    /** Sends a probe, with a longer time-out than callers. Returns what follows from its result. */
     private CompletableFuture<Runnable> sendProbe() {
         // The longest deadline of its callers: if it answers in that time, it is not unreachable.
         long longest = Math.max(sender.longestMicros, deadline.toNanos() / 1_000);

@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  * that waits too long is never sent, and so that waiting here (an overload) can be distinguished from waiting for Redis
  * (an outage).
  *
- * <p>Thread-safe, without a lock that callers share. A call has three who may end it: its reply, its deadline, and an
- * outage of the master. The compare-and-set of the call's own state decides which of them does, so that one removes it
- * from the queue or frees its place in the window, once, and then delivers its answer, which a volatile field of the
- * call publishes. One thread at a time takes calls from the queue; a thread that finds another one at it leaves it a
- * note to look again. What answers and silences teach is written under the lock of the window or of the breaker, each
- * for itself, and read without it in volatile fields. No caller's code runs under a lock.
+ * <p>Thread-safe, without a lock that callers share. A call may be ended by its reply, by its deadline or by an outage
+ * of the master. The compare-and-set of its own state decides which of them does; that one removes it from the queue or
+ * frees its place in the window, once, and then delivers its answer, which a volatile field of the call publishes. One
+ * thread at a time sends from the queue; others only make it look again. What answers and silences teach is
+ * written under the lock of the window or of the breaker, each for itself, and read without it in volatile fields. No
+ * caller's code runs under a lock.
  */
 final class Sender {
     /** About as many as Redis serves within the default deadline; further calls would wait in vain. */
