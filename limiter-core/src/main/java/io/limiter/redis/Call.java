@@ -6,6 +6,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
+import io.limiter.redis.CongestionWindow.Flight;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -57,11 +58,7 @@ final class Call {
      *
      * @param denied for a block, how many denials of this key Redis has not counted
      */
-    record Part(String key, Charge charge, Limit limit, String mode, long denied) {
-        Part(String key, Charge charge, Limit limit, String mode) {
-            this(key, charge, limit, mode, 0);
-        }
-    }
+    record Part(String key, Charge charge, Limit limit, String mode, long denied) {}
 
     final List<Part> parts;
     /** How long its caller waits in total. */
@@ -79,7 +76,7 @@ final class Call {
     private final long madeMicros;
     // Written before the state becomes SENT and read after that: a call that ends meanwhile was never on its way.
     private long sentMicros;
-    private Flights.@Nullable Flight flight;
+    private @Nullable Flight flight;
 
     private volatile boolean replied;
     /** The reply, or the exception; null until there is one. */
@@ -110,21 +107,16 @@ final class Call {
 
     /** The shortest deadline of the policies; one without a deadline has the default. */
     static Duration deadline(List<Charge> charges, Duration usual) {
-        Duration shortest = Objects.requireNonNullElse(charges.get(0).policy().deadline(), usual);
-        for (int i = 1; i < charges.size(); i++) {
-            Duration next = Objects.requireNonNullElse(charges.get(i).policy().deadline(), usual);
-            shortest = next.compareTo(shortest) < 0 ? next : shortest;
+        Duration shortest = null;
+        for (Charge charge : charges) {
+            Duration next = Objects.requireNonNullElse(charge.policy().deadline(), usual);
+            shortest = shortest == null || next.compareTo(shortest) < 0 ? next : shortest;
         }
-        return shortest;
-    }
-
-    /** Calls on all limits of the charges. */
-    static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
-        return parts(keys, charges, mode, charge -> 0);
+        return Objects.requireNonNull(shortest);
     }
 
     /**
-     * The same.
+     * Calls on all limits of the charges.
      *
      * @param denied returns how many denials of a charge with a block Redis has not counted; called once for each
      */
@@ -143,30 +135,23 @@ final class Call {
     }
 
     /**
-     * Gives back what the outcomes took.
+     * Ends what the outcomes took: {@link #BACK} or {@link #KEEP}.
      *
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
-    static Collection<List<Part>> refunds(RedisKeys keys, List<LimitOutcome> outcomes, boolean inOne) {
-        return ends(keys, outcomes, BACK, inOne);
-    }
-
-    /** Ends what the outcomes took: {@link #BACK} or {@link #KEEP}. */
     static Collection<List<Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         List<List<Part>> calls = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
             Charge charge = outcome.charge();
             String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros());
-            List<Part> call = null;
-            for (List<Part> one : calls) {
-                // The script reads all states of a call before it writes one, so none can be there twice.
-                boolean fits = (inOne || one.get(0).charge.equals(charge))
-                        && one.stream().noneMatch(other -> other.key.equals(key));
-                call = call == null && fits ? one : call;
-            }
-            if (call == null) {
-                call = new ArrayList<>();
+            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros(), 0);
+            List<Part> call = calls.stream()
+                    // The script reads all states of a call before it writes one, so none can be there twice.
+                    .filter(one -> (inOne || one.get(0).charge.equals(charge))
+                            && one.stream().noneMatch(other -> other.key.equals(key)))
+                    .findFirst()
+                    .orElseGet(ArrayList::new);
+            if (call.isEmpty()) {
                 calls.add(call);
             }
             call.add(part);
@@ -202,10 +187,7 @@ final class Call {
 
     /** The future that waits for it. Fails with {@link BackendException}. */
     CompletableFuture<List<LimitOutcome>> future() {
-        if (future == null) {
-            throw new IllegalStateException("a thread waits for this call");
-        }
-        return future;
+        return Objects.requireNonNull(future, "a thread waits for this call");
     }
 
     /** Sets what is done with outcomes that come after its caller stopped waiting. Called before it is sent. */
@@ -215,7 +197,7 @@ final class Call {
     }
 
     /** It leaves the queue to be sent. Returns false if its caller has stopped waiting. */
-    boolean trySend(long nowMicros, Flights.Flight with) {
+    boolean trySend(long nowMicros, Flight with) {
         sentMicros = nowMicros;
         flight = with;
         return state.compareAndSet(State.WAITING, State.SENT);
@@ -233,16 +215,9 @@ final class Call {
         }
     }
 
-    /** It was sent and is late: its flight no longer delays others. */
-    void endFlight() {
-        if (flight != null) {
-            flight.end();
-        }
-    }
-
-    /** Whether it is the first one of its flight that has no answer: one that is lost is lost for all calls in it. */
-    boolean isFirstSilence() {
-        return flight == null || flight.noteSilence();
+    /** What it was sent with. */
+    Flight flight() {
+        return Objects.requireNonNull(flight, "not sent");
     }
 
     /** Redis has replied, or will not reply. */
@@ -253,19 +228,15 @@ final class Call {
     /** Hands the answer to the caller: the reply, or the exception instead. */
     void deliver(Object replyOrFailure) {
         answer = replyOrFailure;
-        if (thread != null) {
-            if (thread != Thread.currentThread()) {
-                // A thread that completes its own call is not parked: a permit would end its next park, wherever that
-                // is.
-                LockSupport.unpark(thread);
-            }
-        } else {
-            CompletableFuture<List<LimitOutcome>> waiting = future();
+        if (thread == null) {
             try {
-                waiting.complete(outcomes());
+                future().complete(outcomes());
             } catch (RuntimeException e) {
-                waiting.completeExceptionally(RedisFailure.of(e));
+                future().completeExceptionally(RedisFailure.of(e));
             }
+        } else if (thread != Thread.currentThread()) {
+            // A thread that completes its own call is not parked: a permit would end its next park, wherever that is.
+            LockSupport.unpark(thread);
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 
@@ -22,24 +22,12 @@ import org.redisson.client.RedisException;
  * of its algorithm; both return the same six numbers for a limit.
  *
  * @param longest the longest wait of its callers
- * @param isWanted whether a caller still waits
- * @param requests the calls of each request
+ * @param requests the calls of each request; none if it has no calls and is wanted in any case
  */
-record Command(
-        Script script,
-        List<Object> keys,
-        List<Object> arguments,
-        Duration longest,
-        BooleanSupplier isWanted,
-        List<List<Call>> requests) {
+record Command(Script script, List<Object> keys, List<Object> arguments, Duration longest, List<List<Call>> requests) {
     /** Gets the reply, or the reason why there is none. */
     interface Receiver {
         void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
-    }
-
-    /** A command with a caller that waits in any case. */
-    Command(Script script, List<Object> keys, List<Object> arguments, Duration longest) {
-        this(script, keys, arguments, longest, () -> true, List.of());
     }
 
     /**
@@ -68,12 +56,11 @@ record Command(
                 arguments.addAll(List.of(requestBesideMember(part), options(part, time)));
             }
         }
-        BooleanSupplier isWanted = () -> calls.stream().anyMatch(call -> !call.isDone());
         Duration longest = calls.get(0).longest;
         for (Call call : calls) {
             longest = call.longest.compareTo(longest) > 0 ? call.longest : longest;
         }
-        return new Command(script, keys, arguments, longest, isWanted, requests);
+        return new Command(script, keys, arguments, longest, requests);
     }
 
     /**
@@ -98,6 +85,11 @@ record Command(
         return micros;
     }
 
+    /** Whether a caller still waits. */
+    boolean isWanted() {
+        return requests.isEmpty() || calls().stream().anyMatch(call -> !call.isDone());
+    }
+
     /** Its calls, in the order of their requests. */
     List<Call> calls() {
         return requests.size() == 1
@@ -107,7 +99,7 @@ record Command(
 
     /** The parts of the reply, in the order of the calls: the numbers of each, or the error that prevented its decision. */
     List<Object> replies(@Nullable List<Object> reply) {
-        if (isLone(requests) && reply != null) {
+        if (reply != null && requests.size() <= 1 && calls().size() <= 1) {
             return List.of(reply);
         }
         if (reply == null || reply.size() != requests.size()) {
@@ -157,16 +149,11 @@ record Command(
 
     private static boolean isAgain(List<Call> request, Call call, Map<String, List<Call>> latest) {
         Call first = request.get(0);
-        if (!haveOneForm(first, call)) {
-            return false;
-        }
-        for (int i = 0; i < call.parts.size(); i++) {
-            String key = call.parts.get(i).key();
-            if (!key.equals(first.parts.get(i).key()) || latest.get(key) != request) {
-                return false;
-            }
-        }
-        return true;
+        return haveOneForm(first, call)
+                && IntStream.range(0, call.parts.size()).allMatch(i -> {
+                    String key = call.parts.get(i).key();
+                    return key.equals(first.parts.get(i).key()) && latest.get(key) == request;
+                });
     }
 
     /** Whether they differ only in their keys. */
@@ -181,10 +168,6 @@ record Command(
                     && part.limit().equals(otherPart.limit());
         }
         return equal;
-    }
-
-    private static boolean isLone(List<List<Call>> requests) {
-        return requests.isEmpty() || (requests.size() == 1 && requests.get(0).size() == 1);
     }
 
     private static void addRequests(List<Object> arguments, List<List<Call>> requests, @Nullable TimeSource time) {

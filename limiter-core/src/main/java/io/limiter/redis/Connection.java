@@ -4,29 +4,37 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.DiagnosticLog;
 import io.limiter.LimitOutcome;
+import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 
 /**
- * The connection to one Redis. It is made on a thread of its own, with retries until it succeeds, so that no caller
- * ever waits for it; once connected, Redisson maintains it, and that thread monitors the masters. Thread-safe.
+ * The connection to one Redis: sends each call to the master that has its keys. It is made on a thread of its own, with
+ * retries until it succeeds, so that no caller ever waits for it; once connected, Redisson maintains it, and that thread
+ * watches the masters. Thread-safe.
  */
 final class Connection implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Connection.class);
+    private static final TimeSource TIME = TimeSource.system();
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;
     /** How often findings are checked again, and former masters are removed. */
@@ -35,6 +43,7 @@ final class Connection implements AutoCloseable {
     private static final int ATTEMPTS_OF_A_CLIENT = 500;
 
     private static final long LONGEST_JOIN_MILLIS = 2_000;
+    private static final long SECRETS_PAUSE_MICROS = 60_000_000;
 
     private final RedisClients clients;
     private final RedisKeys keys;
@@ -50,7 +59,11 @@ final class Connection implements AutoCloseable {
     private final Set<String> toldReasons = new HashSet<>();
     private volatile @Nullable RedissonClient client;
     /** Null while there is no connection. */
-    private volatile @Nullable Senders senders;
+    private volatile @Nullable Masters masters;
+
+    private final Map<Object, MasterWatch> byMaster = new ConcurrentHashMap<>();
+    /** An instance that starts later may have another secret. */
+    private final Throttle secretLooks = new Throttle(TIME, SECRETS_PAUSE_MICROS);
 
     private volatile boolean closed;
     /** Made once: every call gets it until there is a connection. */
@@ -75,45 +88,56 @@ final class Connection implements AutoCloseable {
         return connected.await(longest.toNanos(), TimeUnit.NANOSECONDS) && !closed;
     }
 
+    /** The current state of each master, with the findings of its tests. */
     BackendHealth health() {
-        Senders now = senders;
-        return now == null
-                ? new BackendHealth(
-                        Map.of(clients.name(), BackendHealth.State.AWAY),
-                        List.of(String.valueOf(notConnected().getMessage())))
-                : now.health();
+        Map<String, BackendHealth.State> states = new TreeMap<>();
+        List<String> all = new ArrayList<>();
+        if (masters == null) {
+            states.put(clients.name(), BackendHealth.State.AWAY);
+            all.add(String.valueOf(notConnected().getMessage()));
+            return new BackendHealth(states, all);
+        }
+        for (MasterWatch one : byMaster.values()) {
+            Breaker breaker = one.sender.breaker;
+            BackendException reason = breaker.whyNotDeciding();
+            all.addAll(one.findings());
+            // An earlier master of that name may not have been removed yet: the worse of the two is reported.
+            states.merge(one.name, breaker.health(), BinaryOperator.maxBy(Comparator.naturalOrder()));
+            if (reason != null && (!breaker.isClosed() || one.findings().isEmpty())) {
+                all.add(String.valueOf(reason.getMessage()));
+            }
+        }
+        all.sort(null);
+        return new BackendHealth(states, all);
     }
 
     /** Whether the keys of one call must share a slot. */
     boolean isCluster() {
-        Senders now = senders;
-        return now != null && now.masters.areCluster();
+        Masters now = masters;
+        return now != null && now.areCluster();
     }
 
-    /** Sends a call to the master that has its keys; the returned stage completes at its deadline at the latest. */
+    /** Sends a call to the master that has its keys. Returns its future, which completes at its deadline at the latest. */
     CompletableFuture<List<LimitOutcome>> send(Call call) {
         try {
-            sender(call).send(call);
-            return call.future();
+            sender(call).send(List.of(call));
         } catch (BackendException e) {
-            return CompletableFuture.failedFuture(e);
+            call.tryFail(Call.State.WAITING, e);
         }
+        return call.future();
     }
 
     /** The same for several calls, grouped by master. */
-    List<CompletableFuture<List<LimitOutcome>>> sendTogether(List<Call> calls) {
+    void sendTogether(Collection<Call> calls) {
         Map<Sender, List<Call>> bySender = new LinkedHashMap<>();
-        List<CompletableFuture<List<LimitOutcome>>> answers = new ArrayList<>(calls.size());
         for (Call call : calls) {
             try {
                 bySender.computeIfAbsent(sender(call), one -> new ArrayList<>()).add(call);
-                answers.add(call.future());
             } catch (BackendException e) {
-                answers.add(CompletableFuture.failedFuture(e));
+                call.tryFail(Call.State.WAITING, e);
             }
         }
-        bySender.forEach(Sender::sendTogether);
-        return answers;
+        bySender.forEach(Sender::send);
     }
 
     /**
@@ -123,7 +147,7 @@ final class Connection implements AutoCloseable {
      */
     List<LimitOutcome> sendAndWait(Call call) {
         Sender sender = sender(call);
-        sender.send(call);
+        sender.send(List.of(call));
         return sender.await(call);
     }
 
@@ -132,31 +156,43 @@ final class Connection implements AutoCloseable {
      * only then.
      */
     void refuse(Duration longest) {
-        Senders now = senders;
-        if (now == null) {
-            throw notConnected();
-        }
-        BackendException refusal;
-        try {
-            refusal = now.whyNotAsked(longest.toNanos() / 1_000);
-        } catch (RuntimeException e) {
-            throw RedisFailure.of(e);
-        }
+        Masters now = masters();
+        MasterWatch only = now.areCluster() ? null : byMaster.get(now.of(""));
+        BackendException refusal = only == null ? null : only.sender.breaker.whyNotAsked(longest.toNanos() / 1_000);
         if (refusal != null) {
             throw refusal;
         }
     }
 
     private Sender sender(Call call) {
-        Senders now = senders;
+        Masters now = masters();
+        Object master = now.of(call.parts.get(0).key());
+        MasterWatch known = byMaster.get(master);
+        if (known == null) {
+            known = watched(now, master);
+            watch.execute(known::test);
+        }
+        return known.sender;
+    }
+
+    private Masters masters() {
+        Masters now = masters;
         if (now == null) {
             throw notConnected();
         }
-        try {
-            return now.of(call.parts.get(0).key());
-        } catch (RuntimeException e) {
-            throw RedisFailure.of(e);
-        }
+        return now;
+    }
+
+    private MasterWatch watched(Masters now, Object master) {
+        return byMaster.computeIfAbsent(
+                master,
+                one -> new MasterWatch(
+                        one, new SelfTest(now, keys), TIME, decisionTime, deadline, watch, this::forget));
+    }
+
+    private void forget(MasterWatch former) {
+        byMaster.remove(former.master, former);
+        watch.execute(former::end);
     }
 
     /** Runs a task that does not wait after some time, unless this is closed by then. */
@@ -167,14 +203,11 @@ final class Connection implements AutoCloseable {
     /** Waits for the calls in flight until their deadlines; then ends everything. */
     @Override
     public void close() {
-        Senders last = senders;
         closed = true;
-        senders = null;
+        masters = null;
         connected.countDown();
         watch.shutdownNow();
-        if (last != null) {
-            last.close();
-        }
+        endCalls();
         timer.shutdownNow();
         try {
             // Join the threads themselves: an executor has terminated a moment before they end.
@@ -189,6 +222,19 @@ final class Connection implements AutoCloseable {
         clients.shutdown(client);
     }
 
+    /** Waits for the calls in flight, for at most a deadline. */
+    private void endCalls() {
+        long endMicros = TIME.nowMicros() + deadline.toNanos() / 1_000;
+        try {
+            while (TIME.nowMicros() < endMicros && !byMaster.values().stream().allMatch(one -> one.sender.isIdle())) {
+                Thread.sleep(1);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        byMaster.values().forEach(one -> one.sender.close());
+    }
+
     private BackendException notConnected() {
         return closed ? RedisFailure.closed() : notYet;
     }
@@ -200,23 +246,20 @@ final class Connection implements AutoCloseable {
                 used = clients.make();
                 client = used;
             }
-            Senders fresh = new Senders(used, keys, decisionTime, deadline, this::after, watch);
-            fresh.testAll();
+            Masters fresh = new Masters(used, timer);
+            testAll(fresh);
+            masters = fresh;
             if (closed) {
-                return;
-            }
-            senders = fresh;
-            if (closed) {
-                // Closed in the meantime: close() has not seen them.
-                senders = null;
-                fresh.close();
+                // Closed in the meantime: close() may not have seen all masters.
+                masters = null;
+                endCalls();
                 return;
             }
             LOG.info("connected to {}", clients.name());
-            if (!fresh.masters.slowSettings().isEmpty()) {
+            if (!fresh.slowSettings().isEmpty()) {
                 LOG.warn(
                         "RL-213 the settings of this Redisson client impair the limiter: {}",
-                        String.join("; ", fresh.masters.slowSettings()));
+                        String.join("; ", fresh.slowSettings()));
             }
             connected.countDown();
             watch.scheduleWithFixedDelay(
@@ -224,30 +267,60 @@ final class Connection implements AutoCloseable {
         } catch (LinkageError e) {
             LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
         } catch (Exception e) {
-            if (closed) {
-                return;
+            if (!closed) {
+                retry(attempt, pauseMillis, e);
             }
-            String reason = RedisFailure.whileConnecting(e);
-            // One cause can have several texts with the same beginning.
-            if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
-                LOG.warn(
-                        "{}; no connection to {} yet; the failure modes answer until a retry succeeds",
-                        reason,
-                        clients.name());
-            }
-            LOG.debug("the attempt to connect failed", e);
-            if (attempt % ATTEMPTS_OF_A_CLIENT == 0) {
-                clients.shutdown(client);
-                client = null;
-            }
-            long next = Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2);
-            watch.schedule(() -> connect(attempt + 1, next), pauseMillis, TimeUnit.MILLISECONDS);
         }
     }
 
-    private static void lookAgain(Senders senders) {
+    private void retry(int attempt, long pauseMillis, Exception failure) {
+        String reason = RedisFailure.whileConnecting(failure);
+        // One cause can have several texts with the same beginning.
+        if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
+            LOG.warn(
+                    "{}; no connection to {} yet; the failure modes answer until a retry succeeds",
+                    reason,
+                    clients.name());
+        }
+        LOG.debug("the attempt to connect failed", failure);
+        if (attempt % ATTEMPTS_OF_A_CLIENT == 0) {
+            clients.shutdown(client);
+            client = null;
+        }
+        long next = Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2);
+        watch.schedule(() -> connect(attempt + 1, next), pauseMillis, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Connects, and tests all masters, before the first caller.
+     *
+     * @throws BackendException if none of them answers
+     */
+    private void testAll(Masters fresh) {
+        byMaster.clear();
+        fresh.all().forEach(master -> watched(fresh, master));
+        Collection<MasterWatch> all = byMaster.values();
+        all.forEach(MasterWatch::test);
+        if (all.stream().allMatch(one -> one.silence != null)) {
+            throw Objects.requireNonNull(all.iterator().next().silence);
+        }
+        // Other masters answer the calls that need them; calls to these do not wait.
+        all.stream().filter(one -> one.silence != null).forEach(one -> one.sender.suspect());
+    }
+
+    /** Checks findings and masters again, which may have changed. */
+    private void lookAgain(Masters now) {
         try {
-            senders.lookAgain();
+            Collection<Object> all = now.all();
+            boolean secretsAreDue = secretLooks.tryPass();
+            for (MasterWatch one : byMaster.values()) {
+                one.write();
+                if (all.contains(one.master)) {
+                    one.testAgain(secretsAreDue);
+                } else {
+                    forget(one);
+                }
+            }
         } catch (RuntimeException e) {
             // For example a client that was shut down. An exception would end the scheduled task.
             LOG.debug("the masters could not be checked", e);

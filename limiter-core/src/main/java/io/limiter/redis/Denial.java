@@ -5,7 +5,7 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Immutable except for the count of its answers.
  *
  * @param hash of the policy's name and the key
- * @param permits the cost of the denied call
+ * @param charge the denied call
  * @param epoch of its set in the {@link DenialCache} when the call was sent
  * @param sentMicros when the call was sent
  * @param untilMicros when the last of the denials ends
@@ -24,9 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Denial(
         int hash,
-        Policy policy,
-        PartitionKey key,
-        long permits,
+        Charge charge,
         int epoch,
         long sentMicros,
         long untilMicros,
@@ -48,32 +46,21 @@ record Denial(
             List<LimitOutcome> outcomes,
             long maxAgeMicros,
             AtomicLong uncounted) {
-        List<LimitOutcome> denied = new ArrayList<>(1);
-        long longest = 0;
-        for (LimitOutcome outcome : outcomes) {
-            if (!outcome.allowed()
-                    && outcome.limit().algorithm().isDenialLasting()
-                    && outcome.charge().equals(charge)) {
-                denied.add(outcome);
-                longest = Math.max(longest, lastsMicros(outcome));
-            }
-        }
-        if (denied.isEmpty()) {
+        LimitOutcome[] denied = outcomes.stream()
+                .filter(outcome -> !outcome.allowed()
+                        && outcome.limit().algorithm().isDenialLasting()
+                        && outcome.charge().equals(charge))
+                .toArray(LimitOutcome[]::new);
+        if (denied.length == 0) {
             return null;
         }
-        if (denied.get(denied.size() - 1).blocked()) {
+        if (denied[denied.length - 1].blocked()) {
             uncounted.set(0);
         }
-        return new Denial(
-                hash,
-                charge.policy(),
-                charge.key(),
-                charge.permits(),
-                epoch,
-                sentMicros,
-                sentMicros + Math.min(maxAgeMicros, longest),
-                denied.toArray(new LimitOutcome[0]),
-                uncounted);
+        long longest =
+                Arrays.stream(denied).mapToLong(Denial::lastsMicros).max().orElseThrow();
+        long untilMicros = sentMicros + Math.min(maxAgeMicros, longest);
+        return new Denial(hash, charge, epoch, sentMicros, untilMicros, denied, uncounted);
     }
 
     /**
@@ -90,39 +77,38 @@ record Denial(
     /** Whether it is for this policy and key with the given hash. */
     boolean isOf(int otherHash, Policy otherPolicy, PartitionKey otherKey) {
         return hash == otherHash
-                && key.equals(otherKey)
-                && (policy == otherPolicy || policy.name().equals(otherPolicy.name()));
+                && charge.key().equals(otherKey)
+                && (charge.policy() == otherPolicy || charge.policy().name().equals(otherPolicy.name()));
     }
 
     /**
-     * Counts a call that it has denied without calling Redis.
-     *
-     * @param last the last of its outcomes now: denials of a blocked key do not count, those after the block do
+     * The current outcomes for a call of this policy and key, which costs no less and so is denied without calling
+     * Redis; none if nothing is known any more. Counts the call.
      */
-    void noteAnswer(Policy asked, LimitOutcome last) {
-        if (asked.block() != null && !last.blocked()) {
+    LimitOutcome[] answers(Policy asked, long cost, long nowMicros) {
+        LimitOutcome[] answers = new LimitOutcome[denied.length];
+        int count = 0;
+        for (LimitOutcome then : denied) {
+            LimitOutcome now = answer(then, asked, cost, nowMicros);
+            if (now != null) {
+                answers[count++] = now;
+            }
+        }
+        // Denials of a blocked key do not count, those after the block do.
+        if (count > 0 && asked.block() != null && !answers[count - 1].blocked()) {
             uncounted.incrementAndGet();
         }
+        return count == denied.length ? answers : Arrays.copyOf(answers, count);
     }
 
-    /** How many limits denied. */
-    int size() {
-        return denied.length;
-    }
-
-    /**
-     * The current outcome of the i-th of them for a call of this policy and key, which costs no less. Null if that is
-     * no longer known, or never was.
-     */
-    @Nullable
-    LimitOutcome answer(int i, Policy asked, long cost, long nowMicros) {
-        LimitOutcome then = denied[i];
+    /** The current outcome of one of the limits; null if that is no longer known, or never was. */
+    private @Nullable LimitOutcome answer(LimitOutcome then, Policy asked, long cost, long nowMicros) {
         Limit limit = then.limit();
         long elapsed = nowMicros - sentMicros;
         // A test's clock can step back.
         boolean isOver = elapsed < 0 || nowMicros >= untilMicros || elapsed >= lastsMicros(then);
         // A policy of that name with other numbers, or other limits, shares the state and decides differently.
-        if (isOver || asked != policy && !asked.limits().contains(limit)) {
+        if (isOver || asked != charge.policy() && !asked.limits().contains(limit)) {
             return null;
         }
         long retryAfter = cost > limit.capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
@@ -130,6 +116,6 @@ record Denial(
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);
         return new LimitOutcome(
-                new Charge(asked, key, cost), limit, false, then.remaining(), retryAfter, next, reset, 0);
+                new Charge(asked, charge.key(), cost), limit, false, then.remaining(), retryAfter, next, reset, 0);
     }
 }

@@ -10,6 +10,7 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +45,8 @@ final class DenialCache {
 
     /** The longest use of a denial for policies that count denials. */
     private static final long UNCOUNTED_MICROS = 1_000_000;
+
+    private static final LimitOutcome[] NONE = {};
 
     private final TimeSource time;
     private final long maxAgeMicros;
@@ -71,48 +75,25 @@ final class DenialCache {
         }
         List<LimitOutcome> outcomes = new ArrayList<>();
         for (Charge charge : charges) {
-            Denial denial = denial(charge.policy(), charge.key(), charge.permits());
-            if (denial != null) {
-                addAnswers(denial, charge.policy(), charge.permits(), outcomes);
-            }
+            Collections.addAll(outcomes, answers(charge.policy(), charge.key(), charge.permits()));
         }
         return outcomes.isEmpty() ? null : Decision.of(Decision.Source.CACHED_DENIAL, charges, outcomes);
     }
 
-    /** As {@link #find(List)}, of one charge without a request id. Allocates nothing but the answer. */
+    /** As {@link #find(List)}, of one charge without a request id. */
     @Nullable
     Decision find(Policy policy, PartitionKey key, long permits) {
-        Denial denial = denial(policy, key, permits);
-        if (denial == null) {
-            return null;
-        }
-        if (denial.size() == 1) {
-            LimitOutcome only = denial.answer(0, policy, permits, time.nowMicros());
-            if (only == null) {
-                return null;
-            }
-            denial.noteAnswer(policy, only);
-            return Decision.of(Decision.Source.CACHED_DENIAL, only);
-        }
-        List<LimitOutcome> outcomes = new ArrayList<>(denial.size());
-        addAnswers(denial, policy, permits, outcomes);
-        return outcomes.isEmpty()
-                ? null
-                : Decision.ofOneCharge(Decision.Source.CACHED_DENIAL, outcomes.toArray(new LimitOutcome[0]));
+        LimitOutcome[] outcomes = answers(policy, key, permits);
+        return switch (outcomes.length) {
+            case 0 -> null;
+            case 1 -> Decision.of(Decision.Source.CACHED_DENIAL, outcomes[0]);
+            default -> Decision.ofOneCharge(Decision.Source.CACHED_DENIAL, outcomes);
+        };
     }
 
-    private void addAnswers(Denial denial, Policy policy, long permits, List<LimitOutcome> outcomes) {
-        long now = time.nowMicros();
-        int before = outcomes.size();
-        for (int i = 0; i < denial.size(); i++) {
-            LimitOutcome outcome = denial.answer(i, policy, permits, now);
-            if (outcome != null) {
-                outcomes.add(outcome);
-            }
-        }
-        if (outcomes.size() > before) {
-            denial.noteAnswer(policy, outcomes.get(outcomes.size() - 1));
-        }
+    private LimitOutcome[] answers(Policy policy, PartitionKey key, long permits) {
+        Denial denial = denial(policy, key, permits);
+        return denial == null ? NONE : denial.answers(policy, permits, time.nowMicros());
     }
 
     /**
@@ -147,7 +128,7 @@ final class DenialCache {
             Denial denial = places.getAcquire(place);
             if (denial != null
                     && denial.isOf(hash, policy, key)
-                    && denial.permits() <= permits
+                    && denial.charge().permits() <= permits
                     && denial.epoch() == epochs.get(set)) {
                 return denial;
             }
@@ -162,21 +143,15 @@ final class DenialCache {
         for (int i = 0; i < epochsNow.length; i++) {
             epochsNow[i] = epochs.get(set(charges.get(i)));
         }
-        return new Sent(charges, epochsNow, time.nowMicros());
+        return new Sent(this, charges, epochsNow, time.nowMicros());
     }
 
-    /** A call that was sent. */
-    final class Sent {
-        private final List<Charge> charges;
-        private final int[] epochsThen;
-        private final long sentMicros;
-
-        private Sent(List<Charge> charges, int[] epochsThen, long sentMicros) {
-            this.charges = charges;
-            this.epochsThen = epochsThen;
-            this.sentMicros = sentMicros;
-        }
-
+    /**
+     * A call that was sent.
+     *
+     * @param epochsThen those of the sets of its charges; none if its result is not recorded
+     */
+    record Sent(DenialCache cache, List<Charge> charges, int[] epochsThen, long sentMicros) {
         /** Records its result. */
         CompletableFuture<Decision> decision(CompletableFuture<List<LimitOutcome>> answer) {
             CompletableFuture<Decision> decision = new CompletableFuture<>();
@@ -197,7 +172,7 @@ final class DenialCache {
             for (int i = 0; i < epochsThen.length; i++) {
                 Charge charge = charges.get(i);
                 if (charge.permits() > 0 && charge.isPlain()) {
-                    note(charge, epochsThen[i], sentMicros, decision);
+                    cache.note(charge, epochsThen[i], sentMicros, decision);
                 }
             }
             return decision;
@@ -210,12 +185,13 @@ final class DenialCache {
         boolean kept = !decision.allowed()
                 && epoch == epochs.get(set)
                 && charge.key().canonical().length() <= LONGEST_KEY;
+        List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
         if (charge.policy().block() == null) {
-            replace(charge, hash, epoch, sentMicros, kept ? decision.outcomes() : List.of());
+            replace(charge, hash, epoch, sentMicros, outcomes);
         } else {
             // Two at once would lose uncounted denials.
             synchronized (this) {
-                replace(charge, hash, epoch, sentMicros, kept ? decision.outcomes() : List.of());
+                replace(charge, hash, epoch, sentMicros, outcomes);
             }
         }
     }
@@ -230,7 +206,8 @@ final class DenialCache {
             if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
                 // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
                 // knows.
-                overtaken |= old.sentMicros() > sentMicros && !old.policy().equals(charge.policy());
+                overtaken |=
+                        old.sentMicros() > sentMicros && !old.charge().policy().equals(charge.policy());
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();
@@ -276,9 +253,7 @@ final class DenialCache {
 
     /** Forgets all denials. */
     void clear() {
-        for (int set = 0; set < SETS; set++) {
-            epochs.incrementAndGet(set);
-        }
+        beginEpochs(IntStream.range(0, SETS).toArray());
     }
 
     private static int set(Charge charge) {

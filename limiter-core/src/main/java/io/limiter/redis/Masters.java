@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.TimeSource;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
@@ -7,7 +8,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RScript;
@@ -24,7 +30,8 @@ import org.redisson.connection.ServiceManager;
  * only class that uses Redisson's internals, because the public API does not show which master has a key. If they are
  * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
  */
-final class Masters {
+final class Masters implements Transport {
+    private static final TimeSource TIME = TimeSource.system();
     /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";
 
@@ -42,13 +49,19 @@ final class Masters {
     /** With these pings a dead connection is replaced within ten seconds. */
     private static final int LONGEST_PING_MILLIS = 5_000;
 
+    /** The time between the two tasks that measure a thread. */
+    private static final long HOP_MICROS = 1_000;
+
     private final RedissonClient client;
+    private final ScheduledExecutorService timer;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
     private final Map<Duration, RScript> handles = new ConcurrentHashMap<>();
 
-    Masters(RedissonClient client) {
+    /** @param timer runs tasks that do not block; drops them after it is closed */
+    Masters(RedissonClient client, ScheduledExecutorService timer) {
         this.client = client;
+        this.timer = timer;
         this.cluster = client.getConfig().isClusterConfig();
         this.connections = connections(client);
     }
@@ -86,34 +99,59 @@ final class Masters {
         return connections != null;
     }
 
-    /** The master that has the key. The same object as long as it is the master. */
+    /**
+     * The master that has the key. The same object as long as it is the master.
+     *
+     * @throws io.limiter.BackendException if the client does not say
+     */
     Object of(String key) {
-        ConnectionManager known = connections;
-        if (known == null) {
-            return ALL;
+        try {
+            return connections == null ? ALL : master(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
+        } catch (RuntimeException e) {
+            throw RedisFailure.of(e);
         }
-        return master(cluster ? known.getEntry(known.calcSlot(key)) : known.getEntry(0));
     }
 
     /** All masters that are known now. */
     List<Object> all() {
-        List<Object> all = new ArrayList<>();
-        if (connections != null) {
-            for (MasterSlaveEntry entry : connections.getEntrySet()) {
-                Object master = master(entry);
-                if (!all.contains(master)) {
-                    all.add(master);
-                }
-            }
-        }
+        List<Object> all = connections == null
+                ? List.of()
+                : connections.getEntrySet().stream()
+                        .map(Masters::master)
+                        .distinct()
+                        .toList();
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
-    /** The threads on which answers arrive; if they are not accessible, Netty's global executor. */
-    Iterable<EventExecutor> eventLoops() {
-        return connections == null
+    @Override
+    public void after(long micros, Runnable task) {
+        timer.schedule(task, micros, TimeUnit.MICROSECONDS);
+    }
+
+    /**
+     * That of a task that is due now. By then each thread has read all arrived answers: it reads its sockets before its
+     * tasks, and the task comes twice, a millisecond apart, so that a reading lies between.
+     */
+    @Override
+    public CompletableFuture<Long> latenessMicros(long longestMicros) {
+        long startMicros = TIME.nowMicros();
+        // If the threads of the answers are not accessible, Netty's global one replaces them.
+        Iterable<EventExecutor> loops = connections == null
                 ? List.of(GlobalEventExecutor.INSTANCE)
                 : connections.getServiceManager().getGroup();
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (EventExecutor loop : loops) {
+            Executor twice = task -> loop.execute(() -> loop.schedule(task, HOP_MICROS, TimeUnit.MICROSECONDS));
+            try {
+                all.add(CompletableFuture.runAsync(() -> {}, twice));
+            } catch (RejectedExecutionException closed) {
+                // No answers arrive on it.
+            }
+        }
+        CompletableFuture<Long> lateness = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(ran -> TIME.nowMicros() - startMicros - HOP_MICROS);
+        after(longestMicros, () -> lateness.complete(longestMicros));
+        return lateness;
     }
 
     /** The name of a master in messages: host and port. */
@@ -127,7 +165,8 @@ final class Masters {
      * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
-    void run(Command command, Command.Receiver receiver) {
+    @Override
+    public void run(Command command, Command.Receiver receiver) {
         run(handle(command.longest()), command, receiver, LOADS);
     }
 
@@ -137,23 +176,20 @@ final class Masters {
         handle.<List<Object>>evalShaAsync(
                         RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, command.keys(), arguments)
                 .whenComplete((reply, failure) -> {
-                    if (failure == null || loads == 0 || !isToBeLoaded(command, failure)) {
+                    boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
+                    if (!isToBeLoaded || !command.isWanted()) {
                         receiver.accept(reply, failure);
                         return;
                     }
                     handle.scriptLoadAsync((String) command.keys().get(0), script.text())
                             .whenComplete((sha, notLoaded) -> {
-                                if (notLoaded != null || !isToBeLoaded(command, failure)) {
-                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
-                                } else {
+                                if (notLoaded == null && command.isWanted()) {
                                     run(handle, command, receiver, loads - 1);
+                                } else {
+                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
                                 }
                             });
                 });
-    }
-
-    private static boolean isToBeLoaded(Command command, Throwable failure) {
-        return RedisFailure.isNoScript(failure) && command.isWanted().getAsBoolean();
     }
 
     private RScript handle(Duration longest) {

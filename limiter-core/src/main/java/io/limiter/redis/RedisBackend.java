@@ -12,13 +12,13 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -46,14 +46,12 @@ public final class RedisBackend implements Backend.PerPolicy {
     private final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
-    private final Ends ends;
 
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.ends = new Ends(keys, connection, denials, deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -61,29 +59,24 @@ public final class RedisBackend implements Backend.PerPolicy {
         return new Builder();
     }
 
-    /**
-     * The scripts by name, for operators that load them on each master in advance, so that the limiter's user needs no
-     * permission for {@code SCRIPT LOAD}.
-     */
+    /** The scripts by name. If operators load them on each master, the limiter needs no right to {@code SCRIPT LOAD}. */
     public static Map<String, String> scripts() {
         return Script.all().stream().collect(Collectors.toMap(Script::name, Script::text));
     }
 
     /**
-     * Waits for the first connection, for applications that should start connected; decisions never wait. The first
-     * time in a JVM, up to a second of the remaining time is used for calls that take nothing: a JVM that has not
-     * loaded and compiled the classes yet is slower than the default deadline.
-     *
-     * @return whether there is a connection
+     * Waits for the first connection, for applications that should start connected; decisions never wait. Returns whether
+     * there is one. The first time in a JVM, up to a second of the remaining time is used for calls that take nothing: a
+     * JVM that has not loaded and compiled the classes yet is slower than the default deadline.
      */
     public boolean awaitConnected(Duration longest) {
         try {
             long startMicros = TimeSource.system().nowMicros();
-            if (!connection.awaitConnected(longest)) {
-                return false;
+            boolean connected = connection.awaitConnected(longest);
+            if (connected) {
+                WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
             }
-            WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
-            return true;
+            return connected;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -103,7 +96,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return CompletableFuture.completedFuture(known);
         }
         DenialCache.Sent sent = denials.sending(charges, mode);
-        if (mayNeedSeveralCalls(charges)) {
+        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             return new SlotsDecision(connection, keys, denials, charges, Call.deadline(charges, deadline))
                     .decide(mode)
                     .thenApply(sent::decided);
@@ -113,24 +106,28 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
-        List<DenialCache.Sent> sent = charges.stream()
-                .map(charge -> denials.sending(List.of(charge), Mode.TAKE))
-                .toList();
-        List<CompletableFuture<List<LimitOutcome>>> answers = connection.sendTogether(charges.stream()
-                .map(charge -> call(List.of(charge), Mode.TAKE, false))
-                .toList());
-        return IntStream.range(0, answers.size())
-                .mapToObj(i -> sent.get(i).decision(answers.get(i)))
+        Map<Call, DenialCache.Sent> all = new LinkedHashMap<>();
+        for (Charge one : charges) {
+            DenialCache.Sent sent = denials.sending(List.of(one), Mode.TAKE);
+            all.put(call(List.of(one), Mode.TAKE, false), sent);
+        }
+        connection.sendTogether(all.keySet());
+        return all.entrySet().stream()
+                .map(one -> one.getValue().decision(one.getKey().future()))
                 .toList();
     }
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        if (mayNeedSeveralCalls(charges)) {
+        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             return Backend.PerPolicy.super.decideNow(charges, mode);
         }
         Decision known = mode == Mode.LOOK ? null : denials.find(charges);
-        return known != null ? known : askNow(charges, mode);
+        if (known != null) {
+            return known;
+        }
+        connection.refuse(Call.deadline(charges, deadline));
+        return askNow(charges, mode);
     }
 
     @Override
@@ -146,7 +143,6 @@ public final class RedisBackend implements Backend.PerPolicy {
     }
 
     private Decision askNow(List<Charge> charges, Mode mode) {
-        connection.refuse(Call.deadline(charges, deadline));
         DenialCache.Sent sent = denials.sending(charges, mode);
         List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, true));
         return sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes));
@@ -154,18 +150,32 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return ends.refund(decision);
+        return end(decision, Call.BACK).thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
     }
 
     @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
-        return ends.confirm(decision);
+        return end(decision, Call.KEEP).thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
+    }
+
+    /** Sends the calls that end a decision: the outcomes of all states. */
+    private CompletableFuture<List<LimitOutcome>> end(Decision decision, String how) {
+        List<CompletableFuture<List<LimitOutcome>>> answers =
+                Call.ends(keys, decision.outcomes(), how, !connection.isCluster()).stream()
+                        .map(parts -> Call.now(parts, Call.deadline(decision.charges(), deadline), false))
+                        .map(call -> denials.clearing(call, connection::send))
+                        .toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                .thenApply(all -> answers.stream()
+                        .flatMap(answer -> answer.join().stream())
+                        .toList());
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Charge> charges = List.of(new Charge(policy, key, 0));
-        Call reset = Call.now(Call.parts(keys, charges, Call.RESET), Call.deadline(charges, deadline), false);
+        Call reset =
+                Call.now(Call.parts(keys, charges, Call.RESET, charge -> 0), Call.deadline(charges, deadline), false);
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
 
@@ -180,19 +190,13 @@ public final class RedisBackend implements Backend.PerPolicy {
         denials.clear();
     }
 
-    private boolean mayNeedSeveralCalls(List<Charge> charges) {
-        return charges.size() > 1 && (connection.isCluster() || SlotsDecision.haveOneKeyTwice(charges));
-    }
-
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
         String asked = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
         return Call.now(
                 Call.parts(keys, charges, asked, denials::takeUncounted), Call.deadline(charges, deadline), blocking);
     }
 
-    /**
-     * Ends the backend, and the client if the backend made it. Calls in flight complete, at the latest at their deadline.
-     */
+    /** Ends the backend, and its client if it made that. Calls in flight complete, at the latest at their deadline. */
     @Override
     public void close() {
         connection.close();
@@ -218,10 +222,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return this;
         }
 
-        /**
-         * Makes a small client of its own for a single server, such as {@code redis://127.0.0.1:6379}, or {@code
-         * redis://127.0.0.1:6379/2} for its database 2.
-         */
+        /** Makes a small client of its own for a server, {@code redis://127.0.0.1:6379}; {@code /2} for its database 2. */
         public Builder address(String address) {
             this.clients = RedisClients.single(address);
             return this;

@@ -6,21 +6,16 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
-import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
-import org.redisson.client.RedisWrongPasswordException;
 
 /** Describes a failure of Redis in text that is safe to log: without keys and arguments, which contain client data. */
 final class RedisFailure {
@@ -97,7 +92,7 @@ final class RedisFailure {
             String code = code(cause);
             if (!code.isEmpty()) {
                 String words = String.valueOf(cause.getMessage());
-                Known known = Objects.requireNonNullElse(known(code, words), OTHER);
+                Known known = known(code, words);
                 return new BackendException(known.kind, known.message(code, words), failure);
             }
         }
@@ -116,8 +111,8 @@ final class RedisFailure {
         Throwable[] causes = causes(failure);
         for (Throwable cause : causes) {
             String words = String.valueOf(cause.getMessage());
-            Known known = cause instanceof RedisException ? known(code(cause), words) : null;
-            if (known != null) {
+            Known known = cause instanceof RedisException ? known(code(cause), words) : OTHER;
+            if (known != OTHER) {
                 return known.message(code(cause), words);
             }
         }
@@ -171,18 +166,9 @@ final class RedisFailure {
         return new BackendException(Kind.FAULT, "RL-228 " + what + "; is something between this JVM and Redis?", null);
     }
 
-    /** Whether nothing ran because the keys of a command are on two masters for now. */
-    static boolean isTryAgain(Throwable failure) {
-        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("TRYAGAIN"));
-    }
-
-    /** Whether nothing ran because the keys of a command are in several slots. */
-    static boolean isCrossSlot(Throwable failure) {
-        return Arrays.stream(causes(failure)).anyMatch(cause -> code(cause).equals("CROSSSLOT"));
-    }
-
-    static boolean isNoScript(Throwable failure) {
-        return Arrays.stream(causes(failure)).anyMatch(RedisNoScriptException.class::isInstance);
+    /** Whether Redis replied with one of these codes. */
+    static boolean hasCode(Throwable failure, String... codes) {
+        return Arrays.stream(causes(failure)).anyMatch(cause -> List.of(codes).contains(code(cause)));
     }
 
     /** Whether Redis answered, with an error or an unreadable reply, rather than not at all. */
@@ -209,17 +195,11 @@ final class RedisFailure {
                 || cause instanceof RedisTimeoutException) {
             return "";
         }
-        if (cause instanceof RedisWrongPasswordException) {
-            return "WRONGPASS";
-        }
-        if (cause instanceof RedisAuthRequiredException) {
-            return "NOAUTH";
-        }
         // Redisson takes the code from the message of this one.
         return cause instanceof RedisOutOfMemoryException ? "OOM" : code(String.valueOf(cause.getMessage()));
     }
 
-    private static @Nullable Known known(String code, String words) {
+    private static Known known(String code, String words) {
         String lower = words.toLowerCase(Locale.ROOT);
         for (Known known : ALL_KNOWN) {
             for (String sign : known.signs) {
@@ -228,7 +208,7 @@ final class RedisFailure {
                 }
             }
         }
-        return null;
+        return OTHER;
     }
 
     /** Redis' reply without quoted parts of the call: keys and arguments contain client data. */

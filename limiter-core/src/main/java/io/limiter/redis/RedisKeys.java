@@ -31,10 +31,6 @@ record RedisKeys(String prefix, @Nullable KeyHash hash) {
         }
     }
 
-    RedisKeys(String prefix) {
-        this(prefix, null);
-    }
-
     /** The check values of the secrets of instances. */
     String secrets() {
         return prefix + ":{limiter-key-secrets}:1";

@@ -8,7 +8,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +20,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +39,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
     /** Below 6.2. */
     private static final Pattern TOO_OLD = Pattern.compile("([0-5]|6\\.[01])(\\..*)?");
 
-    /** How long the secret of an instance counts without being seen again: several checks by {@link Senders}. */
+    /** How long the secret of an instance counts without being seen again: several checks by {@link Connection}. */
     private static final Duration SECRETS_COUNT = Duration.ofMinutes(3);
 
     private static final int MOST_NAMES = 20_000;
@@ -61,24 +61,21 @@ record SelfTest(Masters masters, RedisKeys keys) {
      * @throws BackendException if it does not answer; its error replies are findings
      */
     Found of(Object master) throws InterruptedException {
-        PartitionKey nobody = keyOn(master, masters, keys);
+        PartitionKey nobody = keyOn(master);
         Map<String, String> found = new LinkedHashMap<>();
         BackendException refusal = null;
-        List<Policy> policies = new ArrayList<>();
         Algorithm[] all =
                 Arrays.stream(Algorithm.values()).filter(Algorithm::isQuota).toArray(Algorithm[]::new);
-        for (Algorithm algorithm : all) {
-            policies.add(policy(algorithm));
-        }
-        policies.add(policy(all));
+        List<Policy> policies = Stream.concat(Arrays.stream(all).map(SelfTest::policy), Stream.of(policy(all)))
+                .toList();
         for (Policy policy : policies) {
-            Object answer = ask(command(keys, policy, nobody, Call.TAKE, PATIENCE), found);
+            Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE), found);
             refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
         }
-        Command reset = command(keys, policy(all), nobody, Call.RESET, PATIENCE);
+        Command reset = command(policy(all), nobody, Call.RESET, PATIENCE);
         ask(reset, found);
-        if (ask(new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE), found) instanceof List<?> reply
-                && reply.size() == REPLY_SIZE) {
+        Command describe = new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE, List.of());
+        if (ask(describe, found) instanceof List<?> reply && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, Clock.systemUTC(), masters.areCluster()));
         }
         if (checksSecretsOn(master)
@@ -105,16 +102,13 @@ record SelfTest(Masters masters, RedisKeys keys) {
 
     private Command secrets() {
         String check = Objects.requireNonNull(keys.hash()).check();
-        return new Command(
-                Script.KEY_SECRETS,
-                List.of(keys.secrets()),
-                List.of(check, Long.toString(SECRETS_COUNT.toMillis())),
-                PATIENCE);
+        List<Object> arguments = List.of(check, Long.toString(SECRETS_COUNT.toMillis()));
+        return new Command(Script.KEY_SECRETS, List.of(keys.secrets()), arguments, PATIENCE, List.of());
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */
-    static Command probe(Masters masters, RedisKeys keys, Object master, Duration patience) {
-        return command(keys, policy(Algorithm.FIXED_WINDOW), keyOn(master, masters, keys), Call.LOOK, patience);
+    Command probe(Object master, Duration patience) {
+        return command(policy(Algorithm.FIXED_WINDOW), keyOn(master), Call.LOOK, patience);
     }
 
     /**
@@ -206,7 +200,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
     }
 
     /** An unused key that is on the master. */
-    private static PartitionKey keyOn(Object master, Masters masters, RedisKeys keys) {
+    private PartitionKey keyOn(Object master) {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
         return IntStream.range(0, MOST_NAMES)
                 .mapToObj(i -> PartitionKey.of(Integer.toString(i)))
@@ -215,8 +209,8 @@ record SelfTest(Masters masters, RedisKeys keys) {
                 .orElseGet(() -> PartitionKey.of("0"));
     }
 
-    private static Command command(RedisKeys keys, Policy policy, PartitionKey nobody, String mode, Duration patience) {
-        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode);
+    private Command command(Policy policy, PartitionKey nobody, String mode, Duration patience) {
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode, charge -> 0);
         return Command.of(List.of(new Call(parts, patience, 0, 0, true)), null);
     }
 

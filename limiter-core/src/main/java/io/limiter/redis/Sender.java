@@ -5,19 +5,28 @@ import io.limiter.BackendException.Kind;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends calls to one master: at once if nothing is in flight; later calls are grouped into the next command, which is
- * sent when the reply comes. The number of calls in flight is limited ({@link Window}); the rest waits here, so that a
- * call that waits too long is never sent, and so that waiting here (an overload) can be distinguished from waiting for
- * Redis (an outage). Thread-safe, without a lock that callers share.
+ * The connection to one master: accepts calls, hands over their answers, and ends those that get none in time. Its
+ * {@link Outbox} queues the calls and sends them in commands, its {@link CongestionWindow} bounds what is on its way,
+ * its {@link Breaker} knows whether the master can be asked at all. The calls beyond the window wait here, so that one
+ * that waits too long is never sent, and so that waiting here (an overload) can be distinguished from waiting for Redis
+ * (an outage).
+ *
+ * <p>Thread-safe, without a lock that callers share. A call may be ended by its reply, by its deadline or by an outage
+ * of the master. The compare-and-set of its own state decides which of them does; that one removes it from the queue or
+ * frees its place in the window, once, and then delivers its answer, which a volatile field of the call publishes. One
+ * thread at a time sends from the queue; others only make it look again. What answers and silences teach is
+ * written under the lock of the window or of the breaker, each for itself, and read without it in volatile fields. No
+ * caller's code runs under a lock.
  */
 final class Sender {
     /** About as many as Redis serves within the default deadline; further calls would wait in vain. */
@@ -28,15 +37,21 @@ final class Sender {
     /** The time between the beginning of a wait and the sending of its call. */
     private static final long SEND_TOLERANCE_MICROS = 1_000;
 
+    private static final long LEAST_BETWEEN_SWEEPS_MICROS = 1_000;
+    /** How long at most a call that is done is kept. */
+    private static final long MOST_BETWEEN_SWEEPS_MICROS = 100_000;
+
     private final String name;
     private final TimeSource time;
     private final long deadlineMicros;
-    private final Timer timer;
-    private final LongFunction<CompletableFuture<Long>> lateness;
+    private final Transport transport;
     final Breaker breaker;
-    private final Window window;
+    private final CongestionWindow window;
     private final Outbox outbox;
-    private final Deadlines deadlines;
+    /** The calls that have no waiting thread to end them at their deadline: one sweep does it for all of them. */
+    private final Queue<Call> futures = new ConcurrentLinkedQueue<>();
+
+    private final AtomicLong nextSweepMicros = new AtomicLong(Long.MAX_VALUE);
     /** In time or late. */
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
@@ -44,7 +59,7 @@ final class Sender {
     /** The longest wait of any call to this master. */
     volatile long longestMicros;
 
-    private volatile @Nullable BackendException closed;
+    private volatile boolean closed;
 
     /**
      * @param name the name of the master in messages
@@ -52,9 +67,6 @@ final class Sender {
      * @param decisionTime where scripts read the time; null for the server's
      * @param deadline within which a healthy master answers
      * @param bySlot whether the keys of a command must share a slot
-     * @param transport sends a command on the master that has its first key; the receiver may be called on any thread
-     * @param lateness returns how late the threads run on which answers arrive, in microseconds, measured for at most
-     *     the given time
      * @param listener gets the events of the master's state
      */
     Sender(
@@ -63,49 +75,38 @@ final class Sender {
             @Nullable TimeSource decisionTime,
             Duration deadline,
             boolean bySlot,
-            BiConsumer<Command, Command.Receiver> transport,
-            Timer timer,
-            LongFunction<CompletableFuture<Long>> lateness,
+            Transport transport,
             Consumer<Breaker.Event> listener) {
         this.name = name;
         this.time = time;
         this.deadlineMicros = deadline.toNanos() / 1_000;
-        this.timer = timer;
-        this.lateness = lateness;
+        this.transport = transport;
         this.breaker = new Breaker(name, time, listener);
-        this.window = new Window(deadlineMicros);
-        this.outbox = new Outbox(
-                time,
-                window,
-                new Flights(deadlineMicros),
-                bySlot,
-                calls -> Command.of(calls, decisionTime),
-                transport,
-                this::ended);
-        this.deadlines = new Deadlines(time, timer, this::expire);
+        this.window = new CongestionWindow(deadlineMicros);
+        this.outbox = new Outbox(time, decisionTime, window, bySlot, transport, this::ended);
     }
 
     /** Whether no call is on its way or waits. */
     boolean isIdle() {
-        return outbox.isIdle();
+        return window.isEmpty() && outbox.waiting() == 0;
     }
 
-    /** Sends a call, now or in its turn. Fails it at once if no calls are sent to the master, or too many wait. */
-    void send(Call call) {
-        if (isAccepted(call)) {
-            outbox.add(call);
-            watch(call);
+    /**
+     * Sends calls, now or in their turn; several leave in one command where they can. Those that the master can't be
+     * asked, or for which too many wait, fail at once.
+     */
+    void send(List<Call> calls) {
+        List<Call> accepted = new ArrayList<>(calls.size());
+        for (Call call : calls) {
+            if (acceptOrFail(call)) {
+                accepted.add(call);
+            }
         }
-    }
-
-    /** The same for several calls, which leave in one command where they can. */
-    void sendTogether(List<Call> calls) {
-        List<Call> accepted = calls.stream().filter(this::isAccepted).toList();
-        outbox.addTogether(accepted);
+        outbox.add(accepted);
         accepted.forEach(this::watch);
     }
 
-    private boolean isAccepted(Call call) {
+    private boolean acceptOrFail(Call call) {
         BackendException refusal = breaker.whyNotAsked(call.longestMicros);
         if (refusal == null && outbox.waiting() >= LONGEST_QUEUE) {
             refusal = RedisFailure.overloaded(LONGEST_QUEUE + " calls already wait to be sent to " + name);
@@ -122,12 +123,12 @@ final class Sender {
 
     private void watch(Call call) {
         if (!call.isBlocking() && !call.isDone()) {
-            deadlines.add(call);
+            futures.add(call);
+            sweepAt(call.dueMicros);
         }
-        BackendException end = closed;
-        if (end != null) {
+        if (closed) {
             // The queue and the deadlines are not checked any more.
-            fail(call, end);
+            failClosed(call);
         }
     }
 
@@ -152,19 +153,15 @@ final class Sender {
         return call.outcomes();
     }
 
-    /** Fails all calls that wait to be sent. */
-    void failWaiting(BackendException failure) {
-        outbox.removeAll(call -> call.tryFail(Call.State.WAITING, failure));
-    }
-
     /** Fails all futures, which nothing else would end. */
-    void close(BackendException failure) {
-        closed = failure;
-        failWaiting(failure);
-        deadlines.close(call -> fail(call, failure));
+    void close() {
+        closed = true;
+        outbox.failAll(RedisFailure.closed());
+        futures.forEach(Sender::failClosed);
     }
 
-    private static void fail(Call call, BackendException failure) {
+    private static void failClosed(Call call) {
+        BackendException failure = RedisFailure.closed();
         call.tryFail(Call.State.WAITING, failure);
         call.tryFail(Call.State.SENT, failure);
     }
@@ -174,7 +171,7 @@ final class Sender {
         call.noteReply();
         boolean waitedFor = call.tryEnd(Call.State.SENT);
         if (waitedFor) {
-            outbox.noteEnd();
+            window.freePlace();
         }
         long tookMicros = time.nowMicros() - call.sinceMicros();
         // The thread that ends it at its deadline may be late too, if this JVM is stalled.
@@ -188,7 +185,7 @@ final class Sender {
             }
         } else if (waitedFor && lateMicros > STALL_MICROS) {
             outcome = RedisFailure.stalled(lateMicros);
-        } else if (waitedFor && call.isFirstSilence()) {
+        } else if (waitedFor && call.flight().claimSilence()) {
             failWaitingIf(breaker.noteSilence());
         }
         Object answer = outcome;
@@ -222,8 +219,8 @@ final class Sender {
         if (unsent) {
             outbox.remove(call);
         } else if (call.tryEnd(Call.State.SENT)) {
-            outbox.noteEnd();
-            call.endFlight();
+            window.freePlace();
+            call.flight().end();
         } else {
             return false;
         }
@@ -250,7 +247,7 @@ final class Sender {
         if (leftMicros <= SEND_TOLERANCE_MICROS) {
             late(call, !others && !unsent);
         } else if (!unsent) {
-            timer.after(leftMicros, () -> {
+            transport.after(leftMicros, () -> {
                 if (!call.isReplied()) {
                     late(call, !others);
                 }
@@ -262,8 +259,8 @@ final class Sender {
     /** Only calls that were sent and are lost count against the master, once for each command. */
     private void late(Call call, boolean isSilence) {
         window.late(time.nowMicros());
-        if (isSilence && call.isFirstSilence()) {
-            lateness.apply(deadlineMicros).thenAccept(lateMicros -> {
+        if (isSilence && call.flight().claimSilence()) {
+            transport.latenessMicros(deadlineMicros).thenAccept(lateMicros -> {
                 // All arrived answers have been read by now. If that took long, the master was not slow.
                 if (!call.isReplied() && lateMicros <= STALL_MICROS) {
                     failWaitingIf(breaker.noteSilence());
@@ -280,20 +277,52 @@ final class Sender {
     private void failWaitingIf(boolean isSuspectNow) {
         BackendException why = breaker.whyNotDeciding();
         if (isSuspectNow && why != null) {
-            failWaiting(why);
+            outbox.failAll(why);
         }
     }
 
-    /** The result of a probe: no failure, or one that may still be an answer of Redis. */
-    void probed(@Nullable BackendException failure, boolean isAnswer, long tookMicros) {
-        if (isAnswer && tookMicros > deadlineMicros) {
+    /** The master answered a probe, perhaps with an error. */
+    void probeAnswered(long tookMicros) {
+        if (tookMicros > deadlineMicros) {
             breaker.noteSlowProbe(tookMicros);
-        } else if (isAnswer) {
-            if (breaker.noteAnswer()) {
-                window.reset();
-            }
-        } else if (failure == null || failure.kind() != Kind.OVERLOADED) {
+        } else if (breaker.noteAnswer()) {
+            window.reset();
+        }
+    }
+
+    /**
+     * A probe had no answer. That counts only if the threads that read answers get to run: otherwise this JVM is short
+     * of processors, which is not an outage of Redis.
+     *
+     * @param lateMicros how late these threads ran
+     */
+    void probeLost(long lateMicros) {
+        if (lateMicros <= STALL_MICROS) {
             breaker.noteLostProbe();
         }
+    }
+
+    private void sweepAt(long micros) {
+        long now = time.nowMicros();
+        long due = Math.max(now + LEAST_BETWEEN_SWEEPS_MICROS, Math.min(micros, now + MOST_BETWEEN_SWEEPS_MICROS));
+        if (due < nextSweepMicros.getAndAccumulate(due, Math::min)) {
+            transport.after(due - now, () -> sweep(due));
+        }
+    }
+
+    private void sweep(long dueMicros) {
+        // A sweep that another one has overtaken does nothing; otherwise each would schedule another one for ever.
+        if (!nextSweepMicros.compareAndSet(dueMicros, Long.MAX_VALUE)) {
+            return;
+        }
+        long now = time.nowMicros();
+        futures.removeIf(call -> {
+            boolean isOver = call.isDone() || call.dueMicros <= now;
+            if (isOver) {
+                expire(call);
+            }
+            return isOver;
+        });
+        futures.stream().mapToLong(call -> call.dueMicros).min().ifPresent(this::sweepAt);
     }
 }

@@ -32,14 +32,17 @@ record SlotsDecision(
         this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
     }
 
-    /** Whether two have one key with different members: a script uses no state twice, so they are treated like two slots. */
-    static boolean haveOneKeyTwice(List<Charge> charges) {
+    /**
+     * Whether they need several scripts: in a cluster, or if two have one key with different members, because a script
+     * uses no state twice.
+     */
+    static boolean isNeeded(List<Charge> charges, boolean cluster) {
         for (int i = 1; i < charges.size(); i++) {
             Charge charge = charges.get(i);
-            for (int j = 0; j < i; j++) {
-                Charge other = charges.get(j);
-                if (charge.key().equals(other.key())
-                        && charge.policy().name().equals(other.policy().name())) {
+            for (Charge other : charges.subList(0, i)) {
+                boolean oneKey = charge.key().equals(other.key())
+                        && charge.policy().name().equals(other.policy().name());
+                if (cluster || oneKey) {
                     return true;
                 }
             }
@@ -148,15 +151,17 @@ record SlotsDecision(
                     return allowed(taken.get(i), repeated ? 0 : stamp);
                 })
                 .toList();
-        return all(Call.refunds(keys, own, false).stream()
+        return all(Call.ends(keys, own, Call.BACK, false).stream()
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
 
     private CompletableFuture<Answers> all(Stream<CompletableFuture<List<LimitOutcome>>> answers) {
         List<CompletableFuture<List<LimitOutcome>>> all = answers.toList();
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).handle((none, failure) -> {
-            List<LimitOutcome> outcomes = new ArrayList<>();
-            all.stream().filter(one -> !one.isCompletedExceptionally()).forEach(one -> outcomes.addAll(one.join()));
+            List<LimitOutcome> outcomes = all.stream()
+                    .filter(one -> !one.isCompletedExceptionally())
+                    .flatMap(one -> one.join().stream())
+                    .toList();
             return new Answers(outcomes, failure == null ? null : RedisFailure.of(failure));
         });
     }

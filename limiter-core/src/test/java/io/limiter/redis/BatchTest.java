@@ -28,7 +28,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -60,7 +59,7 @@ class BatchTest {
     /** What was sent, but is not on its way yet. */
     private final Queue<Runnable> held = new ConcurrentLinkedQueue<>();
 
-    private final RedisKeys keys = new RedisKeys("batch");
+    private final RedisKeys keys = new RedisKeys("batch", null);
     private boolean isReplyLost;
     private final Sender sender = new Sender(
             "Redis",
@@ -68,9 +67,22 @@ class BatchTest {
             time,
             LONG,
             false,
-            this::transport,
-            (micros, task) -> timer.schedule(task, micros, TimeUnit.MICROSECONDS),
-            longest -> CompletableFuture.completedFuture(0L),
+            new Transport() {
+                @Override
+                public void run(Command command, Command.Receiver receiver) {
+                    transport(command, receiver);
+                }
+
+                @Override
+                public void after(long micros, Runnable task) {
+                    masters.after(micros, task);
+                }
+
+                @Override
+                public CompletableFuture<Long> latenessMicros(long longestMicros) {
+                    return CompletableFuture.completedFuture(0L);
+                }
+            },
             event -> {});
 
     @BeforeAll
@@ -78,8 +90,8 @@ class BatchTest {
         Config config = new Config();
         config.useSingleServer().setAddress(RedisServers.single()).setConnectionMinimumIdleSize(1);
         client = Redisson.create(config);
-        masters = new Masters(client);
         timer = Executors.newSingleThreadScheduledExecutor();
+        masters = new Masters(client, timer);
     }
 
     @AfterAll
@@ -180,7 +192,7 @@ class BatchTest {
     }
 
     private List<String> oneByOne(List<Charge> charges, List<String> modes) {
-        RedisKeys others = new RedisKeys("batch-alone");
+        RedisKeys others = new RedisKeys("batch-alone", null);
         List<String> answers = new ArrayList<>();
         for (int i = 0; i < charges.size(); i++) {
             Call call = call(others, charges.get(i), modes.get(i), LONG);
@@ -201,7 +213,7 @@ class BatchTest {
         for (int i = 0; i < charges.size(); i++) {
             Call call = call(keys, charges.get(i), modes.get(i), LONG);
             calls.add(call);
-            sender.send(call);
+            sender.send(List.of(call));
         }
         release();
         return calls.stream().map(call -> text(call.future().join())).toList();
@@ -234,7 +246,7 @@ class BatchTest {
         Command last = sent.get(sent.size() - 1);
         assertEquals(1, last.keys().size());
         assertTrue(
-                last.calls().size() >= 12 - Flights.MOST,
+                last.calls().size() >= 12 - CongestionWindow.MOST_FLIGHTS,
                 "gathered " + last.calls().size());
     }
 
@@ -244,7 +256,7 @@ class BatchTest {
         try (Jedis redis = redis()) {
             redis.set(keys.of(Policy.of("p", limit), PartitionKey.of("bad"), limit), "hello");
         }
-        List<Call> first = ask(Flights.MOST, LONG, Limit.slidingList(100, HOUR), "good");
+        List<Call> first = ask(CongestionWindow.MOST_FLIGHTS, LONG, Limit.slidingList(100, HOUR), "good");
         List<Call> bad = ask(2, LONG, limit, "bad");
         List<Call> good = ask(2, LONG, limit, "other");
         release();
@@ -270,7 +282,7 @@ class BatchTest {
         isReplyLost = false;
         sender.breaker.noteAnswer();
         Call look = call(keys, new Charge(Policy.of("p", limit), PartitionKey.of("lost"), 0), Call.LOOK, LONG);
-        sender.send(look);
+        sender.send(List.of(look));
         release();
         long counted = 100 - look.future().join().get(0).remaining();
         assertTrue(counted >= 2 && counted <= 40, "counted " + counted);
@@ -280,7 +292,7 @@ class BatchTest {
     @Test
     void whoTimedOutInTheQueueWasNeverCharged() {
         Limit limit = Limit.fixedWindow(100, HOUR);
-        ask(Flights.MOST, LONG, limit, "queued");
+        ask(CongestionWindow.MOST_FLIGHTS, LONG, limit, "queued");
         List<Call> hasty = ask(10, SHORT, limit, "queued");
         for (Call call : hasty) {
             CompletionException thrown =
@@ -290,9 +302,10 @@ class BatchTest {
         release();
         Call look = call(keys, new Charge(Policy.of("p", limit), PartitionKey.of("queued"), 0), Call.LOOK, LONG);
         sender.breaker.noteAnswer();
-        sender.send(look);
+        sender.send(List.of(look));
         release();
-        assertEquals(100 - Flights.MOST, look.future().join().get(0).remaining());
+        assertEquals(
+                100 - CongestionWindow.MOST_FLIGHTS, look.future().join().get(0).remaining());
     }
 
     private List<Call> ask(int count, Duration longest, Limit limit, String client) {
@@ -300,13 +313,13 @@ class BatchTest {
                 .mapToObj(i -> {
                     Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of(client), 1);
                     Call call = call(keys, charge, Call.TAKE, longest);
-                    sender.send(call);
+                    sender.send(List.of(call));
                     return call;
                 })
                 .toList();
     }
 
     private static Call call(RedisKeys keys, Charge charge, String mode, Duration longest) {
-        return Call.now(Call.parts(keys, List.of(charge), mode), longest, false);
+        return Call.now(Call.parts(keys, List.of(charge), mode, none -> 0), longest, false);
     }
 }

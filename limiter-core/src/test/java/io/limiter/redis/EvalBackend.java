@@ -24,14 +24,14 @@ final class EvalBackend implements Backend {
 
     EvalBackend(int port, String prefix, TimeSource time, UnaryOperator<String> change) {
         this.redis = new Jedis("127.0.0.1", port);
-        this.keys = new RedisKeys(prefix);
+        this.keys = new RedisKeys(prefix, null);
         this.time = time;
         this.change = change;
     }
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK);
+        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK, none -> 0);
         return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
     }
 

@@ -41,7 +41,7 @@ class KeySecretsTest {
                 RedisBackend same = instance(cluster, KeyHash.keyed(SECRET))) {
             assertEquals(List.of(), one.health().findings());
             assertEquals(List.of(), same.health().findings());
-            try (LogLines log = new LogLines("io.limiter.redis.MasterLog", Level.INFO);
+            try (LogLines log = new LogLines("io.limiter.redis.MasterWatch", Level.INFO);
                     RedisBackend without = instance(cluster, KeyHash.PLAIN)) {
                 assertEquals(
                         1, without.health().findings().size(), without.health().toString());
@@ -54,7 +54,7 @@ class KeySecretsTest {
 
     @Test
     void aSecretThatNobodyHasAnyMoreIsForgotten() throws Exception {
-        String key = new RedisKeys(prefix).secrets();
+        String key = new RedisKeys(prefix, null).secrets();
         try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             redis.zadd(key, System.currentTimeMillis() - 180_000 - 1_000, "long ago");
             try (RedisBackend one = instance(false, KeyHash.keyed(SECRET))) {

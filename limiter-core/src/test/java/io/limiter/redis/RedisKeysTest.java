@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RedisKeysTest {
-    private static final RedisKeys KEYS = new RedisKeys("limiter");
+    private static final RedisKeys KEYS = new RedisKeys("limiter", null);
 
     @Test
     void aNameSaysPolicyClientLimitAndAlgorithm() {
@@ -55,7 +55,7 @@ class RedisKeysTest {
     @Test
     void aPrefixWithBracesIsRefused() {
         for (String prefix : List.of("{a}", "a{", "", "a b")) {
-            assertThrows(IllegalArgumentException.class, () -> new RedisKeys(prefix));
+            assertThrows(IllegalArgumentException.class, () -> new RedisKeys(prefix, null));
         }
     }
 

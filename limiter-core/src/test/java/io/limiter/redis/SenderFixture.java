@@ -38,20 +38,26 @@ abstract class SenderFixture {
     CompletableFuture<Long> lateness = CompletableFuture.completedFuture(0L);
 
     final List<Later> later = new ArrayList<>();
-    private final Timer timer = (micros, task) -> later.add(new Later(time.nowMicros() + micros, task));
+    private final Transport transport = new Transport() {
+        @Override
+        public void run(Command command, Command.Receiver receiver) {
+            transport(command, receiver);
+        }
+
+        @Override
+        public void after(long micros, Runnable task) {
+            later.add(new Later(time.nowMicros() + micros, task));
+        }
+
+        @Override
+        public CompletableFuture<Long> latenessMicros(long longestMicros) {
+            return lateness;
+        }
+    };
     final Sender sender = sender(time);
 
     Sender sender(TimeSource clock) {
-        return new Sender(
-                "Redis",
-                clock,
-                null,
-                DEADLINE,
-                false,
-                this::transport,
-                timer,
-                longest -> lateness,
-                event -> events.add(event.name()));
+        return new Sender("Redis", clock, null, DEADLINE, false, transport, event -> events.add(event.name()));
     }
 
     record Later(long dueMicros, Runnable task) {}
@@ -69,7 +75,7 @@ abstract class SenderFixture {
         }
 
         Asker(Call call) {
-            sender.send(call);
+            sender.send(List.of(call));
             this.answer = call.future();
         }
 
@@ -97,7 +103,7 @@ abstract class SenderFixture {
 
     private static Call call(Limit limit, long permits, long now, Duration longest, boolean blocking) {
         Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of("k"), permits);
-        List<Call.Part> parts = Call.parts(new RedisKeys("p"), List.of(charge), Call.TAKE);
+        List<Call.Part> parts = Call.parts(new RedisKeys("p", null), List.of(charge), Call.TAKE, none -> 0);
         return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
     }
 

@@ -33,7 +33,7 @@ class SenderPlacesTest extends SenderFixture {
     /** The master was suspect and answers again, so the window has its first size. */
     private void recover() {
         sender.suspect();
-        sender.probed(null, true, 1_000);
+        sender.probeAnswered(1_000);
     }
 
     @Test
@@ -99,8 +99,8 @@ class SenderPlacesTest extends SenderFixture {
         waiting.forEach(asker -> assertTrue(asker.answer.isCompletedExceptionally()));
         answer(1);
         assertTrue(sender.isIdle());
-        askers(Flights.MOST, DEADLINE);
-        assertEquals(2 + Flights.MOST, sent.size(), "nor does an empty flight stay");
+        askers(CongestionWindow.MOST_FLIGHTS, DEADLINE);
+        assertEquals(2 + CongestionWindow.MOST_FLIGHTS, sent.size(), "nor does an empty flight stay");
     }
 
     private void theWindowIsExactlyFull() {
@@ -136,7 +136,7 @@ class SenderPlacesTest extends SenderFixture {
         long made = time.nowMicros();
         Call call = call(made, DEADLINE, false);
         assertTrue(call.tryEnd(Call.State.WAITING));
-        Flights.Flight flight = new Flights(1).tryBegin(made, 1);
+        CongestionWindow.Flight flight = new CongestionWindow(1).tryBegin(made);
         assertNotNull(flight);
         assertFalse(call.trySend(made + 30_000, flight));
         assertEquals(made, call.sinceMicros());

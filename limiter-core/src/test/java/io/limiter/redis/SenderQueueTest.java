@@ -224,11 +224,11 @@ class SenderQueueTest extends SenderFixture {
     void aThreadGetsItsAnswerOrTheEndOfItsTime() throws Exception {
         Sender real = sender(TimeSource.system());
         Call answered = call(TimeSource.system().nowMicros(), Duration.ofSeconds(30), true);
-        real.send(answered);
+        real.send(List.of(answered));
         new Thread(() -> answer(0)).start();
         assertEquals(2, real.await(answered).get(0).remaining());
         Call late = call(TimeSource.system().nowMicros(), DEADLINE, true);
-        real.send(late);
+        real.send(List.of(late));
         Thread.currentThread().interrupt();
         long start = System.nanoTime();
         assertThrows(BackendException.class, () -> real.await(late));

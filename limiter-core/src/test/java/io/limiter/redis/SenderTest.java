@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
 import java.time.Duration;
 import java.util.List;
@@ -32,16 +31,16 @@ class SenderTest extends SenderFixture {
     @Test
     void aProbeWithoutAnAnswerIsAnOutageAndOneInTimeEndsIt() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
-        sender.probed(new BackendException(Kind.LATE, "RL-220 no connection", null), false, 1_000);
+        sender.probeLost(0);
         assertEquals(Kind.LATE, new Asker().failure(), "it may be made anew");
         time.advance(Duration.ofMillis(250));
-        sender.probed(new BackendException(Kind.LATE, "RL-220 late", null), false, 250_000);
+        sender.probeLost(0);
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
-        sender.probed(null, true, 60_000);
+        sender.probeAnswered(60_000);
         assertEquals(Kind.LATE, new Asker().failure(), "slow is not unreachable");
-        sender.probed(new BackendException(Kind.OVERLOADED, "RL-221 this JVM was stalled", null), false, 250_000);
+        sender.probeLost(Sender.STALL_MICROS + 1);
         assertEquals(Kind.LATE, new Asker().failure(), "nobody knows what Redis did meanwhile");
-        sender.probed(null, true, 50_000);
+        sender.probeAnswered(50_000);
         assertEquals(List.of("PROBE", "AWAY", "BACK"), events);
         Asker asker = new Asker();
         answer(3);
@@ -76,7 +75,7 @@ class SenderTest extends SenderFixture {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
         Duration patient = Duration.ofMillis(500);
         assertEquals(Kind.LATE, new Asker(patient).failure(), "nobody knows yet how slow it is");
-        sender.probed(null, true, 100_000);
+        sender.probeAnswered(100_000);
         Asker asker = new Asker(patient);
         time.advance(Duration.ofMillis(100));
         answer(3);
@@ -84,14 +83,14 @@ class SenderTest extends SenderFixture {
         assertFalse(sender.breaker.isClosed(), "for the others it is still too slow");
         assertEquals(Kind.LATE, new Asker().failure());
         time.advance(Duration.ofMillis(250));
-        sender.probed(new BackendException(Kind.LATE, "RL-220 late", null), false, 250_000);
+        sender.probeLost(0);
         assertEquals(Kind.UNAVAILABLE, new Asker(patient).failure());
     }
 
     @Test
     void oneProbesAtATimeAndNobodyIsForgotten() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
-        sender.probed(null, true, 1_000);
+        sender.probeAnswered(1_000);
         // Suspect again before who probes has seen that it was well.
         for (int i = 0; i < 3; i++) {
             Asker asker = new Asker();
@@ -101,7 +100,7 @@ class SenderTest extends SenderFixture {
         assertEquals(List.of("PROBE", "BACK"), events, "the first still probes");
         sender.breaker.endProbing();
         assertEquals(List.of("PROBE", "BACK", "PROBE"), events);
-        sender.probed(null, true, 1_000);
+        sender.probeAnswered(1_000);
         sender.breaker.endProbing();
         assertEquals(4, events.size(), events.toString());
     }
@@ -180,7 +179,7 @@ class SenderTest extends SenderFixture {
         failing = new OutOfMemoryError("a test");
         for (int i = 0; i < 200; i++) {
             assertTrue(new Asker().answer.isCompletedExceptionally());
-            sender.probed(null, true, 1);
+            sender.probeAnswered(1);
         }
         failing = null;
         Asker asker = new Asker();

@@ -64,8 +64,8 @@ class StockNeighboursTest {
     }
 
     private void sellAll(Jedis redis, long from) {
-        String key =
-                new RedisKeys("n").of(sale, PartitionKey.global(), sale.limits().get(0));
+        String key = new RedisKeys("n", null)
+                .of(sale, PartitionKey.global(), sale.limits().get(0));
         String sha =
                 redis.scriptLoad(Script.alone(io.limiter.Algorithm.ALLOTMENT).text());
         Pipeline pipeline = redis.pipelined();
@@ -88,8 +88,8 @@ class StockNeighboursTest {
     }
 
     private void pay(Jedis redis) {
-        String key =
-                new RedisKeys("n").of(sale, PartitionKey.global(), sale.limits().get(0));
+        String key = new RedisKeys("n", null)
+                .of(sale, PartitionKey.global(), sale.limits().get(0));
         String stamp = redis.hget(key, "r2:m5o5");
         String at = Long.toString(Long.parseLong(stamp) + 1);
         redis.eval(

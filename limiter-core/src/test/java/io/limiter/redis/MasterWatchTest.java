@@ -8,18 +8,35 @@ import io.limiter.ManualTime;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.redisson.api.RedissonClient;
 
 /** What a link that comes and goes may write to the log. On a clock that the test sets. */
-class MasterLogTest {
+class MasterWatchTest {
     private final ManualTime time = new ManualTime();
-    private final LogLines log = new LogLines("io.limiter.redis.MasterLog", Level.INFO);
-    private final MasterLog away = new MasterLog("Redis", time);
+    private final LogLines log = new LogLines("io.limiter.redis.MasterWatch", Level.INFO);
+    /** It is never used, so it never connects. */
+    private final RedissonClient client =
+            RedisClients.single("redis://127.0.0.1:1").make();
+
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+    private final MasterWatch away = new MasterWatch(
+            "Redis",
+            new SelfTest(new Masters(client, timer), new RedisKeys("p", null)),
+            time,
+            null,
+            Duration.ofMillis(50),
+            Runnable::run,
+            former -> {});
 
     @AfterEach
     void stopListening() {
         log.close();
+        timer.shutdownNow();
+        client.shutdown();
     }
 
     @Test

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-class WindowTest {
+class CongestionWindowTest {
     private static final long DEADLINE = 50_000;
     private static final long MINUTE = 60_000_000;
 
-    private final Window window = new Window(DEADLINE);
+    private final CongestionWindow window = new CongestionWindow(DEADLINE);
 
     @Test
     void oneDelayHalvesItOnceHoweverManyCallsItMadeLate() {
@@ -27,7 +27,7 @@ class WindowTest {
         for (long now = 0; now < 20 * DEADLINE; now += DEADLINE) {
             window.late(now);
         }
-        assertEquals(Window.LEAST, window.size());
+        assertEquals(CongestionWindow.LEAST, window.size());
         assertTrue(window.isSmallest());
         window.reset();
         assertEquals(64, window.size());
@@ -43,7 +43,7 @@ class WindowTest {
         for (int i = 0; i < 100_000; i++) {
             window.answered(i, 100, true);
         }
-        assertEquals(Window.MOST, window.size());
+        assertEquals(CongestionWindow.MOST, window.size());
     }
 
     @Test
