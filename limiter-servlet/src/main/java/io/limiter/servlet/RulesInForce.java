@@ -17,16 +17,13 @@ import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.rule.ShadowCounter;
-import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
-import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -192,21 +189,6 @@ final class RulesInForce {
 
     private static boolean waits(RuleDefinition rule) {
         return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
-    }
-
-    /** Checks for rules that do not fit the web application. */
-    void check(ServletContext webApp, ClassLoader loader) {
-        WebAppChecks.warn(webApp, loader, config, configured);
-        if (!configured.isEmpty()) {
-            WebAppChecks.filter(webApp, loader, AddressChecks.FILTERS)
-                    .ifPresent(filter -> AddressChecks.logOnce(webApp, config, filter));
-        }
-    }
-
-    /** @throws IllegalArgumentException if the web application has a filter that makes these rules unsafe */
-    void refuseWhatDoesNotFit(ServletContext webApp, ClassLoader loader) {
-        WebAppChecks.filter(webApp, loader, AddressChecks.FILTERS)
-                .ifPresent(filter -> AddressChecks.refuse(config, filter, false));
     }
 
     /** Whether it is the first dispatch of a request that can wait without a thread. */

@@ -18,7 +18,6 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
-import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
@@ -27,7 +26,6 @@ import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
-import io.limiter.servlet.quota.FieldNumbers;
 import io.limiter.servlet.quota.LimitsInAnswer;
 import io.limiter.servlet.quota.QuotaFields;
 import io.limiter.servlet.rejection.DenialAnswer;
@@ -58,7 +56,7 @@ class WallsTest {
             RejectionHandler.class,
             ClientAddressResolver.class,
             ClientAddress.class,
-            AddressChecks.class,
+            WebAppChecks.class,
             RuleKeyForm.class,
             DenialAnswer.class);
 
@@ -67,9 +65,7 @@ class WallsTest {
             MatchableRequest.class,
             RequestMatcher.class,
             RequestPaths.class,
-            WebAppChecks.class,
             RequestKey.class,
-            FieldNumbers.class,
             LimitsInAnswer.class,
             QuotaFields.class);
 

@@ -25,11 +25,9 @@ public final class LimitsInAnswer {
     /** Limits without exact numbers. */
     private List<Charge> uncounted = List.of();
 
-    /** The lines of list fields. */
-    private @Nullable String numbers;
+    /** Our lines of the two list fields, and of the one for CORS. */
+    private final @Nullable String[] lines = new @Nullable String[3];
 
-    private @Nullable String policies;
-    private @Nullable String exposed;
 
     private long leastRemaining = Long.MAX_VALUE;
 
@@ -108,17 +106,9 @@ public final class LimitsInAnswer {
 
     /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
     public @Nullable String replaceLine(String field, String line) {
-        String former;
-        if (field.equals(NUMBERS)) {
-            former = numbers;
-            numbers = line;
-        } else if (field.equals(POLICIES)) {
-            former = policies;
-            policies = line;
-        } else {
-            former = exposed;
-            exposed = line;
-        }
+        int at = field.equals(NUMBERS) ? 0 : field.equals(POLICIES) ? 1 : 2;
+        String former = lines[at];
+        lines[at] = line;
         return former;
     }
 
