@@ -114,10 +114,11 @@ final class RequestCharges {
     List<Charge> due(List<Charge> charges) {
         List<Charge> due = charges;
         for (Charge charge : charges) {
-            if (has(charge)) {
+            long met = met(charge);
+            if (met >= 0) {
                 due = new ArrayList<>(due);
                 due.remove(charge);
-                long rest = charge.permits() - met(charge);
+                long rest = charge.permits() - met;
                 if (rest > 0) {
                     due.add(new Charge(charge.policy(), charge.key(), rest, null, charge.member()));
                 }
@@ -133,7 +134,7 @@ final class RequestCharges {
         }
         List<Charge> due = new ArrayList<>();
         for (Charge charge : charges) {
-            if (!has(charge)
+            if (met(charge) < 0
                     && met.stream().noneMatch(one -> one instanceof Shadowed other && charge.isToSame(other.charge))) {
                 met.add(new Shadowed(charge));
                 due.add(charge);
@@ -142,23 +143,15 @@ final class RequestCharges {
         return due;
     }
 
-    /** How many permits of that policy for that key were charged. */
+    /** How many permits of that policy for that key were charged; -1 if it was not charged. */
     private long met(Charge charge) {
-        long permits = 0;
-        for (Object one : met) {
-            permits += one instanceof Charge other && other.isToSame(charge) ? other.permits() : 0;
-        }
-        return permits;
-    }
-
-    /** Whether that policy was charged for that key. */
-    private boolean has(Charge charge) {
+        long permits = -1;
         for (Object one : met) {
             if (one instanceof Charge other && other.isToSame(charge)) {
-                return true;
+                permits = Math.max(permits, 0) + other.permits();
             }
         }
-        return false;
+        return permits;
     }
 
     /** Whether some of it may be refunded. */
@@ -193,7 +186,7 @@ final class RequestCharges {
     String chargedByAnother(List<Charge> charges) {
         for (RequestCharges one = earlier; one != null; one = one.earlier) {
             for (Charge charge : charges) {
-                if (one.has(charge)) {
+                if (one.met(charge) >= 0) {
                     return charge.policy().name();
                 }
             }

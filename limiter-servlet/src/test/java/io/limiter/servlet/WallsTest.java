@@ -26,8 +26,6 @@ import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
-import io.limiter.servlet.quota.LimitsInAnswer;
-import io.limiter.servlet.quota.QuotaFields;
 import io.limiter.servlet.rejection.DenialAnswer;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -43,7 +41,6 @@ class WallsTest {
     private static final String ADDRESS = ROOT + ".address";
     private static final String MATCH = ROOT + ".match";
     private static final String KEY = ROOT + ".key";
-    private static final String QUOTA = ROOT + ".quota";
     private static final String REJECTION = ROOT + ".rejection";
 
     /** What users name. */
@@ -65,9 +62,7 @@ class WallsTest {
             MatchableRequest.class,
             RequestMatcher.class,
             RequestPaths.class,
-            RequestKey.class,
-            LimitsInAnswer.class,
-            QuotaFields.class);
+            RequestKey.class);
 
     @ArchTest
     static final ArchRule WAYS_BETWEEN_PACKAGES = layeredArchitecture()
@@ -82,15 +77,11 @@ class WallsTest {
             .definedBy(ADDRESS)
             .layer("rejection")
             .definedBy(REJECTION)
-            .layer("quota")
-            .definedBy(QUOTA)
             .ensureAllClassesAreContainedInArchitectureIgnoring("java..")
             .whereLayer("filter")
             .mayNotBeAccessedByAnyLayer()
             .whereLayer("rejection")
             .mayOnlyBeAccessedByLayers("filter")
-            .whereLayer("quota")
-            .mayOnlyBeAccessedByLayers("rejection")
             .whereLayer("key")
             .mayOnlyBeAccessedByLayers("filter")
             .whereLayer("match")
@@ -133,8 +124,6 @@ class WallsTest {
     static final ArchRule ANSWERS_WITHOUT_SERVLETS = noClasses()
             .that()
             .belongToAnyOf(DenialAnswer.class, RuleKeyForm.class)
-            .or()
-            .resideInAPackage(QUOTA)
             .should()
             .transitivelyDependOnClassesThat()
             .resideInAPackage("jakarta..")

@@ -96,7 +96,7 @@ final class ClaimedMethods {
 
     private static void readQuery(HttpServletRequest request, Set<String> claimed) {
         String query = request.getQueryString();
-        Charset charset = RequestCharset.rereading(request, query);
+        Charset charset = PercentText.rereading(request, query);
         QueryText.any(query, (name, value) -> {
             if (value != null && claimed.size() <= MOST && QueryText.isNamed(PARAMETER, name, charset)) {
                 claimEncoded(value, charset, claimed);

@@ -75,7 +75,7 @@ final class ConditionMatcher {
     }
 
     private static boolean mayHold(RequestCondition wanted, String query, HttpServletRequest request) {
-        Charset charset = RequestCharset.rereading(request, query);
+        Charset charset = PercentText.rereading(request, query);
         QueryText.Parameter same = (name, value) -> isNamed(name, wanted, charset)
                 && (wanted.value() == null || (value != null && may(value, wanted.value(), charset)));
         // Some read a semicolon as an ampersand.

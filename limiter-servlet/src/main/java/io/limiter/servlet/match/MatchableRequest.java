@@ -90,7 +90,7 @@ public class MatchableRequest {
         // Unless the client names a charset, the application decodes all requests in the same way.
         boolean isPlain = request.getCharacterEncoding() == null;
         String query = request.getQueryString();
-        Charset charset = RequestCharset.rereading(request, query);
+        Charset charset = PercentText.rereading(request, query);
         Set<String> values = new LinkedHashSet<>();
         QueryText.any(query, (written, value) -> {
             if (QueryText.isNamed(name, written, charset)) {

@@ -4,8 +4,6 @@ import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
 import io.limiter.config.LimiterConfig;
-import io.limiter.servlet.quota.LimitsInAnswer;
-import io.limiter.servlet.quota.QuotaFields;
 import java.time.Clock;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -6,8 +6,6 @@ import io.limiter.Throttle;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.rule.NamedClasses;
-import io.limiter.servlet.quota.LimitsInAnswer;
-import io.limiter.servlet.quota.QuotaFields;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;

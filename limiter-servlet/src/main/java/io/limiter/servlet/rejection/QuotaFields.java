@@ -1,7 +1,7 @@
-package io.limiter.servlet.quota;
+package io.limiter.servlet.rejection;
 
-import static io.limiter.servlet.quota.LimitsInAnswer.NUMBERS;
-import static io.limiter.servlet.quota.LimitsInAnswer.POLICIES;
+import static io.limiter.servlet.rejection.LimitsInAnswer.NUMBERS;
+import static io.limiter.servlet.rejection.LimitsInAnswer.POLICIES;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * incomplete, so none of them is sent, and of {@code X-RateLimit-*} all except the reset. {@code X-RateLimit-*} can be
  * sent together with a draft.
  */
-public final class QuotaFields {
+final class QuotaFields {
     /** RFC 9651 section 3.3.1: at most 15 digits. */
     private static final long MOST = 999_999_999_999_999L;
 
@@ -53,7 +53,7 @@ public final class QuotaFields {
     private final Clock clock;
 
     /** The form that the settings select. */
-    public QuotaFields(HttpSettings settings, Clock clock) {
+    QuotaFields(HttpSettings settings, Clock clock) {
         this.draft = settings.headers().stream()
                 .filter(form -> form != Headers.X_RATELIMIT)
                 .findFirst()
@@ -73,7 +73,7 @@ public final class QuotaFields {
      *
      * @param fields gets name and value of each field to set
      */
-    public void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
+    void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         answer.add(decision);
         boolean exact = decision.source().isExact();
         if (draft == Headers.DRAFT_10 && (exact || !decision.allowed())) {
@@ -85,17 +85,17 @@ public final class QuotaFields {
     }
 
     /** Whether a field is a list, to which other filters may add lines; else it has one line. */
-    public boolean isList(String field) {
+    boolean isList(String field) {
         return draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES));
     }
 
     /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
-    public String exposed() {
+    String exposed() {
         return exposed;
     }
 
     /** The fields that contain a time and are not rewritten by a later denial: a final denial removes them. */
-    public Set<String> promises() {
+    Set<String> promises() {
         Set<String> promises = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
         if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
             promises.addAll(List.of(names(draft).split(", ", -1)));
@@ -104,7 +104,7 @@ public final class QuotaFields {
     }
 
     /** Whole seconds, rounded up: a client that tries again after them must not be too early. Never above 13 digits. */
-    public static long seconds(long micros) {
+    static long seconds(long micros) {
         return micros / MICROS_PER_SECOND + (micros % MICROS_PER_SECOND == 0 ? 0 : 1);
     }
 
