@@ -100,7 +100,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
 
     @Override
     public boolean isSample() {
-        return SampleRequest.is(request());
+        return RequestSample.isOf(request());
     }
 
     /** The address of the client; found once. */
@@ -178,7 +178,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         boolean isNew = all.add(identity);
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
         if (isNew && (settles || all.mayBeGivenBack())) {
-            all.settlement().note(identity, charge, outcomes);
+            all.note(identity, charge, outcomes);
         }
         return isNew;
     }

@@ -129,7 +129,7 @@ final class Explainer {
     }
 
     private static String missing(Dispatch dispatch) {
-        Object methods = dispatch.request().getAttribute(SampleRequest.MISSING);
+        Object methods = dispatch.request().getAttribute(RequestSample.MISSING);
         return methods instanceof Set<?> called && !called.isEmpty()
                 ? "; code of the application called " + called
                         + ", which a sample does not have, so the filter may behave differently"

@@ -303,7 +303,7 @@ public final class RateLimitFilter implements Filter {
      */
     public Explanation explain(RequestSample sample) {
         return new Explainer(rulesInForce())
-                .explain(() -> SampleRequest.of(sample, webApp == null ? "" : webApp.getContextPath()));
+                .explain(() -> sample.request(webApp == null ? "" : webApp.getContextPath()));
     }
 
     /** By name, the enabled rules that have counted no request since they took effect, and why. */

@@ -1,8 +1,16 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.RateLimiter;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -13,8 +21,12 @@ import org.jspecify.annotations.Nullable;
  * it is forwarded, when it is dispatched after asynchronous work, or when the filter is mapped twice; it is still one
  * request, even if the configuration is replaced in the meantime. Filters of two rate limiters count separately, but
  * know of each other. Used by the one thread that has the request.
+ *
+ * <p>Permits that it took may be refunded when the application has completed: at the end of its first dispatch, or of
+ * its asynchronous work. A request that ends in another way (an exception, a timeout, a broken connection) gets no
+ * refund, so that a client can't avoid being counted by ending a request early.
  */
-final class RequestCharges {
+final class RequestCharges implements AsyncListener {
     /**
      * Not a plain name: a request can be forwarded from one application into another, which has these classes from
      * another class loader.
@@ -37,8 +49,26 @@ final class RequestCharges {
     private List<String> paths = List.of();
 
     private @Nullable DeniedDispatch denial;
-    private @Nullable Settlement settlement;
     private boolean partOfAnswer;
+
+    /** Whether some of it may be refunded. */
+    private boolean refunds;
+
+    private List<Term> terms = List.of();
+    private List<Decision> taken = List.of();
+
+    /** How many calls of the filter chain have not returned. */
+    private int depth;
+
+    /** What settles it at the end of asynchronous work. */
+    private @Nullable Runnable awaited;
+
+    /**
+     * The charge of a rule.
+     *
+     * @param outcomes which responses keep it
+     */
+    private record Term(Object rule, Charge charge, RuleOutcomes outcomes) {}
 
     private RequestCharges(RateLimiter owner, @Nullable RequestCharges earlier) {
         this.owner = owner;
@@ -156,22 +186,27 @@ final class RequestCharges {
 
     /** Whether some of it may be refunded. */
     boolean mayBeGivenBack() {
-        return settlement != null;
+        return refunds;
     }
 
-    /** Keeps all of it, because the request is denied. */
+    /** Records the charge of a rule, even if another one has charged it before. */
+    void note(Object rule, Charge charge, RuleOutcomes outcomes) {
+        refunds = true;
+        terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
+        terms.add(new Term(rule, charge, outcomes));
+    }
+
+    /** Records granted permits. */
+    void note(Decision allowed) {
+        if (refunds) {
+            taken = taken.isEmpty() ? new ArrayList<>(1) : taken;
+            taken.add(allowed);
+        }
+    }
+
+    /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
     void keep() {
-        if (settlement != null) {
-            settlement.keep();
-        }
-    }
-
-    /** What is refunded when the application has completed. */
-    Settlement settlement() {
-        if (settlement == null) {
-            settlement = new Settlement(owner, this::forget);
-        }
-        return settlement;
+        taken = List.of();
     }
 
     /** Removes a rule's charge that was refunded. */
@@ -192,5 +227,84 @@ final class RequestCharges {
             }
         }
         return null;
+    }
+
+    /** Runs the rest of a dispatch. Only the end of the outermost one is that of the application. */
+    void run(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
+            throws IOException, ServletException {
+        refunds = true;
+        boolean completed = false;
+        // Before the application: a container may leave the type of its last FORWARD in the request.
+        DispatcherType type = request.getDispatcherType();
+        depth++;
+        try {
+            chain.doFilter(request, response);
+            completed = true;
+        } finally {
+            depth--;
+            if (depth == 0) {
+                end(completed, type, request, response);
+            }
+        }
+    }
+
+    private void end(boolean completed, DispatcherType type, HttpServletRequest request, HttpServletResponse response) {
+        if (!completed) {
+            keep();
+        } else if (awaited == null && request.isAsyncStarted()) {
+            awaited = () -> settle(request, response);
+            request.getAsyncContext().addListener(this);
+        } else if (awaited == null && (type == DispatcherType.REQUEST || type == DispatcherType.ASYNC)) {
+            // After a FORWARD that began outside of the filter, the application continues.
+            settle(request, response);
+        }
+    }
+
+    private void settle(HttpServletRequest request, HttpServletResponse response) {
+        List<Charge> back = new ArrayList<>(1);
+        for (Decision decision : taken) {
+            for (Charge charge : decision.charges()) {
+                List<Term> asked = terms.stream()
+                        .filter(term -> term.charge.isToSame(charge))
+                        .toList();
+                boolean isKept =
+                        asked.isEmpty() || asked.stream().anyMatch(term -> term.outcomes.keeps(request, response));
+                asked.forEach(term -> term.outcomes.note(isKept));
+                if (!isKept) {
+                    back.add(charge);
+                    // A later dispatch, from a filter before this one, is charged again.
+                    asked.forEach(term -> forget(term.rule, charge));
+                    terms.removeAll(asked);
+                }
+            }
+        }
+        if (!back.isEmpty()) {
+            owner.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> one.isToSame(charge)));
+        }
+        keep();
+    }
+
+    @Override
+    public void onComplete(AsyncEvent event) {
+        Runnable end = awaited;
+        awaited = null;
+        if (end != null) {
+            end.run();
+        }
+    }
+
+    @Override
+    public void onTimeout(AsyncEvent event) {
+        keep();
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+        keep();
+    }
+
+    @Override
+    public void onStartAsync(AsyncEvent event) {
+        event.getAsyncContext().addListener(this);
     }
 }

@@ -203,9 +203,7 @@ final class RulesInForce {
                 return false;
             }
             rejections.writeQuota(decision, request, response);
-            if (charged.mayBeGivenBack()) {
-                charged.settlement().note(decision);
-            }
+            charged.note(decision);
         }
         charged.allow();
         count(counted);
@@ -248,7 +246,7 @@ final class RulesInForce {
                 request,
                 paths,
                 config.http().methodOverride(),
-                SampleRequest.is(request) ? clientsOfSamples : clients,
+                RequestSample.isOf(request) ? clientsOfSamples : clients,
                 config.callers().exempt(),
                 limiter,
                 settles,
@@ -266,7 +264,7 @@ final class RulesInForce {
             throws IOException, ServletException {
         try {
             if (settles && request.getDispatcherType() != DispatcherType.ERROR) {
-                RequestCharges.of(request, limiter).settlement().run(chain, request, response);
+                RequestCharges.of(request, limiter).run(chain, request, response);
             } else {
                 chain.doFilter(request, response);
             }
