@@ -7,7 +7,7 @@ import io.limiter.RateLimiter;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.Callers;
-import io.limiter.config.HttpSettings.MethodOverride;
+import io.limiter.config.LimiterConfig;
 import io.limiter.rule.RuleSet;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -60,7 +60,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     /**
      * A dispatch.
      *
-     * @param exempt callers that no rule counts
+     * @param config selects the method that counts, and callers that no rule counts
      * @param owner the limiter that the request's charges belong to
      * @param settles whether a rule may give back what it has charged
      * @param plansLater whether charges whose plans must be looked up are collected; else the rules wait for them
@@ -68,15 +68,14 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     Dispatch(
             HttpServletRequest request,
             RequestPaths paths,
-            MethodOverride override,
+            LimiterConfig config,
             ClientAddressResolver clients,
-            Callers exempt,
             RateLimiter owner,
             boolean settles,
             boolean plansLater) {
-        super(request, paths, override);
+        super(request, paths, config.http().methodOverride());
         this.clients = clients;
-        this.exempt = exempt;
+        this.exempt = config.callers().exempt();
         this.owner = owner;
         this.settles = settles;
         this.plansLater = plansLater;

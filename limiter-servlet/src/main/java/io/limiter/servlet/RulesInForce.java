@@ -245,9 +245,8 @@ final class RulesInForce {
         return new Dispatch(
                 request,
                 paths,
-                config.http().methodOverride(),
+                config,
                 RequestSample.isOf(request) ? clientsOfSamples : clients,
-                config.callers().exempt(),
                 limiter,
                 settles,
                 plansLater);

@@ -8,6 +8,7 @@ import io.limiter.config.ClientIpSettings;
 import io.limiter.config.ClientIpSettings.Source;
 import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
+import io.limiter.servlet.address.Hops.Hop;
 import io.limiter.servlet.address.ProxyWarnings.Shown;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Collections;
@@ -239,16 +240,16 @@ public final class ClientAddressResolver {
         int trusted = settings.trustedHops();
         ClientAddress current = direct;
         int seen = 0;
-        while (hops.next()) {
+        for (Hop hop = hops.next(); hop != null; hop = hops.next()) {
             seen++;
-            IpAddress address = hops.address();
+            IpAddress address = hop.address();
             boolean isProxy = seen < trusted;
             boolean areTooMany = trusted == 0 && seen > ClientIpSettings.MAX_HOPS;
-            if (areTooMany || hops.isBroken() || (address == null && !isProxy)) {
+            if (areTooMany || hop.isBroken() || (address == null && !isProxy)) {
                 String why = areTooMany
                         ? "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted"
-                        : hops.wrong();
-                warnings.onceAMinute(ProxyWarnings.MALFORMED, name, peer, new Shown(hops.text()), why);
+                        : hop.wrong();
+                warnings.onceAMinute(ProxyWarnings.MALFORMED, name, peer, new Shown(hop.text()), why);
                 return current.malformed();
             }
             if (!isProxy) {

@@ -97,8 +97,8 @@ final class ClaimedMethods {
     private static void readQuery(HttpServletRequest request, Set<String> claimed) {
         String query = request.getQueryString();
         Charset charset = PercentText.rereading(request, query);
-        QueryText.any(query, (name, value) -> {
-            if (value != null && claimed.size() <= MOST && QueryText.isNamed(PARAMETER, name, charset)) {
+        PercentText.anyParameter(query, (name, value) -> {
+            if (value != null && claimed.size() <= MOST && PercentText.isNamed(PARAMETER, name, charset)) {
                 claimEncoded(value, charset, claimed);
             }
             return claimed.size() > MOST;
@@ -110,6 +110,6 @@ final class ClaimedMethods {
             claim(value, claimed);
             return;
         }
-        QueryText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
+        PercentText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
     }
 }

@@ -92,10 +92,10 @@ public class MatchableRequest {
         String query = request.getQueryString();
         Charset charset = PercentText.rereading(request, query);
         Set<String> values = new LinkedHashSet<>();
-        QueryText.any(query, (written, value) -> {
-            if (QueryText.isNamed(name, written, charset)) {
+        PercentText.anyParameter(query, (written, value) -> {
+            if (PercentText.isNamed(name, written, charset)) {
                 String spaced = value == null ? "" : value.replace('+', ' ');
-                values.addAll(QueryText.readings(spaced, isPlain ? null : charset));
+                values.addAll(PercentText.readings(spaced, isPlain ? null : charset));
             }
             return values.size() > 1;
         });

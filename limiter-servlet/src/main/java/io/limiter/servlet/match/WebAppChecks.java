@@ -86,7 +86,12 @@ public final class WebAppChecks {
             ServletContext webApp, ClassLoader loader, LimiterConfig config, Collection<RuleDefinition> rules) {
         if (config.http().methodOverride() != MethodOverride.FORMS
                 && rules.stream().anyMatch(rule -> !rule.methods().isEmpty())) {
-            warnOfMethodsInBodies(webApp, loader);
+            // Filters of the application can read a method from the body of a form.
+            filter(webApp, loader, List.of(METHOD_FILTER))
+                    .ifPresent(name -> LOG.warn(
+                            "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
+                                    + " there are rules with methods; add limiter.http.method-override = forms",
+                            name));
         }
         String contextPath = webApp.getContextPath();
         if (contextPath != null && contextPath.length() > 1) {
@@ -98,15 +103,6 @@ public final class WebAppChecks {
                 findings(config, filter).forEach(LOG::warn);
             });
         }
-    }
-
-    /** Filters of the application can read a method from the body of a form. */
-    private static void warnOfMethodsInBodies(ServletContext webApp, ClassLoader loader) {
-        filter(webApp, loader, List.of(METHOD_FILTER))
-                .ifPresent(name -> LOG.warn(
-                        "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
-                                + " there are rules with methods; add limiter.http.method-override = forms",
-                        name));
     }
 
     /** The class name of the first filter that is, or extends, a class with a name that ends so. */

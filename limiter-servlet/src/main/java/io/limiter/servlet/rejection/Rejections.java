@@ -78,14 +78,10 @@ public final class Rejections {
      */
     public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, NamedClasses classes) {
         String name = config.http().rejectionHandler();
-        if (handler != null) {
-            return of(config, handler);
+        if (handler != null || name == null) {
+            return of(config, handler == null ? Rejection::writeTo : handler);
         }
-        return of(
-                config,
-                name == null
-                        ? Rejection::writeTo
-                        : classes.get("limiter.http.rejection-handler", name, RejectionHandler.class));
+        return of(config, classes.get("limiter.http.rejection-handler", name, RejectionHandler.class));
     }
 
     /** Writes the quota fields of a decision, allowed or not. Does nothing if the response is committed. */
