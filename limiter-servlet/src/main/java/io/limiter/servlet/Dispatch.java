@@ -54,8 +54,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param lookup begins the lookup
      * @param charge makes it when the lookup has ended; null if it is not due any more
      */
-    record Planned(
-            boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {}
+    record Planned(boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {}
 
     /**
      * A dispatch.

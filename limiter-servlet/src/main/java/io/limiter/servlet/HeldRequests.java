@@ -156,11 +156,7 @@ final class HeldRequests {
          * @param client whose place it has
          * @param answer the decision that it waits for; null if nothing is due
          */
-        Held(
-                Waiting waiting,
-                String client,
-                CompletableFuture<@Nullable Decision> answer,
-                List<Charge> shadowed) {
+        Held(Waiting waiting, String client, CompletableFuture<@Nullable Decision> answer, List<Charge> shadowed) {
             this.waiting = waiting;
             this.client = client;
             this.answer = answer;

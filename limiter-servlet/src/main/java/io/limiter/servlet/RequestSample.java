@@ -186,7 +186,8 @@ public record RequestSample(
                 case "getDispatcherType" -> DispatcherType.REQUEST;
                 case "getHeader" -> header(first);
                 case "getHeaders" -> Collections.enumeration(lines(first));
-                case "getHeaderNames" -> Collections.enumeration(sample.headers().keySet());
+                case "getHeaderNames" ->
+                    Collections.enumeration(sample.headers().keySet());
                 case "getContentType" -> header("Content-Type");
                 case "getCharacterEncoding" -> charset();
                 case "getCookies" -> cookies();
@@ -232,7 +233,8 @@ public record RequestSample(
             Cookie[] cookies = lines("Cookie").stream()
                     .flatMap(line -> Pattern.compile(";").splitAsStream(line))
                     .map(pair -> pair.strip().split("=", 2))
-                    .filter(pair -> pair.length == 2 && COOKIE_NAME.matcher(pair[0]).matches())
+                    .filter(pair ->
+                            pair.length == 2 && COOKIE_NAME.matcher(pair[0]).matches())
                     .map(pair -> new Cookie(pair[0], pair[1]))
                     .toArray(Cookie[]::new);
             return cookies.length == 0 ? null : cookies;

@@ -58,8 +58,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
         }
         return switch (plans.source()) {
             case HEADER -> known(rule, dispatch -> only(dispatch.request(), plans.name()));
-            case USER ->
-                known(rule, dispatch -> ofUser(dispatch.request().getUserPrincipal(), plans.name()));
+            case USER -> known(rule, dispatch -> ofUser(dispatch.request().getUserPrincipal(), plans.name()));
             case RESOLVER ->
                 ofResolver(
                         rule,

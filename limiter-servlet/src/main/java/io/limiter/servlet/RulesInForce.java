@@ -92,7 +92,9 @@ final class RulesInForce {
         this.shadows = set(source, Mode.SHADOW, classes, isCovered, List.of());
         // If no client address is needed, warnings about it are not needed either.
         this.clients = ClientAddressResolver.of(
-                configured.isEmpty() && config.callers().denied().isEmpty() ? ClientIpSettings.DEFAULT : config.clientIp());
+                configured.isEmpty() && config.callers().denied().isEmpty()
+                        ? ClientIpSettings.DEFAULT
+                        : config.clientIp());
         this.clientsOfSamples = clients.silent();
         this.rejections = rejections;
     }
@@ -212,7 +214,9 @@ final class RulesInForce {
 
     /** Whether no request is limited or denied. */
     boolean isIdle() {
-        return !config.enabled() || (enforced.size() + shadows.size() == 0 && config.callers().denied().isEmpty());
+        return !config.enabled()
+                || (enforced.size() + shadows.size() == 0
+                        && config.callers().denied().isEmpty());
     }
 
     /** Whether its caller is denied before anything is counted. */

@@ -58,11 +58,8 @@ class WallsTest {
             DenialAnswer.class);
 
     /** What the packages of this module use of each other. */
-    private static final Set<Class<?>> FOR_OTHER_PACKAGES = Set.of(
-            MatchableRequest.class,
-            RequestMatcher.class,
-            RequestPaths.class,
-            RequestKey.class);
+    private static final Set<Class<?>> FOR_OTHER_PACKAGES =
+            Set.of(MatchableRequest.class, RequestMatcher.class, RequestPaths.class, RequestKey.class);
 
     @ArchTest
     static final ArchRule WAYS_BETWEEN_PACKAGES = layeredArchitecture()

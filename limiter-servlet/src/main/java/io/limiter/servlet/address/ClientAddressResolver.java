@@ -205,7 +205,9 @@ public final class ClientAddressResolver {
                 !connection.isOf(settings.source() == Source.CONNECTION ? connection.peer() : request.getRemoteAddr());
         if (isReplaced && settings.source() != Source.CONTAINER) {
             if (connection.peer() == null) {
-                warnings.once(ProxyWarnings.UNKNOWN_PEER, connection.request().getClass().getName());
+                warnings.once(
+                        ProxyWarnings.UNKNOWN_PEER,
+                        connection.request().getClass().getName());
             } else {
                 warnings.replaced(connection.peer(), request.getRemoteAddr());
             }

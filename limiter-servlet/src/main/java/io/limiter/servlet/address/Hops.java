@@ -24,6 +24,7 @@ final class Hops {
 
     /** The grammar of the header {@code Forwarded}: RFC 7239 section 4, tokens and quoted strings as in RFC 9110 section 5.6. */
     private static final String TOKEN = "([A-Za-z0-9!#$%&'*+.^_`|~-]++)";
+
     private static final String CONTROLS = "\\x00-\\x08\\x0a-\\x1f\\x7f";
     private static final String QUOTED = "\"((?:[^\"\\\\" + CONTROLS + "]|\\\\[^" + CONTROLS + "])*+)\"";
 

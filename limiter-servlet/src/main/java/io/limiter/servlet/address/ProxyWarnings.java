@@ -219,8 +219,8 @@ final class ProxyWarnings {
         public String toString() {
             String cut = text.substring(0, Math.min(text.length(), LONGEST_TEXT));
             String shown = UNFIT.matcher(cut)
-                    .replaceAll(found ->
-                            String.format("\\\\u%04x", found.group().codePointAt(0)));
+                    .replaceAll(
+                            found -> String.format("\\\\u%04x", found.group().codePointAt(0)));
             return text.length() > LONGEST_TEXT ? shown + "..." : shown;
         }
     }

@@ -156,8 +156,6 @@ final class PercentText {
     /** The text in every way of decoding. */
     static List<String> readings(String text, @Nullable Charset charset) {
         String plain = decoded(text);
-        return charset == null
-                ? List.of(plain)
-                : List.of(plain, decoded(text, charset), decodedWhole(text, charset));
+        return charset == null ? List.of(plain) : List.of(plain, decoded(text, charset), decodedWhole(text, charset));
     }
 }

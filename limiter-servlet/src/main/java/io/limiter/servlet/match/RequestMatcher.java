@@ -170,7 +170,8 @@ public final class RequestMatcher {
         PercentText.Parameter same = (name, value) -> isNamed(name, wanted, charset)
                 && (wanted.value() == null || (value != null && may(value, wanted.value(), charset)));
         // Some read a semicolon as an ampersand.
-        return PercentText.anyParameter(query, same) || (query.indexOf(';') >= 0 && PercentText.anyParameter(query.replace(';', '&'), same));
+        return PercentText.anyParameter(query, same)
+                || (query.indexOf(';') >= 0 && PercentText.anyParameter(query.replace(';', '&'), same));
     }
 
     /** It occurs exactly once, unencoded. */

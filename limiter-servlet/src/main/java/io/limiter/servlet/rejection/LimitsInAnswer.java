@@ -28,7 +28,6 @@ final class LimitsInAnswer {
     /** Our lines of the two list fields, and of the one for CORS. */
     private final @Nullable String[] lines = new @Nullable String[3];
 
-
     private long leastRemaining = Long.MAX_VALUE;
 
     /**
@@ -102,7 +101,8 @@ final class LimitsInAnswer {
     }
 
     /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
-    @Nullable String replaceLine(String field, String line) {
+    @Nullable
+    String replaceLine(String field, String line) {
         int at = field.equals(NUMBERS) ? 0 : field.equals(POLICIES) ? 1 : 2;
         String former = lines[at];
         lines[at] = line;

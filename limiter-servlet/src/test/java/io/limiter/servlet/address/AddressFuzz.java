@@ -159,9 +159,7 @@ final class AddressFuzz {
     }
 
     private static String shown(List<String> lines) {
-        return lines.stream()
-                        .map(line -> new Shown(String.valueOf(line)))
-                        .toList() + " of "
+        return lines.stream().map(line -> new Shown(String.valueOf(line))).toList() + " of "
                 + lines.stream().map(line -> String.valueOf(line).length()).toList();
     }
 }
