@@ -136,7 +136,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
         PartitionKey whose = key.of(dispatch, dispatch);
         long permits = cost.permits(dispatch.request());
         PartitionKey member = rule.charging().member().isEmpty() ? null : key.member(dispatch, dispatch);
-        if (chosen.lookup() != null && !dispatch.hasMet(identity)) {
+        if (chosen.lookup() != null && !dispatch.charges().hasMet(identity)) {
             // What another thread must not read from the request was read by now.
             Supplier<@Nullable Charge> made = () -> charge(dispatch, chosen, whose, permits, member);
             Supplier<@Nullable Charge> later = isShadow() ? () -> tried(made) : made;
@@ -157,7 +157,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
                 permits < 0 ? RuleCost.most(charged) : permits,
                 null,
                 charged.takesMembers() ? member : null);
-        boolean isNew = isShadow() ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
+        boolean isNew = isShadow() ? dispatch.charges().add(identity) : dispatch.isNewTo(identity, charge, outcomes);
         if (isNew && maxWait != null) {
             dispatch.noteWait(charge, maxWait);
         }

@@ -172,18 +172,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param outcomes which responses keep the charge
      */
     boolean isNewTo(Object identity, Charge charge, RuleOutcomes outcomes) {
-        RequestCharges all = charges();
-        boolean isNew = all.add(identity);
-        // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
-        if (isNew && (settles || all.mayBeGivenBack())) {
-            all.note(identity, charge, outcomes);
-        }
-        return isNew;
-    }
-
-    /** The same for a rule that is only counted, which neither keeps nor gives back what others charge. */
-    boolean isNewTo(Object identity) {
-        return charges().add(identity);
+        return charges().add(identity, charge, outcomes, settles);
     }
 
     /** Records how long the rule of a charge allows the request to wait. */
@@ -215,11 +204,6 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
                         .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
                                 && one.retryAfterMicros()
                                         <= maxWait(one.charge()).toNanos() / 1_000);
-    }
-
-    /** Whether a rule has charged the request. */
-    boolean hasMet(Object identity) {
-        return charges().hasMet(identity);
     }
 
     /** Collects a charge that has to wait for its plan; false if the rule waits itself. */

@@ -125,9 +125,24 @@ final class RequestCharges implements AsyncListener {
         return met.contains(identity);
     }
 
-    /** Adds the identity of a rule; false if it was added before. */
+    /**
+     * Adds the identity of a rule that is only counted, which neither keeps nor gives back what others charge; false if it
+     * was added before.
+     */
     boolean add(Object identity) {
         return !met.contains(identity) && met.add(identity);
+    }
+
+    /** The same for a rule with this charge, which these outcomes may give back. */
+    boolean add(Object identity, Charge charge, RuleOutcomes outcomes, boolean mayGiveBack) {
+        boolean isNew = add(identity);
+        // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
+        if (isNew && (mayGiveBack || refunds)) {
+            refunds = true;
+            terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
+            terms.add(new Term(identity, charge, outcomes));
+        }
+        return isNew;
     }
 
     /**
@@ -182,18 +197,6 @@ final class RequestCharges implements AsyncListener {
             }
         }
         return permits;
-    }
-
-    /** Whether some of it may be refunded. */
-    boolean mayBeGivenBack() {
-        return refunds;
-    }
-
-    /** Records the charge of a rule, even if another one has charged it before. */
-    void note(Object rule, Charge charge, RuleOutcomes outcomes) {
-        refunds = true;
-        terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
-        terms.add(new Term(rule, charge, outcomes));
     }
 
     /** Records granted permits. */

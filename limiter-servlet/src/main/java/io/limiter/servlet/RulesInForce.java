@@ -208,7 +208,9 @@ final class RulesInForce {
             charged.note(decision);
         }
         charged.allow();
-        count(counted);
+        if (!counted.isEmpty()) {
+            shadowCounter.count(counted, "a request");
+        }
         return true;
     }
 
@@ -254,12 +256,6 @@ final class RulesInForce {
                 limiter,
                 settles,
                 plansLater);
-    }
-
-    private void count(List<Charge> shadowed) {
-        if (!shadowed.isEmpty()) {
-            shadowCounter.count(shadowed, "a request");
-        }
     }
 
     /** Runs the rest of a dispatch that was admitted. */

@@ -113,7 +113,7 @@ public final class ClientAddressResolver {
         if (settings.source() == Source.CONNECTION) {
             return resolve(Connection.of(request));
         }
-        if (settings.source() == Source.AUTO && warnings.isTimeToLook()) {
+        if (settings.source() == Source.AUTO && warnings.forPeers.isNext()) {
             Connection connection = Connection.of(request);
             if (connection.peer() != null && !connection.isOf(request.getRemoteAddr())) {
                 warnings.replaced(connection.peer(), request.getRemoteAddr());

@@ -93,7 +93,8 @@ final class ProxyWarnings {
     private final TimeSource time;
 
     private final Looks forHeaders;
-    private final Looks forPeers;
+    /** Whether to compare the peer of a request with that of its connection. */
+    final Looks forPeers;
 
     ProxyWarnings(Logger log, TimeSource time) {
         this.log = log;
@@ -103,7 +104,7 @@ final class ProxyWarnings {
     }
 
     /** Which requests are checked. */
-    private static final class Looks {
+    static final class Looks {
         /** How many were checked; approximate, because threads do not synchronize. */
         private int count;
 
@@ -169,11 +170,6 @@ final class ProxyWarnings {
             }
         }
         return null;
-    }
-
-    /** Whether to compare the peer of a request with that of its connection. */
-    boolean isTimeToLook() {
-        return forPeers.isNext();
     }
 
     void replaced(String peer, @Nullable String reported) {

@@ -67,7 +67,14 @@ final class ClaimedMethods {
                 claim(values.nextElement(), claimed);
             }
         }
-        readQuery(request, claimed);
+        String query = request.getQueryString();
+        Charset charset = PercentText.rereading(request, query);
+        PercentText.anyParameter(query, (name, value) -> {
+            if (value != null && claimed.size() <= MOST && PercentText.isNamed(PARAMETER, name, charset)) {
+                claimEncoded(value, charset, claimed);
+            }
+            return claimed.size() > MOST;
+        });
         return claimed;
     }
 
@@ -92,17 +99,6 @@ final class ClaimedMethods {
     private static boolean isForm(@Nullable String contentType) {
         String type = contentType == null ? "" : contentType.split(";", 2)[0].strip();
         return FORMS.stream().anyMatch(type::equalsIgnoreCase);
-    }
-
-    private static void readQuery(HttpServletRequest request, Set<String> claimed) {
-        String query = request.getQueryString();
-        Charset charset = PercentText.rereading(request, query);
-        PercentText.anyParameter(query, (name, value) -> {
-            if (value != null && claimed.size() <= MOST && PercentText.isNamed(PARAMETER, name, charset)) {
-                claimEncoded(value, charset, claimed);
-            }
-            return claimed.size() > MOST;
-        });
     }
 
     private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {

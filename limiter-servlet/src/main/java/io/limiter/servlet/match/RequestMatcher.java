@@ -167,7 +167,7 @@ public final class RequestMatcher {
 
     private static boolean mayHold(RequestCondition wanted, String query, HttpServletRequest request) {
         Charset charset = PercentText.rereading(request, query);
-        PercentText.Parameter same = (name, value) -> isNamed(name, wanted, charset)
+        PercentText.Parameter same = (name, value) -> may(name, wanted.name(), charset)
                 && (wanted.value() == null || (value != null && may(value, wanted.value(), charset)));
         // Some read a semicolon as an ampersand.
         return PercentText.anyParameter(query, same)
@@ -182,7 +182,7 @@ public final class RequestMatcher {
             boolean plain = name.equals(wanted.name())
                     && (wanted.value() == null || (value != null && (name + "=" + value).equals(exact)));
             found[0] += plain ? 1 : 0;
-            found[1] += isNamed(name, wanted, null) ? 1 : 0;
+            found[1] += may(name, wanted.name(), null) ? 1 : 0;
             return false;
         });
         return found[0] > 0
@@ -191,10 +191,6 @@ public final class RequestMatcher {
                                 && query.indexOf('%') < 0
                                 && query.indexOf('+') < 0
                                 && query.indexOf(';') < 0));
-    }
-
-    private static boolean isNamed(String name, RequestCondition wanted, @Nullable Charset charset) {
-        return may(name, wanted.name(), charset);
     }
 
     private static boolean may(String text, String wanted, @Nullable Charset charset) {
