@@ -3,11 +3,14 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
+import io.limiter.servlet.HeldRequests.FirstDispatch;
+import io.limiter.servlet.HeldRequests.Held;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * One dispatch of a request: what it is charged, and whether it is admitted, answered or held. Used by one thread at a
  * time.
  */
-final class Admission {
+final class Admission implements HeldRequests.Waiting {
     private final RulesInForce rules;
     private final RateLimiter limiter;
     private final HeldRequests held;
@@ -24,16 +27,11 @@ final class Admission {
     private final HttpServletRequest request;
     private final HttpServletResponse response;
 
-    private Admission(
-            RulesInForce rules,
-            HeldRequests held,
-            Dispatch dispatch,
-            HttpServletRequest request,
-            HttpServletResponse response) {
+    private Admission(RulesInForce rules, HeldRequests held, HttpServletRequest request, HttpServletResponse response) {
         this.rules = rules;
         this.limiter = rules.limiter;
         this.held = held;
-        this.dispatch = dispatch;
+        this.dispatch = rules.dispatch(request, true);
         this.request = request;
         this.response = response;
     }
@@ -47,19 +45,18 @@ final class Admission {
     static @Nullable HttpServletRequest admit(
             RulesInForce rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
-        HeldRequest held = HeldRequest.admitted(request, all);
-        HttpServletRequest current = held == null ? request : new HeldRequest.FirstDispatch(request);
-        if (held != null) {
-            RequestCharges charged = RequestCharges.of(request, rules.limiter);
-            rules.settle(held.decision(), charged, held.shadowed, request, response);
+        Held held = all.admitted(request);
+        if (held == null) {
+            return isAdmitted(rules, all, request, response) ? request : null;
         }
+        RequestCharges charged = RequestCharges.of(request, rules.limiter);
+        rules.settle(held.decision(), charged, held.shadowed, request, response);
+        FirstDispatch current = new FirstDispatch(request);
         if (isAdmitted(rules, all, current, response)) {
             return current;
         }
-        if (current instanceof HeldRequest.FirstDispatch again) {
-            // It may be held once more, and is then recognized by its dispatch.
-            again.end();
-        }
+        // It may be held once more, and is then recognized by its dispatch.
+        current.end();
         return null;
     }
 
@@ -69,41 +66,38 @@ final class Admission {
         if (rules.isIdle() || request.getDispatcherType() == DispatcherType.ERROR || Dispatch.isIncluded(request)) {
             return true;
         }
-        Dispatch dispatch = rules.dispatch(request, new PlanCharges());
-        return !rules.deny(dispatch, response) && new Admission(rules, all, dispatch, request, response).isGranted();
+        Admission admission = new Admission(rules, all, request, response);
+        return !rules.deny(admission.dispatch, response) && admission.isGranted();
     }
 
     /** Whether it may go on now. Otherwise it was answered or is held. */
-    boolean isGranted() throws IOException {
+    private boolean isGranted() throws IOException {
         List<Charge> charges = rules.enforced.charges(dispatch);
         List<Charge> shadowed = rules.shadows.size() == 0 ? List.of() : rules.shadows.charges(dispatch);
-        RequestCharges charged = dispatch.charges();
-        if (charged == null) {
+        if (!dispatch.hasCharges()) {
             return true;
         }
-        PlanCharges planned = dispatch.planned();
-        if (planned == null || planned.isEmpty()) {
-            return isGranted(charged, charges, shadowed);
+        if (!dispatch.hasPlanned()) {
+            return isGranted(charges, shadowed);
         }
-        Decision denial = denialOf(charged.due(charges));
+        Decision denial = denialOf(dispatch.charges().due(charges));
         if (denial != null) {
-            return rules.settle(denial, charged, List.of(), request, response);
+            return settle(denial, List.of());
         }
-        CompletableFuture<?> lookups = planned.lookUp();
-        if (!lookups.isDone()
+        CompletableFuture<?> lookups = dispatch.lookUpPlans();
+        boolean isHeld = !lookups.isDone()
                 && rules.config.plans().async()
                 && rules.canHold(request)
-                && held.tryEnter(dispatch.network())) {
-            CompletableFuture<@Nullable Decision> answer = new CompletableFuture<>();
-            HeldRequest waiting = hold(charged, answer, List.of());
-            lookups.whenComplete((found, never) -> ask(waiting, charged, answer, charges, shadowed, planned));
-            return false;
+                && held.tryEnter(dispatch.network());
+        if (!isHeld) {
+            held.await(lookups, dispatch.network());
+            return isGranted(dispatch.withPlanned(charges, false), dispatch.withPlanned(shadowed, true));
         }
-        held.await(lookups, dispatch.network());
-        return isGranted(
-                charged,
-                planned.with(charges, false, (rule, charge) -> charge.get()),
-                planned.with(shadowed, true, rules::tried));
+        CompletableFuture<@Nullable Decision> answer = new CompletableFuture<>();
+        List<Charge> counted = new ArrayList<>(0);
+        hold(answer, counted);
+        lookups.whenComplete((found, never) -> ask(answer, charges, shadowed, counted));
+        return false;
     }
 
     /**
@@ -124,15 +118,16 @@ final class Admission {
         return checked.allowed() ? null : checked;
     }
 
-    private boolean isGranted(RequestCharges charged, List<Charge> charges, List<Charge> shadowed) throws IOException {
+    private boolean isGranted(List<Charge> charges, List<Charge> shadowed) throws IOException {
+        RequestCharges charged = dispatch.charges();
         List<Charge> due = charged.addCharges(charges);
         List<Charge> counted = charged.addShadows(shadowed);
         if (due.isEmpty()) {
-            return rules.settle(null, charged, counted, request, response);
+            return settle(null, counted);
         }
         rules.warnOfTwoFilters(charged.chargedByAnother(due));
         if (!dispatch.mayWait(due)) {
-            return rules.settle(limiter.tryAcquire(due), charged, counted, request, response);
+            return settle(limiter.tryAcquire(due), counted);
         }
         boolean canHold = rules.canHold(request) && held.tryEnter(dispatch.network());
         boolean isHeld = false;
@@ -146,45 +141,49 @@ final class Admission {
             }
         }
         if (!isHeld) {
-            return rules.settle(answer.join(), charged, counted, request, response);
+            return settle(answer.join(), counted);
         }
-        hold(charged, answer, counted);
+        hold(answer, counted);
         return false;
     }
 
-    private HeldRequest hold(
-            RequestCharges charged, CompletableFuture<@Nullable Decision> answer, List<Charge> counted) {
-        HeldRequest waiting = new HeldRequest(
-                held,
-                dispatch.network(),
-                answer,
-                unused -> limiter.refundAsync(List.of(unused), charge -> true),
-                denial -> {
-                    if (denial == null) {
-                        rules.rejections.refuse(HttpServletResponse.SC_SERVICE_UNAVAILABLE, request, response);
-                    } else {
-                        rules.settle(denial, charged, List.of(), request, response);
-                    }
-                });
-        waiting.shadowed.addAll(counted);
-        waiting.hold(request, response);
-        return waiting;
+    private boolean settle(@Nullable Decision decision, List<Charge> counted) throws IOException {
+        return rules.settle(decision, dispatch.charges(), counted, request, response);
+    }
+
+    private void hold(CompletableFuture<@Nullable Decision> answer, List<Charge> counted) {
+        held.new Held(this, dispatch.network(), answer, counted).hold(request, response);
+    }
+
+    @Override
+    public void deny(@Nullable Decision denial) throws IOException {
+        if (denial == null) {
+            rules.rejections.refuse(HttpServletResponse.SC_SERVICE_UNAVAILABLE, request, response);
+        } else {
+            settle(denial, List.of());
+        }
+    }
+
+    @Override
+    public void giveBack(@Nullable Decision unused) {
+        if (unused != null && unused.allowed()) {
+            limiter.refundAsync(List.of(unused), charge -> true);
+        }
     }
 
     /** Asks for a held request whose plans were looked up. On the thread that found them, so it must not block. */
     private void ask(
-            HeldRequest waiting,
-            RequestCharges charged,
             CompletableFuture<@Nullable Decision> answer,
             List<Charge> charges,
             List<Charge> shadowed,
-            PlanCharges planned) {
+            List<Charge> counted) {
         if (answer.isDone()) {
             return;
         }
         try {
-            List<Charge> due = charged.addCharges(planned.with(charges, false, (rule, charge) -> charge.get()));
-            waiting.shadowed.addAll(charged.addShadows(planned.with(shadowed, true, rules::tried)));
+            RequestCharges charged = dispatch.charges();
+            List<Charge> due = charged.addCharges(dispatch.withPlanned(charges, false));
+            counted.addAll(charged.addShadows(dispatch.withPlanned(shadowed, true)));
             if (due.isEmpty()) {
                 answer.complete(null);
                 return;
@@ -195,8 +194,8 @@ final class Admission {
             asked.whenComplete((decision, failure) -> {
                 if (failure != null) {
                     answer.completeExceptionally(failure);
-                } else if (!answer.complete(decision) && decision.allowed()) {
-                    limiter.refundAsync(List.of(decision), charge -> true);
+                } else if (!answer.complete(decision)) {
+                    giveBack(decision);
                 }
             });
         } catch (RuntimeException wrong) {

@@ -102,18 +102,14 @@ final class ConfigText {
                 return null;
             }
         }
-        try (InputStream bytes = openPacked(name)) {
+        try (InputStream bytes = name.startsWith(CLASS_PATH)
+                ? loader.getResourceAsStream(resource(name))
+                : filter.getServletContext().getResourceAsStream(name)) {
             return bytes == null
                     ? null
                     : LimiterConfig.builder()
                             .text(name, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
         }
-    }
-
-    private @Nullable InputStream openPacked(String name) {
-        return name.startsWith(CLASS_PATH)
-                ? loader.getResourceAsStream(resource(name))
-                : filter.getServletContext().getResourceAsStream(name);
     }
 
     /** The file; null if there is none, or it is packed into an archive. */

@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
@@ -8,7 +9,10 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.config.RuleDefinition.Position;
 import io.limiter.rule.Cost;
+import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
+import io.limiter.rule.ShadowCounter;
+import io.limiter.servlet.Dispatch.Planned;
 import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestMatcher;
@@ -17,12 +21,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A configured rule: charges each request that it matches and does not exempt. Thread-safe. */
 final class ConfiguredRule implements Rule<Dispatch> {
-    private final RequestMatcher matcher;
+    final RequestMatcher matcher;
     private final RuleDefinition rule;
+    private final ShadowCounter shadows;
     private final Predicate<Dispatch> isLeftOut;
     private final RequestKey key;
     final RuleUses.Use use = new RuleUses.Use();
@@ -35,21 +41,22 @@ final class ConfiguredRule implements Rule<Dispatch> {
     /** Source and name: two limiters on one rate limiter may have different rules with one name. */
     private final List<Object> identity;
 
+    /** @throws IllegalArgumentException if a class that the rule names can't be made */
     ConfiguredRule(
-            Object source,
+            Limiter source,
             RuleDefinition rule,
-            RequestMatcher matcher,
-            RequestKey key,
-            Function<Dispatch, RulePolicy> policy,
-            Cost<? super HttpServletRequest> cost,
+            LimiterConfig config,
+            NamedClasses classes,
             Predicate<Dispatch> isCovered,
+            ShadowCounter shadows,
             boolean notesWaits) {
-        this.matcher = matcher;
+        this.matcher = new RequestMatcher(rule, config.http());
         this.rule = rule;
+        this.shadows = shadows;
         this.isLeftOut = rule.scope().isDefault() ? isCovered : dispatch -> false;
-        this.key = key;
-        this.policy = policy;
-        this.cost = cost;
+        this.key = new RequestKey(rule, source.keyHash(), classes);
+        this.policy = RulePolicy.of(rule, key, config.plans(), classes);
+        this.cost = RuleCost.of(rule, classes);
         this.outcomes = new RuleOutcomes(rule.name(), rule.charging().outcomes());
         this.maxWait = notesWaits && !isShadow() ? rule.charging().maxWait() : null;
         this.identity = List.of(source, rule.name());
@@ -101,6 +108,23 @@ final class ConfiguredRule implements Rule<Dispatch> {
 
     @Override
     public @Nullable Charge charge(Dispatch dispatch) {
+        return isShadow() ? tried(() -> strictCharge(dispatch)) : strictCharge(dispatch);
+    }
+
+    /** A mistake in a shadow rule must not deny requests. */
+    private @Nullable Charge tried(Supplier<@Nullable Charge> charge) {
+        try {
+            return charge.get();
+        } catch (Throwable wrong) {
+            NamedClasses.rethrowFatal(wrong);
+            shadows.reportNotCounted(rule.policy().name(), "a request", wrong);
+            return null;
+        }
+    }
+
+    /** The charge of the rule; a shadow rule also throws what is wrong. */
+    @Nullable
+    Charge strictCharge(Dispatch dispatch) {
         Verdict verdict = verdict(dispatch);
         if (use.isChangedBy(verdict) && !dispatch.isSample()) {
             use.verdict = verdict;
@@ -112,15 +136,11 @@ final class ConfiguredRule implements Rule<Dispatch> {
         PartitionKey whose = key.of(dispatch, dispatch);
         long permits = cost.permits(dispatch.request());
         PartitionKey member = rule.charging().member().isEmpty() ? null : key.member(dispatch, dispatch);
-        if (chosen.lookup() != null && !dispatch.hasMet(identity)) {
-            PlanCharges deferred = dispatch.planned();
-            if (deferred != null) {
-                // What another thread must not read from the request was read by now.
-                deferred.add(
-                        rule.policy().name(),
-                        isShadow(),
-                        chosen.lookup(),
-                        () -> charge(dispatch, chosen, whose, permits, member));
+        if (chosen.lookup() != null && !dispatch.charges().hasMet(identity)) {
+            // What another thread must not read from the request was read by now.
+            Supplier<@Nullable Charge> made = () -> charge(dispatch, chosen, whose, permits, member);
+            Supplier<@Nullable Charge> later = isShadow() ? () -> tried(made) : made;
+            if (dispatch.addPlanned(new Planned(isShadow(), chosen.lookup(), later))) {
                 return null;
             }
             chosen.lookup().get().join();
@@ -137,7 +157,7 @@ final class ConfiguredRule implements Rule<Dispatch> {
                 permits < 0 ? RuleCost.most(charged) : permits,
                 null,
                 charged.takesMembers() ? member : null);
-        boolean isNew = isShadow() ? dispatch.isNewTo(identity) : dispatch.isNewTo(identity, charge, outcomes);
+        boolean isNew = isShadow() ? dispatch.charges().add(identity) : dispatch.isNewTo(identity, charge, outcomes);
         if (isNew && maxWait != null) {
             dispatch.noteWait(charge, maxWait);
         }

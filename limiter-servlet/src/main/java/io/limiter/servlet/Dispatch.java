@@ -7,7 +7,8 @@ import io.limiter.RateLimiter;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.Callers;
-import io.limiter.config.HttpSettings.MethodOverride;
+import io.limiter.config.LimiterConfig;
+import io.limiter.rule.RuleSet;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.match.MatchableRequest;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,39 +37,47 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
     private final Callers exempt;
     private final RateLimiter owner;
     private final boolean settles;
-    private final @Nullable PlanCharges planned;
+    private final boolean plansLater;
     private @Nullable Boolean isExempt;
     private @Nullable Boolean isSure;
     private @Nullable ClientAddress client;
     private @Nullable RequestCharges charges;
     private List<Wait> waits = List.of();
+    private List<Planned> planned = List.of();
 
     /** How long a request may wait that a rule denies. */
     private record Wait(Charge charge, Duration longest) {}
 
     /**
+     * A charge that needs a plan, which is looked up first.
+     *
+     * @param lookup begins the lookup
+     * @param charge makes it when the lookup has ended; null if it is not due any more
+     */
+    record Planned(boolean isShadow, Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {}
+
+    /**
      * A dispatch.
      *
-     * @param exempt callers that no rule counts
+     * @param config selects the method that counts, and callers that no rule counts
      * @param owner the limiter that the request's charges belong to
      * @param settles whether a rule may give back what it has charged
-     * @param planned collects the charges whose plans must be looked up; null if the rules wait for them
+     * @param plansLater whether charges whose plans must be looked up are collected; else the rules wait for them
      */
     Dispatch(
             HttpServletRequest request,
             RequestPaths paths,
-            MethodOverride override,
+            LimiterConfig config,
             ClientAddressResolver clients,
-            Callers exempt,
             RateLimiter owner,
             boolean settles,
-            @Nullable PlanCharges planned) {
-        super(request, paths, override);
+            boolean plansLater) {
+        super(request, paths, config.http().methodOverride());
         this.clients = clients;
-        this.exempt = exempt;
+        this.exempt = config.callers().exempt();
         this.owner = owner;
         this.settles = settles;
-        this.planned = planned;
+        this.plansLater = plansLater;
     }
 
     /**
@@ -88,7 +98,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
 
     @Override
     public boolean isSample() {
-        return SampleRequest.is(request());
+        return RequestSample.isOf(request());
     }
 
     /** The address of the client; found once. */
@@ -162,18 +172,7 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
      * @param outcomes which responses keep the charge
      */
     boolean isNewTo(Object identity, Charge charge, RuleOutcomes outcomes) {
-        RequestCharges all = met();
-        boolean isNew = all.add(identity);
-        // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
-        if (isNew && (settles || all.mayBeGivenBack())) {
-            all.settlement().note(identity, charge, outcomes);
-        }
-        return isNew;
-    }
-
-    /** The same for a rule that is only counted, which neither keeps nor gives back what others charge. */
-    boolean isNewTo(Object identity) {
-        return met().add(identity);
+        return charges().add(identity, charge, outcomes, settles);
     }
 
     /** Records how long the rule of a charge allows the request to wait. */
@@ -207,15 +206,33 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
                                         <= maxWait(one.charge()).toNanos() / 1_000);
     }
 
-    /** Whether a rule has charged the request. */
-    boolean hasMet(Object identity) {
-        return met().hasMet(identity);
+    /** Collects a charge that has to wait for its plan; false if the rule waits itself. */
+    boolean addPlanned(Planned charge) {
+        if (plansLater) {
+            planned = planned.isEmpty() ? new ArrayList<>(2) : planned;
+            planned.add(charge);
+        }
+        return plansLater;
     }
 
-    /** Where a charge is added that has to wait for its plan; null if the rule waits itself. */
-    @Nullable
-    PlanCharges planned() {
-        return planned;
+    boolean hasPlanned() {
+        return !planned.isEmpty();
+    }
+
+    /** Begins the lookups of all plans. */
+    CompletableFuture<?> lookUpPlans() {
+        return CompletableFuture.allOf(
+                planned.stream().map(one -> one.lookup.get()).toArray(CompletableFuture[]::new));
+    }
+
+    /** These charges and those whose plans were looked up: of enforced rules, or of shadow rules. */
+    List<Charge> withPlanned(List<Charge> charges, boolean ofShadows) {
+        List<Charge> sum = charges;
+        for (Planned one : planned) {
+            Charge charge = one.isShadow == ofShadows ? one.charge.get() : null;
+            sum = charge == null ? sum : RuleSet.with(charge, sum);
+        }
+        return sum;
     }
 
     /** The client, for its share of what clients compete for: an IPv6 subscriber has the whole network. */
@@ -223,17 +240,17 @@ final class Dispatch extends MatchableRequest implements Supplier<ClientAddress>
         return get().text(Math.min(SUBSCRIBER_BITS, get().ipv6PrefixBits()));
     }
 
-    private RequestCharges met() {
+    /** Whether a rule matches this dispatch. */
+    boolean hasCharges() {
+        return charges != null;
+    }
+
+    /** The charges of the request so far. */
+    RequestCharges charges() {
         if (charges == null) {
             charges = RequestCharges.of(request(), owner);
             charges.begin(request(), paths());
         }
-        return charges;
-    }
-
-    /** The charges of the request so far; null if no rule matches this dispatch. */
-    @Nullable
-    RequestCharges charges() {
         return charges;
     }
 }

@@ -40,14 +40,14 @@ final class Explainer {
     Explanation explain(Supplier<HttpServletRequest> sample) {
         List<RuleReport> reports = new ArrayList<>();
         rules.configured.forEach(
-                one -> reports.add(rule(one, rules.rules.get(one.name()), rules.dispatch(sample.get(), null))));
-        Dispatch dispatch = rules.dispatch(sample.get(), null);
+                one -> reports.add(rule(one, rules.rules.get(one.name()), rules.dispatch(sample.get(), false))));
+        Dispatch dispatch = rules.dispatch(sample.get(), false);
         int status = 0;
         String reason = "no rule counts the request";
         long retryAfter = 0;
         if (!rules.config.enabled()) {
             reason = "limiter.enabled is false";
-        } else if (rules.denied.contain(dispatch)) {
+        } else if (rules.isDenied(dispatch)) {
             status = rules.config.callers().deniedStatus();
             reason = "limiter.deny.addresses has the client's address";
             retryAfter = LimitOutcome.NEVER;
@@ -109,7 +109,7 @@ final class Explainer {
         try {
             Verdict verdict = rule.verdict(dispatch);
             String path = dispatch.matchedPath();
-            Charge charge = rule.charge(dispatch);
+            Charge charge = rule.strictCharge(dispatch);
             return new RuleReport(
                     name,
                     mode,
@@ -129,7 +129,7 @@ final class Explainer {
     }
 
     private static String missing(Dispatch dispatch) {
-        Object methods = dispatch.request().getAttribute(SampleRequest.MISSING);
+        Object methods = dispatch.request().getAttribute(RequestSample.MISSING);
         return methods instanceof Set<?> called && !called.isEmpty()
                 ? "; code of the application called " + called
                         + ", which a sample does not have, so the filter may behave differently"

@@ -1,28 +1,44 @@
 package io.limiter.servlet;
 
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
 import io.limiter.rule.Shares;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /** The requests that a filter holds. One client has at most a tenth of the places that the others leave. Thread-safe. */
 final class HeldRequests {
+    private static final Logger LOG = DiagnosticLog.of(HeldRequests.class);
+
     /** How many threads wait for lookups at once where requests can't be held. */
     private static final int MOST_THREADS = 64;
 
     private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
 
-    /** A request that is held. */
-    interface Held {
-        /** Answers it, because the server stops. */
-        void refuse();
-    }
+    /** Longer than the longest wait, after which there is an answer. */
+    private static final long TIMEOUT_MILLIS = 120_000;
 
     private final Shares places;
     private final Shares threads = new Shares(MOST_THREADS, 10);
     private final Set<Held> all = ConcurrentHashMap.newKeySet();
+    /** As in {@link RequestCharges}, for the same reason. */
+    private final String attribute = HeldRequests.class.getName() + "." + UUID.randomUUID();
+
     private volatile boolean closed;
     private volatile @Nullable Thread atExit;
 
@@ -38,23 +54,6 @@ final class HeldRequests {
     /** Returns a place. */
     void leave(String client) {
         places.free(client);
-    }
-
-    void add(Held one) {
-        all.add(one);
-        if (closed) {
-            one.refuse();
-        }
-    }
-
-    /** Removes a request, and returns its place, once. */
-    void remove(Held one, String client) {
-        if (all.remove(one)) {
-            leave(client);
-            synchronized (this) {
-                notifyAll();
-            }
-        }
     }
 
     /** Waits for lookups on this thread; not at all if too many threads do, because a client could occupy all of them. */
@@ -113,5 +112,179 @@ final class HeldRequests {
     /** Holds requests again. */
     void open() {
         closed = false;
+    }
+
+    /** The request that was held here and admitted, when it is dispatched again; else null. */
+    @Nullable
+    Held admitted(HttpServletRequest request) {
+        if (request.getDispatcherType() == DispatcherType.ASYNC
+                && request.getAttribute(attribute) instanceof Held held) {
+            request.removeAttribute(attribute);
+            return held;
+        }
+        return null;
+    }
+
+    /** What waits for permits. */
+    interface Waiting {
+        /** Writes the response to a denied request. The decision is null if there is none. */
+        void deny(@Nullable Decision decision) throws Exception;
+
+        /** Gets a decision that came too late, because the request has ended; null if nothing was due. */
+        void giveBack(@Nullable Decision decision);
+    }
+
+    /**
+     * A request that waits for its permits, without a thread. Admitted, it is dispatched again; denied, it is answered by a
+     * thread of the container. A denial is not dispatched, because a filter that is not mapped to ASYNC dispatches would not see
+     * it, and the application would.
+     */
+    final class Held implements AsyncListener {
+        private final Waiting waiting;
+        private final String client;
+        private final CompletableFuture<@Nullable Decision> answer;
+
+        /** The shadow charges that are counted when it is admitted. */
+        final List<Charge> shadowed;
+
+        /** Whether the server stops. */
+        private volatile boolean isRefused;
+
+        /**
+         * A request.
+         *
+         * @param client whose place it has
+         * @param answer the decision that it waits for; null if nothing is due
+         */
+        Held(Waiting waiting, String client, CompletableFuture<@Nullable Decision> answer, List<Charge> shadowed) {
+            this.waiting = waiting;
+            this.client = client;
+            this.answer = answer;
+            this.shadowed = shadowed;
+        }
+
+        /** Holds the request. The current thread must not use it afterwards. */
+        void hold(HttpServletRequest request, HttpServletResponse response) {
+            AsyncContext async;
+            try {
+                async = request.startAsync(request, response);
+            } catch (RuntimeException ended) {
+                // Its response is already closed. It must not take a permit later.
+                leave(client);
+                if (!answer.cancel(false)) {
+                    answer.thenAccept(waiting::giveBack);
+                }
+                throw ended;
+            }
+            async.setTimeout(TIMEOUT_MILLIS);
+            async.addListener(this);
+            all.add(this);
+            if (closed) {
+                refuse();
+            }
+            answer.whenComplete((decision, failure) -> {
+                if (!answer.isCancelled() || isRefused) {
+                    end(async, decision, failure == null && (decision == null || decision.allowed()));
+                }
+            });
+        }
+
+        private void refuse() {
+            isRefused = true;
+            answer.cancel(false);
+        }
+
+        /** Removes it, and returns its place, once. */
+        private void remove() {
+            if (all.remove(this)) {
+                leave(client);
+                synchronized (HeldRequests.this) {
+                    HeldRequests.this.notifyAll();
+                }
+            }
+        }
+
+        private void end(AsyncContext async, @Nullable Decision decision, boolean isAdmitted) {
+            try {
+                if (isAdmitted) {
+                    async.getRequest().setAttribute(attribute, this);
+                    async.dispatch();
+                    remove();
+                } else {
+                    async.start(() -> deny(async, decision));
+                }
+            } catch (RejectedExecutionException busy) {
+                deny(async, decision);
+            } catch (RuntimeException ended) {
+                LOG.debug("a request ended while it waited", ended);
+                remove();
+                waiting.giveBack(decision);
+            }
+        }
+
+        private void deny(AsyncContext async, @Nullable Decision decision) {
+            try {
+                waiting.deny(decision);
+            } catch (Exception failed) {
+                LOG.debug("a denial could not be written", failed);
+            }
+            try {
+                async.complete();
+            } catch (IllegalStateException ended) {
+                LOG.debug("the handler or the container has ended the request", ended);
+                remove();
+            }
+        }
+
+        /** Null if nothing was due. */
+        @Nullable
+        Decision decision() {
+            return answer.join();
+        }
+
+        @Override
+        public void onComplete(AsyncEvent event) {
+            answer.cancel(false);
+            remove();
+        }
+
+        /** Tomcat does this to the requests of an application that stops, Jetty fails them; both would answer with 500. */
+        @Override
+        public void onTimeout(AsyncEvent event) {
+            if (!isRefused && answer.cancel(false)) {
+                deny(event.getAsyncContext(), null);
+            }
+        }
+
+        @Override
+        public void onError(AsyncEvent event) {
+            onTimeout(event);
+        }
+
+        @Override
+        public void onStartAsync(AsyncEvent event) {}
+    }
+
+    /**
+     * An admitted request as the filters and servlets after this filter see it: like its first dispatch, which did not
+     * get beyond this filter. Many of them ignore ASYNC dispatches, including authentication filters.
+     */
+    static final class FirstDispatch extends HttpServletRequestWrapper {
+        private volatile boolean isOver;
+
+        FirstDispatch(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        public DispatcherType getDispatcherType() {
+            // Not if the application forwards or includes: a container may wrap its own request with this one.
+            DispatcherType now = super.getDispatcherType();
+            return now == DispatcherType.ASYNC && !isOver ? DispatcherType.REQUEST : now;
+        }
+
+        void end() {
+            isOver = true;
+        }
     }
 }

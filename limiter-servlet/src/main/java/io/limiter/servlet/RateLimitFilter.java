@@ -9,6 +9,7 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.address.ClientAddressResolver;
+import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.Filter;
@@ -236,7 +237,7 @@ public final class RateLimitFilter implements Filter {
         }
         if (webApp == null && context != null) {
             webApp = context;
-            rulesInForce().refuseWhatDoesNotFit(context, loader);
+            WebAppChecks.refuse(context, loader, rulesInForce().config);
             check(rulesInForce());
         }
     }
@@ -247,7 +248,7 @@ public final class RateLimitFilter implements Filter {
             own.reportUnusedPolicies(List::of);
         }
         if (webApp != null && !now.configured.equals(checked)) {
-            now.check(webApp, loader);
+            WebAppChecks.warn(webApp, loader, now.config, now.configured);
             checked = now.configured;
         }
     }
@@ -265,7 +266,7 @@ public final class RateLimitFilter implements Filter {
             made.uses.continueFrom(rulesInForce().uses);
         }
         if (webApp != null) {
-            made.refuseWhatDoesNotFit(webApp, loader);
+            WebAppChecks.refuse(webApp, loader, config);
         }
         return made;
     }
@@ -302,7 +303,7 @@ public final class RateLimitFilter implements Filter {
      */
     public Explanation explain(RequestSample sample) {
         return new Explainer(rulesInForce())
-                .explain(() -> SampleRequest.of(sample, webApp == null ? "" : webApp.getContextPath()));
+                .explain(() -> sample.request(webApp == null ? "" : webApp.getContextPath()));
     }
 
     /** By name, the enabled rules that have counted no request since they took effect, and why. */

@@ -1,8 +1,16 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.RateLimiter;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -13,8 +21,12 @@ import org.jspecify.annotations.Nullable;
  * it is forwarded, when it is dispatched after asynchronous work, or when the filter is mapped twice; it is still one
  * request, even if the configuration is replaced in the meantime. Filters of two rate limiters count separately, but
  * know of each other. Used by the one thread that has the request.
+ *
+ * <p>Permits that it took may be refunded when the application has completed: at the end of its first dispatch, or of
+ * its asynchronous work. A request that ends in another way (an exception, a timeout, a broken connection) gets no
+ * refund, so that a client can't avoid being counted by ending a request early.
  */
-final class RequestCharges {
+final class RequestCharges implements AsyncListener {
     /**
      * Not a plain name: a request can be forwarded from one application into another, which has these classes from
      * another class loader.
@@ -37,8 +49,26 @@ final class RequestCharges {
     private List<String> paths = List.of();
 
     private @Nullable DeniedDispatch denial;
-    private @Nullable Settlement settlement;
     private boolean partOfAnswer;
+
+    /** Whether some of it may be refunded. */
+    private boolean refunds;
+
+    private List<Term> terms = List.of();
+    private List<Decision> taken = List.of();
+
+    /** How many calls of the filter chain have not returned. */
+    private int depth;
+
+    /** What settles it at the end of asynchronous work. */
+    private @Nullable Runnable awaited;
+
+    /**
+     * The charge of a rule.
+     *
+     * @param outcomes which responses keep it
+     */
+    private record Term(Object rule, Charge charge, RuleOutcomes outcomes) {}
 
     private RequestCharges(RateLimiter owner, @Nullable RequestCharges earlier) {
         this.owner = owner;
@@ -95,9 +125,24 @@ final class RequestCharges {
         return met.contains(identity);
     }
 
-    /** Adds the identity of a rule; false if it was added before. */
+    /**
+     * Adds the identity of a rule that is only counted, which neither keeps nor gives back what others charge; false if it
+     * was added before.
+     */
     boolean add(Object identity) {
         return !met.contains(identity) && met.add(identity);
+    }
+
+    /** The same for a rule with this charge, which these outcomes may give back. */
+    boolean add(Object identity, Charge charge, RuleOutcomes outcomes, boolean mayGiveBack) {
+        boolean isNew = add(identity);
+        // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
+        if (isNew && (mayGiveBack || refunds)) {
+            refunds = true;
+            terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
+            terms.add(new Term(identity, charge, outcomes));
+        }
+        return isNew;
     }
 
     /**
@@ -114,10 +159,11 @@ final class RequestCharges {
     List<Charge> due(List<Charge> charges) {
         List<Charge> due = charges;
         for (Charge charge : charges) {
-            if (has(charge)) {
+            long met = met(charge);
+            if (met >= 0) {
                 due = new ArrayList<>(due);
                 due.remove(charge);
-                long rest = charge.permits() - met(charge);
+                long rest = charge.permits() - met;
                 if (rest > 0) {
                     due.add(new Charge(charge.policy(), charge.key(), rest, null, charge.member()));
                 }
@@ -133,7 +179,7 @@ final class RequestCharges {
         }
         List<Charge> due = new ArrayList<>();
         for (Charge charge : charges) {
-            if (!has(charge)
+            if (met(charge) < 0
                     && met.stream().noneMatch(one -> one instanceof Shadowed other && charge.isToSame(other.charge))) {
                 met.add(new Shadowed(charge));
                 due.add(charge);
@@ -142,43 +188,28 @@ final class RequestCharges {
         return due;
     }
 
-    /** How many permits of that policy for that key were charged. */
+    /** How many permits of that policy for that key were charged; -1 if it was not charged. */
     private long met(Charge charge) {
-        long permits = 0;
+        long permits = -1;
         for (Object one : met) {
-            permits += one instanceof Charge other && other.isToSame(charge) ? other.permits() : 0;
+            if (one instanceof Charge other && other.isToSame(charge)) {
+                permits = Math.max(permits, 0) + other.permits();
+            }
         }
         return permits;
     }
 
-    /** Whether that policy was charged for that key. */
-    private boolean has(Charge charge) {
-        for (Object one : met) {
-            if (one instanceof Charge other && other.isToSame(charge)) {
-                return true;
-            }
+    /** Records granted permits. */
+    void note(Decision allowed) {
+        if (refunds) {
+            taken = taken.isEmpty() ? new ArrayList<>(1) : taken;
+            taken.add(allowed);
         }
-        return false;
     }
 
-    /** Whether some of it may be refunded. */
-    boolean mayBeGivenBack() {
-        return settlement != null;
-    }
-
-    /** Keeps all of it, because the request is denied. */
+    /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
     void keep() {
-        if (settlement != null) {
-            settlement.keep();
-        }
-    }
-
-    /** What is refunded when the application has completed. */
-    Settlement settlement() {
-        if (settlement == null) {
-            settlement = new Settlement(owner, this::forget);
-        }
-        return settlement;
+        taken = List.of();
     }
 
     /** Removes a rule's charge that was refunded. */
@@ -193,11 +224,90 @@ final class RequestCharges {
     String chargedByAnother(List<Charge> charges) {
         for (RequestCharges one = earlier; one != null; one = one.earlier) {
             for (Charge charge : charges) {
-                if (one.has(charge)) {
+                if (one.met(charge) >= 0) {
                     return charge.policy().name();
                 }
             }
         }
         return null;
+    }
+
+    /** Runs the rest of a dispatch. Only the end of the outermost one is that of the application. */
+    void run(FilterChain chain, HttpServletRequest request, HttpServletResponse response)
+            throws IOException, ServletException {
+        refunds = true;
+        boolean completed = false;
+        // Before the application: a container may leave the type of its last FORWARD in the request.
+        DispatcherType type = request.getDispatcherType();
+        depth++;
+        try {
+            chain.doFilter(request, response);
+            completed = true;
+        } finally {
+            depth--;
+            if (depth == 0) {
+                end(completed, type, request, response);
+            }
+        }
+    }
+
+    private void end(boolean completed, DispatcherType type, HttpServletRequest request, HttpServletResponse response) {
+        if (!completed) {
+            keep();
+        } else if (awaited == null && request.isAsyncStarted()) {
+            awaited = () -> settle(request, response);
+            request.getAsyncContext().addListener(this);
+        } else if (awaited == null && (type == DispatcherType.REQUEST || type == DispatcherType.ASYNC)) {
+            // After a FORWARD that began outside of the filter, the application continues.
+            settle(request, response);
+        }
+    }
+
+    private void settle(HttpServletRequest request, HttpServletResponse response) {
+        List<Charge> back = new ArrayList<>(1);
+        for (Decision decision : taken) {
+            for (Charge charge : decision.charges()) {
+                List<Term> asked = terms.stream()
+                        .filter(term -> term.charge.isToSame(charge))
+                        .toList();
+                boolean isKept =
+                        asked.isEmpty() || asked.stream().anyMatch(term -> term.outcomes.keeps(request, response));
+                asked.forEach(term -> term.outcomes.note(isKept));
+                if (!isKept) {
+                    back.add(charge);
+                    // A later dispatch, from a filter before this one, is charged again.
+                    asked.forEach(term -> forget(term.rule, charge));
+                    terms.removeAll(asked);
+                }
+            }
+        }
+        if (!back.isEmpty()) {
+            owner.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> one.isToSame(charge)));
+        }
+        keep();
+    }
+
+    @Override
+    public void onComplete(AsyncEvent event) {
+        Runnable end = awaited;
+        awaited = null;
+        if (end != null) {
+            end.run();
+        }
+    }
+
+    @Override
+    public void onTimeout(AsyncEvent event) {
+        keep();
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+        keep();
+    }
+
+    @Override
+    public void onStartAsync(AsyncEvent event) {
+        event.getAsyncContext().addListener(this);
     }
 }

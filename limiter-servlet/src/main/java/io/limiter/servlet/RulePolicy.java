@@ -11,11 +11,17 @@ import io.limiter.rule.PlanLookup;
 import io.limiter.rule.PlanResolver;
 import io.limiter.servlet.key.RequestKey;
 import jakarta.servlet.http.HttpServletRequest;
+import java.lang.reflect.Method;
+import java.security.Principal;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -28,6 +34,14 @@ import org.slf4j.Logger;
  */
 record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<?>> lookup) {
     private static final Logger LOG = DiagnosticLog.of(RulePolicy.class);
+
+    /** Found once for each class, and unloaded with it. */
+    private static final ClassValue<Map<String, Method[]>> METHODS = new ClassValue<>() {
+        @Override
+        protected Map<String, Method[]> computeValue(Class<?> type) {
+            return new ConcurrentHashMap<>();
+        }
+    };
 
     /**
      * The policy of the rule for a request, directly after it has matched.
@@ -44,8 +58,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
         }
         return switch (plans.source()) {
             case HEADER -> known(rule, dispatch -> only(dispatch.request(), plans.name()));
-            case USER ->
-                known(rule, dispatch -> UserAttribute.of(dispatch.request().getUserPrincipal(), plans.name()));
+            case USER -> known(rule, dispatch -> ofUser(dispatch.request().getUserPrincipal(), plans.name()));
             case RESOLVER ->
                 ofResolver(
                         rule,
@@ -84,6 +97,51 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
         Enumeration<String> values = request.getHeaders(header);
         String first = values == null || !values.hasMoreElements() ? null : values.nextElement();
         return first == null || values.hasMoreElements() ? null : first.strip();
+    }
+
+    /**
+     * An attribute of the authenticated user as text: what a public method {@code plan()}, {@code getPlan()}, {@code
+     * getAttribute("plan")} or {@code getClaim("plan")} of the principal returns, or of the object that its {@code
+     * getPrincipal()} returns, as with Spring Security. Null if there is no user or the user has none.
+     */
+    static @Nullable String ofUser(@Nullable Principal user, String name) {
+        Object holder = user;
+        for (int depth = 0; holder != null && depth < 3; depth++) {
+            Object value = read(holder, name);
+            if (value != null) {
+                return value.toString();
+            }
+            holder = read(holder, "principal");
+        }
+        return null;
+    }
+
+    private static @Nullable Object read(Object holder, String name) {
+        Method[] methods = METHODS.get(holder.getClass()).computeIfAbsent(name, n -> find(holder.getClass(), n));
+        for (Method method : methods) {
+            try {
+                Object value = method.getParameterCount() == 0 ? method.invoke(holder) : method.invoke(holder, name);
+                if (value != null) {
+                    return value;
+                }
+            } catch (ReflectiveOperationException | RuntimeException unreadable) {
+                LOG.debug("an attribute of a user can't be read and counts as missing", unreadable);
+            }
+        }
+        return null;
+    }
+
+    private static Method[] find(Class<?> type, String name) {
+        String getter = "get" + name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+        return Stream.of(type.getMethods())
+                .filter(method -> method.getParameterCount() == 0
+                        ? method.getName().equals(name) || method.getName().equals(getter)
+                        : method.getParameterCount() == 1
+                                && method.getParameterTypes()[0] == String.class
+                                && (method.getName().equals("getAttribute")
+                                        || method.getName().equals("getClaim")))
+                .filter(Method::trySetAccessible)
+                .toArray(Method[]::new);
     }
 
     private static Function<Dispatch, RulePolicy> ofResolver(

@@ -7,6 +7,7 @@ import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.Outcomes;
@@ -17,16 +18,12 @@ import io.limiter.rule.NamedClasses;
 import io.limiter.rule.Rule;
 import io.limiter.rule.RuleSet;
 import io.limiter.rule.ShadowCounter;
-import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.address.ClientAddressResolver;
-import io.limiter.servlet.key.RequestKey;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
-import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -36,8 +33,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
@@ -45,6 +42,8 @@ import org.slf4j.event.Level;
 /** The rules of a filter under one configuration: they decide each request that begins while it is in force. Thread-safe. */
 final class RulesInForce {
     private static final Logger LOG = DiagnosticLog.of(RulesInForce.class);
+
+    private static final long MINUTE_MICROS = 60_000_000;
 
     final RateLimiter limiter;
     final LimiterConfig config;
@@ -61,7 +60,8 @@ final class RulesInForce {
     private final RequestPaths paths = new RequestPaths();
     final ClientAddressResolver clients;
     private final ClientAddressResolver clientsOfSamples;
-    final DeniedCallers denied;
+    private final LongAdder denied = new LongAdder();
+    private final Throttle deniedLog = new Throttle(TimeSource.system(), MINUTE_MICROS);
     final Rejections rejections;
     private final AtomicBoolean asyncLogged = new AtomicBoolean();
     private final Throttle chargedTwiceLog = Throttle.hourly();
@@ -86,14 +86,15 @@ final class RulesInForce {
         // request.
         this.settles = config.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
         this.waits = configured.stream().anyMatch(RulesInForce::waits);
+        this.shadowCounter = new ShadowCounter(limiter);
         Predicate<Dispatch> isCovered = ConfiguredRule.covering(config, configured);
         this.enforced = set(source, Mode.ENFORCED, classes, isCovered, own);
         this.shadows = set(source, Mode.SHADOW, classes, isCovered, List.of());
-        this.shadowCounter = new ShadowCounter(limiter);
-        this.denied = new DeniedCallers(config.callers());
         // If no client address is needed, warnings about it are not needed either.
         this.clients = ClientAddressResolver.of(
-                configured.isEmpty() && denied.isNobody() ? ClientIpSettings.DEFAULT : config.clientIp());
+                configured.isEmpty() && config.callers().denied().isEmpty()
+                        ? ClientIpSettings.DEFAULT
+                        : config.clientIp());
         this.clientsOfSamples = clients.silent();
         this.rejections = rejections;
     }
@@ -108,22 +109,12 @@ final class RulesInForce {
         List<RequestMatcher> matchers = new ArrayList<>();
         for (RuleDefinition rule : configured) {
             if (rule.mode() == mode) {
-                RequestMatcher matcher = new RequestMatcher(rule, config.http());
-                matchers.add(matcher);
-                RequestKey key = new RequestKey(rule, source.keyHash(), classes);
-                ConfiguredRule made = new ConfiguredRule(
-                        source,
-                        rule,
-                        matcher,
-                        key,
-                        RulePolicy.of(rule, key, config.plans(), classes),
-                        RuleCost.of(rule, classes),
-                        isCovered,
-                        waits);
+                ConfiguredRule made =
+                        new ConfiguredRule(source, rule, config, classes, isCovered, shadowCounter, waits);
+                matchers.add(made.matcher);
                 rules.put(rule.name(), made);
                 uses.add(rule, made.use);
-                String policy = rule.policy().name();
-                all.add(mode == Mode.SHADOW ? dispatch -> tried(policy, () -> made.charge(dispatch)) : made);
+                all.add(made);
             }
         }
         for (Rule<? super HttpServletRequest> rule : own) {
@@ -137,18 +128,6 @@ final class RulesInForce {
             });
         }
         return new RuleSet<>(all, RequestMatcher.candidates(matchers, own.size()));
-    }
-
-    /** A mistake in a shadow rule must not deny requests. */
-    @Nullable
-    Charge tried(String policy, Supplier<@Nullable Charge> charge) {
-        try {
-            return charge.get();
-        } catch (Throwable wrong) {
-            NamedClasses.rethrowFatal(wrong);
-            shadowCounter.reportNotCounted(policy, "a request", wrong);
-            return null;
-        }
     }
 
     /** What operators should know of the rules, as sentences for the log. */
@@ -194,21 +173,6 @@ final class RulesInForce {
         return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
     }
 
-    /** Checks for rules that do not fit the web application. */
-    void check(ServletContext webApp, ClassLoader loader) {
-        WebAppChecks.warn(webApp, loader, config, configured);
-        if (!configured.isEmpty()) {
-            WebAppChecks.filter(webApp, loader, AddressChecks.FILTERS)
-                    .ifPresent(filter -> AddressChecks.logOnce(webApp, config, filter));
-        }
-    }
-
-    /** @throws IllegalArgumentException if the web application has a filter that makes these rules unsafe */
-    void refuseWhatDoesNotFit(ServletContext webApp, ClassLoader loader) {
-        WebAppChecks.filter(webApp, loader, AddressChecks.FILTERS)
-                .ifPresent(filter -> AddressChecks.refuse(config, filter, false));
-    }
-
     /** Whether it is the first dispatch of a request that can wait without a thread. */
     boolean canHold(HttpServletRequest request) {
         boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
@@ -241,24 +205,41 @@ final class RulesInForce {
                 return false;
             }
             rejections.writeQuota(decision, request, response);
-            if (charged.mayBeGivenBack()) {
-                charged.settlement().note(decision);
-            }
+            charged.note(decision);
         }
         charged.allow();
-        count(counted);
+        if (!counted.isEmpty()) {
+            shadowCounter.count(counted, "a request");
+        }
         return true;
     }
 
     /** Whether no request is limited or denied. */
     boolean isIdle() {
-        return !config.enabled() || (enforced.size() + shadows.size() == 0 && denied.isNobody());
+        return !config.enabled()
+                || (enforced.size() + shadows.size() == 0
+                        && config.callers().denied().isEmpty());
     }
 
-    /** Whether its caller is denied, so that it was answered. */
+    /** Whether its caller is denied before anything is counted. */
+    boolean isDenied(Dispatch dispatch) {
+        List<IpNetwork> networks = config.callers().denied();
+        return !networks.isEmpty() && dispatch.isDeniedBy(networks);
+    }
+
+    /** The same; then it was answered. */
     boolean deny(Dispatch dispatch, HttpServletResponse response) throws IOException {
-        if (!denied.deny(dispatch)) {
+        if (!isDenied(dispatch)) {
             return false;
+        }
+        denied.increment();
+        if (deniedLog.tryPass()) {
+            LOG.warn(
+                    "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
+                            + " requests so far; logged once a minute",
+                    dispatch.get(),
+                    config.callers().deniedStatus(),
+                    denied.sum());
         }
         RequestCharges.of(dispatch.request(), limiter).keep();
         rejections.refuse(config.callers().deniedStatus(), dispatch.request(), response);
@@ -266,22 +247,15 @@ final class RulesInForce {
     }
 
     /** A dispatch without charges yet. */
-    Dispatch dispatch(HttpServletRequest request, @Nullable PlanCharges planned) {
+    Dispatch dispatch(HttpServletRequest request, boolean plansLater) {
         return new Dispatch(
                 request,
                 paths,
-                config.http().methodOverride(),
-                SampleRequest.is(request) ? clientsOfSamples : clients,
-                config.callers().exempt(),
+                config,
+                RequestSample.isOf(request) ? clientsOfSamples : clients,
                 limiter,
                 settles,
-                planned);
-    }
-
-    private void count(List<Charge> shadowed) {
-        if (!shadowed.isEmpty()) {
-            shadowCounter.count(shadowed, "a request");
-        }
+                plansLater);
     }
 
     /** Runs the rest of a dispatch that was admitted. */
@@ -289,12 +263,12 @@ final class RulesInForce {
             throws IOException, ServletException {
         try {
             if (settles && request.getDispatcherType() != DispatcherType.ERROR) {
-                RequestCharges.of(request, limiter).settlement().run(chain, request, response);
+                RequestCharges.of(request, limiter).run(chain, request, response);
             } else {
                 chain.doFilter(request, response);
             }
         } finally {
-            if (request instanceof HeldRequest.FirstDispatch first) {
+            if (request instanceof HeldRequests.FirstDispatch first) {
                 first.end();
             }
         }

@@ -258,14 +258,14 @@ class PlansTest {
 
     @Test
     void whereAttributesAreFound() {
-        assertEquals("gold", UserAttribute.of(new Customer("ann", "gold"), "plan"));
-        assertEquals("ann", UserAttribute.of(new Customer("ann", "gold"), "name"));
-        assertEquals("gold", UserAttribute.of(new Token(new Customer("ann", "gold")), "plan"));
-        assertEquals("gold", UserAttribute.of(new Token(new Claims(Map.of("plan", "gold"))), "plan"));
-        assertNull(UserAttribute.of(new Token(new Claims(Map.of())), "plan"));
-        assertNull(UserAttribute.of(new Customer("ann", "gold"), "other"));
-        assertNull(UserAttribute.of(() -> "ann", "plan"));
-        assertNull(UserAttribute.of(null, "plan"));
+        assertEquals("gold", RulePolicy.ofUser(new Customer("ann", "gold"), "plan"));
+        assertEquals("ann", RulePolicy.ofUser(new Customer("ann", "gold"), "name"));
+        assertEquals("gold", RulePolicy.ofUser(new Token(new Customer("ann", "gold")), "plan"));
+        assertEquals("gold", RulePolicy.ofUser(new Token(new Claims(Map.of("plan", "gold"))), "plan"));
+        assertNull(RulePolicy.ofUser(new Token(new Claims(Map.of())), "plan"));
+        assertNull(RulePolicy.ofUser(new Customer("ann", "gold"), "other"));
+        assertNull(RulePolicy.ofUser(() -> "ann", "plan"));
+        assertNull(RulePolicy.ofUser(null, "plan"));
     }
 
     @Test

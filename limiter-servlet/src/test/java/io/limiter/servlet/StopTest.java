@@ -30,6 +30,7 @@ class StopTest {
     private final RateLimiter limiter =
             RateLimiter.builder(InProcessBackend.create()).maxWaiting(20_000).build();
     private RateLimitFilter filter;
+    private int keys;
 
     @TempDir
     Path directory;
@@ -52,8 +53,9 @@ class StopTest {
     private List<RawClient> hold(Container server, int count) {
         List<RawClient> clients = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            assertEquals(200, server.get("/", "X-Key", "k" + i).statusCode());
-            clients.add(new RawClient(server.port(), "/", "X-Key: k" + i));
+            String key = "k" + keys++;
+            assertEquals(200, server.get("/", "X-Key", key).statusCode());
+            clients.add(new RawClient(server.port(), "/", "X-Key: " + key));
         }
         Await.until(Duration.ofSeconds(60), count + " held", () -> limiter.waiting() == count);
         return clients;

@@ -18,7 +18,6 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
-import io.limiter.servlet.address.AddressChecks;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.key.RequestKey;
@@ -27,9 +26,6 @@ import io.limiter.servlet.match.MatchableRequest;
 import io.limiter.servlet.match.RequestMatcher;
 import io.limiter.servlet.match.RequestPaths;
 import io.limiter.servlet.match.WebAppChecks;
-import io.limiter.servlet.quota.FieldNumbers;
-import io.limiter.servlet.quota.LimitsInAnswer;
-import io.limiter.servlet.quota.QuotaFields;
 import io.limiter.servlet.rejection.DenialAnswer;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -45,7 +41,6 @@ class WallsTest {
     private static final String ADDRESS = ROOT + ".address";
     private static final String MATCH = ROOT + ".match";
     private static final String KEY = ROOT + ".key";
-    private static final String QUOTA = ROOT + ".quota";
     private static final String REJECTION = ROOT + ".rejection";
 
     /** What users name. */
@@ -58,20 +53,13 @@ class WallsTest {
             RejectionHandler.class,
             ClientAddressResolver.class,
             ClientAddress.class,
-            AddressChecks.class,
+            WebAppChecks.class,
             RuleKeyForm.class,
             DenialAnswer.class);
 
     /** What the packages of this module use of each other. */
-    private static final Set<Class<?>> FOR_OTHER_PACKAGES = Set.of(
-            MatchableRequest.class,
-            RequestMatcher.class,
-            RequestPaths.class,
-            WebAppChecks.class,
-            RequestKey.class,
-            FieldNumbers.class,
-            LimitsInAnswer.class,
-            QuotaFields.class);
+    private static final Set<Class<?>> FOR_OTHER_PACKAGES =
+            Set.of(MatchableRequest.class, RequestMatcher.class, RequestPaths.class, RequestKey.class);
 
     @ArchTest
     static final ArchRule WAYS_BETWEEN_PACKAGES = layeredArchitecture()
@@ -86,15 +74,11 @@ class WallsTest {
             .definedBy(ADDRESS)
             .layer("rejection")
             .definedBy(REJECTION)
-            .layer("quota")
-            .definedBy(QUOTA)
             .ensureAllClassesAreContainedInArchitectureIgnoring("java..")
             .whereLayer("filter")
             .mayNotBeAccessedByAnyLayer()
             .whereLayer("rejection")
             .mayOnlyBeAccessedByLayers("filter")
-            .whereLayer("quota")
-            .mayOnlyBeAccessedByLayers("rejection")
             .whereLayer("key")
             .mayOnlyBeAccessedByLayers("filter")
             .whereLayer("match")
@@ -137,8 +121,6 @@ class WallsTest {
     static final ArchRule ANSWERS_WITHOUT_SERVLETS = noClasses()
             .that()
             .belongToAnyOf(DenialAnswer.class, RuleKeyForm.class)
-            .or()
-            .resideInAPackage(QUOTA)
             .should()
             .transitivelyDependOnClassesThat()
             .resideInAPackage("jakarta..")

@@ -8,6 +8,8 @@ import io.limiter.config.ClientIpSettings;
 import io.limiter.config.ClientIpSettings.Source;
 import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
+import io.limiter.servlet.address.Hops.Hop;
+import io.limiter.servlet.address.ProxyWarnings.Shown;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Collections;
 import java.util.Enumeration;
@@ -111,7 +113,7 @@ public final class ClientAddressResolver {
         if (settings.source() == Source.CONNECTION) {
             return resolve(Connection.of(request));
         }
-        if (settings.source() == Source.AUTO && warnings.isTimeToLook()) {
+        if (settings.source() == Source.AUTO && warnings.forPeers.isNext()) {
             Connection connection = Connection.of(request);
             if (connection.peer() != null && !connection.isOf(request.getRemoteAddr())) {
                 warnings.replaced(connection.peer(), request.getRemoteAddr());
@@ -122,15 +124,14 @@ public final class ClientAddressResolver {
 
     private ClientAddress resolve(Connection connection) {
         HttpServletRequest request = connection.request();
-        if (connection.peer() == null) {
-            warnings.unknownPeer(request);
-            return resolve(request.getRemoteAddr(), name -> lines(request, name));
+        String peer = connection.peer();
+        if (peer == null) {
+            warnings.once(ProxyWarnings.UNKNOWN_PEER, request.getClass().getName());
+        } else if (connection.isHeaderUsed()) {
+            warnings.once(ProxyWarnings.USED_HEADER, new Shown(peer));
+            return resolve(peer, name -> List.of()).malformed();
         }
-        if (connection.isHeaderUsed()) {
-            warnings.usedHeader(connection.peer());
-            return resolve(connection.peer(), name -> List.of()).malformed();
-        }
-        return resolve(connection.peer(), name -> lines(request, name));
+        return resolve(peer == null ? request.getRemoteAddr() : peer, name -> lines(request, name));
     }
 
     /**
@@ -147,7 +148,7 @@ public final class ClientAddressResolver {
 
     /** Whether the address of a client can be another one than its connection has, because something replaces it. */
     public boolean isReplaced() {
-        return settings.source() == Source.CONTAINER || warnings.hasReplaced();
+        return settings.source() == Source.CONTAINER || warnings.isLogged(ProxyWarnings.REPLACED);
     }
 
     /**
@@ -161,7 +162,7 @@ public final class ClientAddressResolver {
         boolean named = !name.isEmpty();
         IpAddress address = Node.address(name, true);
         if (named && address == null) {
-            warnings.noAddress(name);
+            warnings.onceAMinute(ProxyWarnings.NO_ADDRESS, new Shown(name));
         }
         ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
         if (header == null) {
@@ -174,7 +175,7 @@ public final class ClientAddressResolver {
         boolean counts = settings.trustedHops() > 0;
         if (!counts && !isTrusted(address, named)) {
             if (!lines.isEmpty()) {
-                warnings.untrusted(header, address);
+                warnings.once(ProxyWarnings.UNTRUSTED, header, address);
             }
             return direct;
         }
@@ -195,7 +196,8 @@ public final class ClientAddressResolver {
      * @param client what {@link #resolve(HttpServletRequest)} found for the request
      */
     public boolean isSure(ClientAddress client, HttpServletRequest request) {
-        if (client.isMalformed() || client.address().isEmpty()) {
+        IpAddress address = client.address().orElse(null);
+        if (client.isMalformed() || address == null) {
             return false;
         }
         Connection connection = Connection.of(request);
@@ -203,7 +205,9 @@ public final class ClientAddressResolver {
                 !connection.isOf(settings.source() == Source.CONNECTION ? connection.peer() : request.getRemoteAddr());
         if (isReplaced && settings.source() != Source.CONTAINER) {
             if (connection.peer() == null) {
-                warnings.unknownPeer(connection.request());
+                warnings.once(
+                        ProxyWarnings.UNKNOWN_PEER,
+                        connection.request().getClass().getName());
             } else {
                 warnings.replaced(connection.peer(), request.getRemoteAddr());
             }
@@ -213,17 +217,16 @@ public final class ClientAddressResolver {
             return true;
         }
         if (settings.source() != Source.CONTAINER && connection.isRead()) {
-            warnings.notExempt(
-                    "a header that RemoteIpValve has read", client.address().get());
+            warnings.once(ProxyWarnings.NOT_EXEMPT, address, "a header that RemoteIpValve has read");
             return false;
         }
         for (String name : FORWARDING) {
             if (!isReplaced && isSent(name, connection, request)) {
-                warnings.notExempt(name, client.address().get());
+                warnings.once(ProxyWarnings.NOT_EXEMPT, address, name);
                 return false;
             }
         }
-        return !isTrusted(client.address().get(), true);
+        return !isTrusted(address, true);
     }
 
     /** Filters hide headers that they have used. */
@@ -239,17 +242,16 @@ public final class ClientAddressResolver {
         int trusted = settings.trustedHops();
         ClientAddress current = direct;
         int seen = 0;
-        while (hops.next()) {
+        for (Hop hop = hops.next(); hop != null; hop = hops.next()) {
             seen++;
-            if (trusted == 0 && seen > ClientIpSettings.MAX_HOPS) {
-                String why = "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted";
-                warnings.malformed(name, peer, hops.text(), why);
-                return current.malformed();
-            }
-            IpAddress address = hops.address();
+            IpAddress address = hop.address();
             boolean isProxy = seen < trusted;
-            if (hops.isBroken() || (address == null && !isProxy)) {
-                warnings.malformed(name, peer, hops.text(), hops.wrong());
+            boolean areTooMany = trusted == 0 && seen > ClientIpSettings.MAX_HOPS;
+            if (areTooMany || hop.isBroken() || (address == null && !isProxy)) {
+                String why = areTooMany
+                        ? "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted"
+                        : hop.wrong();
+                warnings.onceAMinute(ProxyWarnings.MALFORMED, name, peer, new Shown(hop.text()), why);
                 return current.malformed();
             }
             if (!isProxy) {
@@ -260,7 +262,7 @@ public final class ClientAddressResolver {
             }
         }
         if (trusted > 0) {
-            warnings.tooFewHops(name, peer, seen, trusted);
+            warnings.onceAMinute(ProxyWarnings.TOO_FEW_HOPS, name, peer, seen, trusted);
             return direct.malformed();
         }
         return current;

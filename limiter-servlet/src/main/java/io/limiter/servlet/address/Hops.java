@@ -1,7 +1,13 @@
 package io.limiter.servlet.address;
 
 import io.limiter.address.IpAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +22,18 @@ final class Hops {
     /** A proxy that appends to a missing header leaves one; a hundred are an attack. */
     static final int MAX_EMPTY = 16;
 
+    /** The grammar of the header {@code Forwarded}: RFC 7239 section 4, tokens and quoted strings as in RFC 9110 section 5.6. */
+    private static final String TOKEN = "([A-Za-z0-9!#$%&'*+.^_`|~-]++)";
+
+    private static final String CONTROLS = "\\x00-\\x08\\x0a-\\x1f\\x7f";
+    private static final String QUOTED = "\"((?:[^\"\\\\" + CONTROLS + "]|\\\\[^" + CONTROLS + "])*+)\"";
+
+    /** A pair, or none, and the semicolon after it. Possessive, so that there is no backtracking and no deep stack. */
+    private static final Pattern PAIR =
+            Pattern.compile("\\G[ \\t]*+(?:" + TOKEN + "=(?:" + TOKEN + "|" + QUOTED + ")[ \\t]*+)?+(?:;|\\z)");
+
+    private static final Pattern ESCAPED = Pattern.compile("\\\\(.)", Pattern.DOTALL);
+
     /** How a header lists hops. */
     enum Form {
         /** Addresses with commas between them. */
@@ -25,6 +43,16 @@ final class Hops {
         /** One address. */
         SINGLE
     }
+
+    /**
+     * One hop.
+     *
+     * @param address null if it is something else, or malformed
+     * @param text of the hop in the header. It comes from the network
+     * @param wrong why it is not an address, if it is none
+     * @param isBroken whether it is malformed, so that the hops before it can't be read
+     */
+    record Hop(@Nullable IpAddress address, String text, String wrong, boolean isBroken) {}
 
     private final Form form;
     private final List<String> lines;
@@ -40,63 +68,38 @@ final class Hops {
     /** Whether the current line is too long, so that its first element can't be read, nor anything before it. */
     private boolean cut;
 
-    private @Nullable IpAddress address;
-    private String text = "";
-    private String wrong = "";
-    private boolean broken;
-
     Hops(Form form, List<String> lines) {
         this.form = form;
         this.lines = lines;
         this.line = lines.size();
     }
 
-    /** Goes to the next hop; false when there is none. */
-    boolean next() {
+    /** Goes to the next hop; null when there is none. */
+    @Nullable
+    Hop next() {
         while (elementsLeft > 0 || line > 0) {
-            if (elementsLeft == 0 && !readLine()) {
-                return true;
+            Hop malformed = elementsLeft == 0 ? readLine() : null;
+            if (malformed != null) {
+                return malformed;
             }
             String element = stripped(elements.get(--elementsLeft));
             if (cut && elementsLeft == 0) {
                 return broken(element, "more than " + MAX_CHARS + " characters had to be read");
             }
             if (!element.isEmpty() || form == Form.SINGLE) {
-                read(element);
-                return true;
+                return read(element);
             }
             if (--emptyLeft < 0) {
                 return broken("", "more than " + MAX_EMPTY + " empty elements had to be read");
             }
         }
-        return false;
+        return null;
     }
 
-    /** The address of this hop; null if it is something else, or malformed. */
-    @Nullable
-    IpAddress address() {
-        return address;
-    }
-
-    /** The text of this hop in the header. It comes from the network. */
-    String text() {
-        return text;
-    }
-
-    /** The reason why this hop is not an address. */
-    String wrong() {
-        return wrong;
-    }
-
-    /** Whether this hop is malformed, so that the hops before it can't be read. */
-    boolean isBroken() {
-        return broken;
-    }
-
-    /** Reads the elements of the previous line; false if it is malformed. */
-    private boolean readLine() {
+    /** Reads the elements of the previous line; returns a hop if it is malformed. */
+    private @Nullable Hop readLine() {
         if (form == Form.SINGLE && lines.size() > 1) {
-            return !broken(line(lines.size() - 1), "the header has one address and came " + lines.size() + " times");
+            return broken(line(lines.size() - 1), "the header has one address and came " + lines.size() + " times");
         }
         String whole = line(--line);
         cut = whole.length() > charsLeft;
@@ -106,30 +109,28 @@ final class Hops {
             found = List.of(
                     whole.substring(cut ? whole.length() - charsLeft : 0).split(",", -1));
         } else if (form == Form.FORWARDED && !cut) {
-            found = ForwardedText.elements(whole);
+            found = forwardedElements(whole);
         }
         charsLeft -= Math.min(charsLeft, whole.length());
         if (found == null) {
-            return !broken(whole, "a quote has no end");
+            return broken(whole, "a quote has no end");
         }
         elements = found;
         elementsLeft = found.size();
-        return true;
+        return null;
     }
 
-    private void read(String element) {
-        text = element;
-        String node = form == Form.FORWARDED ? ForwardedText.forNode(element) : element;
-        address = node == null ? null : Node.address(node, form != Form.FORWARDED);
-        wrong = node == null ? "it has no 'for', or is not of the grammar of RFC 7239" : "it is not an address";
+    private Hop read(String element) {
+        String node = form == Form.FORWARDED ? forNode(element) : element;
+        return new Hop(
+                node == null ? null : Node.address(node, form != Form.FORWARDED),
+                element,
+                node == null ? "it has no 'for', or is not of the grammar of RFC 7239" : "it is not an address",
+                false);
     }
 
-    private boolean broken(String at, String why) {
-        text = at;
-        wrong = why;
-        address = null;
-        broken = true;
-        return true;
+    private static Hop broken(String at, String why) {
+        return new Hop(null, at, why, true);
     }
 
     /** A line of the header; null is treated as empty. */
@@ -153,5 +154,48 @@ final class Hops {
 
     private static boolean isSpace(char c) {
         return c == ' ' || c == '\t';
+    }
+
+    /**
+     * The elements of a line, separated by commas outside of quotes; null if a quote does not end. Such a line is
+     * ignored as a whole: its client could hide what a proxy appends to it.
+     */
+    private static @Nullable List<String> forwardedElements(String line) {
+        List<String> elements = new ArrayList<>();
+        boolean quoted = false;
+        int start = 0;
+        for (int i = 0; i < line.length(); i++) {
+            char c = line.charAt(i);
+            if (c == '"') {
+                quoted = !quoted;
+            } else if (quoted && c == '\\') {
+                i++;
+            } else if (!quoted && c == ',') {
+                elements.add(line.substring(start, i));
+                start = i + 1;
+            }
+        }
+        elements.add(line.substring(start));
+        return quoted ? null : elements;
+    }
+
+    /** The value of {@code for} in an element, unquoted; null if there is none, or the element does not match the grammar. */
+    private static @Nullable String forNode(String element) {
+        String node = null;
+        Set<String> names = new HashSet<>();
+        Matcher pair = PAIR.matcher(element);
+        int end = 0;
+        while (pair.find()) {
+            String name = pair.group(1);
+            if (name != null && !names.add(name.toLowerCase(Locale.ROOT))) {
+                return null;
+            }
+            if ("for".equalsIgnoreCase(name)) {
+                String quoted = pair.group(3);
+                node = quoted == null ? pair.group(2) : ESCAPED.matcher(quoted).replaceAll("$1");
+            }
+            end = pair.end();
+        }
+        return end == element.length() ? node : null;
     }
 }

@@ -5,7 +5,6 @@ import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.config.ClientIpSettings;
-import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +12,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,33 +42,33 @@ final class ProxyWarnings {
             "RL-302 {} came from {}, which looks like a proxy of yours, and is ignored: no proxy is trusted, so all"
                     + " clients behind it share one quota. If it is a proxy, write limiter.client-ip.trusted-proxies ="
                     + " {}. Logged once";
-    private static final String UNTRUSTED =
+    static final String UNTRUSTED =
             "RL-307 {} came from {}, which is not a trusted proxy, and is ignored. That is right unless this address is a"
                     + " proxy of yours; then add it to limiter.client-ip.trusted-proxies. Logged once";
     private static final String OTHER_HEADER =
             "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients"
                     + " behind it share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";
 
-    private static final String NOT_EXEMPT =
+    static final String NOT_EXEMPT =
             "RL-310 a request from the exempt address {} carries {}, so it came through a proxy, and is counted. If that"
                     + " address is a proxy of yours, add it to limiter.client-ip.trusted-proxies. Logged once";
 
-    private static final String REPLACED =
+    static final String REPLACED =
             "RL-331 the container reports {} for a connection from {}: something before this filter replaces the"
                     + " client's address, and exemptions by address do not apply to such requests. Set"
                     + " limiter.client-ip.source to connection, or to container if its address is right. Logged once";
-    private static final String UNKNOWN_PEER =
+    static final String UNKNOWN_PEER =
             "RL-332 the peer of a connection can't be read from {}, so it may be a proxy, and no address is exempt. If"
                     + " the address that the container reports is right, write limiter.client-ip.source = container. Logged once";
-    private static final String USED_HEADER =
+    static final String USED_HEADER =
             "RL-333 limiter.client-ip.source is connection, but the container has changed the headers of a request from"
                     + " {}, so its clients share one quota; switch off its RemoteIpValve. Logged once";
 
-    private static final String MALFORMED = "RL-303 {} from {} is malformed at '{}': {}";
-    private static final String TOO_FEW_HOPS =
+    static final String MALFORMED = "RL-303 {} from {} is malformed at '{}': {}";
+    static final String TOO_FEW_HOPS =
             "RL-304 {} from {} has {} hops, and limiter.client-ip.trusted-hops = {}: it bypassed a proxy, or"
                     + " there are fewer proxies";
-    private static final String NO_ADDRESS =
+    static final String NO_ADDRESS =
             "RL-309 the container returns the peer '{}', which is not an address; a component before this"
                     + " filter has set it from a header";
 
@@ -95,7 +93,8 @@ final class ProxyWarnings {
     private final TimeSource time;
 
     private final Looks forHeaders;
-    private final Looks forPeers;
+    /** Whether to compare the peer of a request with that of its connection. */
+    final Looks forPeers;
 
     ProxyWarnings(Logger log, TimeSource time) {
         this.log = log;
@@ -105,7 +104,7 @@ final class ProxyWarnings {
     }
 
     /** Which requests are checked. */
-    private static final class Looks {
+    static final class Looks {
         /** How many were checked; approximate, because threads do not synchronize. */
         private int count;
 
@@ -150,19 +149,15 @@ final class ProxyWarnings {
         String name = sent(headerLines);
         if (name != null) {
             String warning = isNeighbour(peer) ? IGNORED_OF_NEIGHBOUR : IGNORED;
-            once(warning, name, shown(peer), peer == null ? "unix" : peer);
+            once(warning, name, peer, peer == null ? "unix" : peer);
         }
-    }
-
-    void untrusted(String header, @Nullable IpAddress peer) {
-        once(UNTRUSTED, header, shown(peer));
     }
 
     /** For a proxy that did not send the configured header: looks for another one. */
     void other(String read, @Nullable IpAddress peer, Function<String, List<String>> headerLines) {
         String name = sent(headerLines);
         if (name != null) {
-            once(OTHER_HEADER, shown(peer), name, read);
+            once(OTHER_HEADER, peer, name, read);
         }
     }
 
@@ -177,59 +172,36 @@ final class ProxyWarnings {
         return null;
     }
 
-    /** Whether to compare the peer of a request with that of its connection. */
-    boolean isTimeToLook() {
-        return forPeers.isNext();
-    }
-
     void replaced(String peer, @Nullable String reported) {
-        once(REPLACED, reported == null ? "no address" : shown(reported), shown(peer));
+        once(REPLACED, new Shown(reported == null ? "no address" : reported), new Shown(peer));
     }
 
-    boolean hasReplaced() {
-        return logged.contains(REPLACED);
-    }
-
-    void unknownPeer(HttpServletRequest request) {
-        once(UNKNOWN_PEER, request.getClass().getName());
-    }
-
-    void usedHeader(String peer) {
-        once(USED_HEADER, shown(peer));
-    }
-
-    /** For a peer with an exempt address that may be a proxy. */
-    void notExempt(String header, IpAddress peer) {
-        once(NOT_EXEMPT, peer, header);
-    }
-
-    void malformed(String header, @Nullable IpAddress peer, String at, String why) {
-        onceAMinute(MALFORMED, () -> new Object[] {header, shown(peer), shown(at), why});
-    }
-
-    void tooFewHops(String header, @Nullable IpAddress peer, int found, int wanted) {
-        onceAMinute(TOO_FEW_HOPS, () -> new Object[] {header, shown(peer), found, wanted});
-    }
-
-    void noAddress(String peer) {
-        onceAMinute(NO_ADDRESS, () -> new Object[] {shown(peer)});
-    }
-
-    private void once(String warning, Object... arguments) {
+    /** Logs a warning the first time. A missing address is one without a name. */
+    void once(String warning, @Nullable Object... arguments) {
         if (logged.add(warning)) {
-            log.warn(warning, arguments);
+            log.warn(warning, named(arguments));
         }
     }
 
-    private void onceAMinute(String warning, Supplier<Object[]> arguments) {
+    boolean isLogged(String warning) {
+        return logged.contains(warning);
+    }
+
+    void onceAMinute(String warning, @Nullable Object... arguments) {
         Repeated one = repeated.computeIfAbsent(
                 warning, key -> new Repeated(new AtomicLong(), new Throttle(time, MINUTE_MICROS)));
         long count = one.count.incrementAndGet();
         if (one.throttle.tryPass()) {
             log.warn(
                     warning + ". Such requests share a separate quota; " + count + " until now, logged once a minute",
-                    arguments.get());
+                    named(arguments));
         }
+    }
+
+    private static Object[] named(@Nullable Object[] arguments) {
+        return Stream.of(arguments)
+                .map(one -> one == null ? "a peer without an address" : one)
+                .toArray();
     }
 
     /** Also a Unix socket, which only software on this machine can connect to. */
@@ -237,15 +209,15 @@ final class ProxyWarnings {
         return peer == null || NEAR.stream().anyMatch(network -> network.contains(peer));
     }
 
-    private static Object shown(@Nullable IpAddress peer) {
-        return peer == null ? "a peer without an address" : peer;
-    }
-
     /** Text from the network as one short line of ASCII, so that a client can't forge log lines or control a terminal. */
-    static String shown(String text) {
-        String cut = text.substring(0, Math.min(text.length(), LONGEST_TEXT));
-        String shown = UNFIT.matcher(cut)
-                .replaceAll(found -> String.format("\\\\u%04x", found.group().codePointAt(0)));
-        return text.length() > LONGEST_TEXT ? shown + "..." : shown;
+    record Shown(String text) {
+        @Override
+        public String toString() {
+            String cut = text.substring(0, Math.min(text.length(), LONGEST_TEXT));
+            String shown = UNFIT.matcher(cut)
+                    .replaceAll(
+                            found -> String.format("\\\\u%04x", found.group().codePointAt(0)));
+            return text.length() > LONGEST_TEXT ? shown + "..." : shown;
+        }
     }
 }

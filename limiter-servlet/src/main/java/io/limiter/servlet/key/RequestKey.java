@@ -1,10 +1,13 @@
 package io.limiter.servlet.key;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
+import io.limiter.Throttle;
 import io.limiter.config.KeyPart;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyFold;
+import io.limiter.rule.KeyResolver;
 import io.limiter.rule.NamedClasses;
 import io.limiter.servlet.address.ClientAddress;
 import io.limiter.servlet.match.MatchableRequest;
@@ -17,10 +20,12 @@ import java.util.Enumeration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * The key of a request, which selects the quota. A part that is missing, empty or ambiguous is replaced by the client's
@@ -30,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 public final class RequestKey {
+    private static final Logger LOG = DiagnosticLog.of(RequestKey.class);
     private static final Pattern BEARER = Pattern.compile("(?i:Bearer) +([A-Za-z0-9._~+/-]++=*+)[ \\t]*");
 
     private final Parts key;
@@ -42,13 +48,13 @@ public final class RequestKey {
      *
      * @param resolver of a class, which makes all of it; else null
      */
-    private record Parts(List<Part> parts, @Nullable OwnKey resolver) {
+    private record Parts(List<Part> parts, @Nullable Function<MatchableRequest, @Nullable PartitionKey> resolver) {
         static Parts of(RuleDefinition rule, String property, List<KeyPart> parts, NamedClasses classes) {
             List<Part> all = parts.stream().map(Part::of).toList();
             return new Parts(
                     all,
                     all.size() == 1 && all.get(0).kind() == KeyPart.Kind.CLASS
-                            ? new OwnKey(rule.name(), property, all.get(0).name(), classes)
+                            ? own(rule.name(), property, all.get(0).name(), classes)
                             : null);
         }
     }
@@ -63,6 +69,42 @@ public final class RequestKey {
             String name = part.name() == null ? "" : part.name();
             return new Part(part.kind(), name, RuleKeyForm.label(part), part.isFolded());
         }
+    }
+
+    /**
+     * The key or member that a class of the application makes. Null if the class fails, which is logged: a fault in it
+     * must not exempt requests.
+     *
+     * @param property of the rule: key or member
+     */
+    @SuppressWarnings("unchecked") // its type parameter is unknown at run time; a wrong one fails at the first request
+    private static Function<MatchableRequest, @Nullable PartitionKey> own(
+            String rule, String property, String name, NamedClasses classes) {
+        KeyResolver<? super HttpServletRequest> resolver =
+                classes.get("limiter.rules." + rule + "." + property, name, KeyResolver.class);
+        Throttle failureLog = Throttle.hourly();
+        return request -> {
+            Throwable failure = null;
+            PartitionKey key = null;
+            try {
+                key = resolver.resolve(request.request());
+            } catch (Throwable failed) {
+                NamedClasses.rethrowFatal(failed);
+                failure = failed;
+            }
+            if (key == null && !request.isSample() && failureLog.tryPass()) {
+                LOG.warn(
+                        "RL-317 rule '{}': {} returned no {}, so {}; return one for every request. Logged once an hour",
+                        rule,
+                        resolver.getClass().getName(),
+                        property,
+                        property.equals("key")
+                                ? "the client's address is used"
+                                : "the request counts as the missing member",
+                        failure);
+            }
+            return key;
+        };
     }
 
     /**
@@ -96,7 +138,7 @@ public final class RequestKey {
 
     private PartitionKey of(
             Parts all, MatchableRequest request, Supplier<ClientAddress> client, Supplier<String> standIn) {
-        PartitionKey own = all.resolver == null ? null : all.resolver.of(request);
+        PartitionKey own = all.resolver == null ? null : all.resolver.apply(request);
         if (own != null) {
             return own;
         }

@@ -67,7 +67,14 @@ final class ClaimedMethods {
                 claim(values.nextElement(), claimed);
             }
         }
-        readQuery(request, claimed);
+        String query = request.getQueryString();
+        Charset charset = PercentText.rereading(request, query);
+        PercentText.anyParameter(query, (name, value) -> {
+            if (value != null && claimed.size() <= MOST && PercentText.isNamed(PARAMETER, name, charset)) {
+                claimEncoded(value, charset, claimed);
+            }
+            return claimed.size() > MOST;
+        });
         return claimed;
     }
 
@@ -94,22 +101,11 @@ final class ClaimedMethods {
         return FORMS.stream().anyMatch(type::equalsIgnoreCase);
     }
 
-    private static void readQuery(HttpServletRequest request, Set<String> claimed) {
-        String query = request.getQueryString();
-        Charset charset = RequestCharset.rereading(request, query);
-        QueryText.any(query, (name, value) -> {
-            if (value != null && claimed.size() <= MOST && QueryText.isNamed(PARAMETER, name, charset)) {
-                claimEncoded(value, charset, claimed);
-            }
-            return claimed.size() > MOST;
-        });
-    }
-
     private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {
         if (value.length() > 3 * LONGEST) {
             claim(value, claimed);
             return;
         }
-        QueryText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
+        PercentText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
     }
 }

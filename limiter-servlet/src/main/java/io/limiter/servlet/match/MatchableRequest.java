@@ -90,12 +90,12 @@ public class MatchableRequest {
         // Unless the client names a charset, the application decodes all requests in the same way.
         boolean isPlain = request.getCharacterEncoding() == null;
         String query = request.getQueryString();
-        Charset charset = RequestCharset.rereading(request, query);
+        Charset charset = PercentText.rereading(request, query);
         Set<String> values = new LinkedHashSet<>();
-        QueryText.any(query, (written, value) -> {
-            if (QueryText.isNamed(name, written, charset)) {
+        PercentText.anyParameter(query, (written, value) -> {
+            if (PercentText.isNamed(name, written, charset)) {
                 String spaced = value == null ? "" : value.replace('+', ' ');
-                values.addAll(QueryText.readings(spaced, isPlain ? null : charset));
+                values.addAll(PercentText.readings(spaced, isPlain ? null : charset));
             }
             return values.size() > 1;
         });

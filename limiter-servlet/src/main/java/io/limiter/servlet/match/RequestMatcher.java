@@ -1,15 +1,24 @@
 package io.limiter.servlet.match;
 
 import io.limiter.config.HttpSettings;
+import io.limiter.config.RequestCondition;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleScope;
+import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.Charset;
+import java.util.Enumeration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
-/** Where a configured rule applies: its paths and methods, compiled. Immutable. */
+/**
+ * Where a configured rule applies: its paths, methods, and conditions on headers and query, compiled. It is unknown how
+ * the application reads repeated, encoded or unusual values, so every possible match counts as one. Immutable.
+ */
 public final class RequestMatcher {
     private static final Pattern EVERY_PATH = Pattern.compile("/\\*\\*?");
 
@@ -18,7 +27,8 @@ public final class RequestMatcher {
     private final PathPattern[] exempt;
     private final boolean isForEveryPath;
     private final Set<String> methods;
-    private final ConditionMatcher conditions;
+    private final List<RequestCondition> headers;
+    private final List<RequestCondition> parameters;
 
     /** Compiles the paths, methods and conditions of a rule. */
     public RequestMatcher(RuleDefinition definition, HttpSettings settings) {
@@ -29,7 +39,8 @@ public final class RequestMatcher {
         this.isForEveryPath = definition.paths().stream()
                 .anyMatch(path -> EVERY_PATH.matcher(path).matches());
         this.methods = definition.methodNames();
-        this.conditions = new ConditionMatcher(scope.headers(), scope.query());
+        this.headers = scope.headers();
+        this.parameters = scope.query();
     }
 
     private static PathPattern[] compiled(List<String> paths, Function<String, PathPattern> compiler) {
@@ -65,7 +76,7 @@ public final class RequestMatcher {
             for (PathPattern pattern : patterns) {
                 if (pattern.matches(path)) {
                     request.matched(path, pattern);
-                    return request.isOneOf(methods) && conditions.hold(request.request(), false);
+                    return request.isOneOf(methods) && hold(request.request(), false);
                 }
             }
         }
@@ -79,7 +90,7 @@ public final class RequestMatcher {
     public boolean surelyMatches(MatchableRequest request) {
         return (isForEveryPath || isAlways(exactPatterns, request))
                 && request.isSurelyOneOf(methods)
-                && conditions.hold(request.request(), true);
+                && hold(request.request(), true);
     }
 
     /** Whether the path of the request is one that the rule does not count, however it is read. */
@@ -99,5 +110,120 @@ public final class RequestMatcher {
             }
         }
         return request.isUnambiguous();
+    }
+
+    /**
+     * Whether all conditions may be met.
+     *
+     * @param surely whether they must be met in every reading
+     */
+    private boolean hold(HttpServletRequest request, boolean surely) {
+        for (RequestCondition header : headers) {
+            if (!(surely ? isSure(header, request) : mayHold(header, request))) {
+                return false;
+            }
+        }
+        return parameters.isEmpty() || holdInQuery(request, surely);
+    }
+
+    private static boolean mayHold(RequestCondition header, HttpServletRequest request) {
+        Enumeration<String> lines = request.getHeaders(header.name());
+        boolean may = lines == null || (header.value() == null && lines.hasMoreElements());
+        while (!may && lines.hasMoreElements()) {
+            String line = lines.nextElement();
+            // A proxy may have joined several lines.
+            may = isSame(line, header.value());
+            for (String item : line.split(",", -1)) {
+                may |= isSame(item, header.value());
+            }
+        }
+        return may;
+    }
+
+    private static boolean isSure(RequestCondition header, HttpServletRequest request) {
+        Enumeration<String> lines = request.getHeaders(header.name());
+        if (lines == null || !lines.hasMoreElements()) {
+            return false;
+        }
+        return header.value() == null || (lines.nextElement().equals(header.value()) && !lines.hasMoreElements());
+    }
+
+    private boolean holdInQuery(HttpServletRequest request, boolean surely) {
+        // The body of a form may have any parameter.
+        boolean form = String.valueOf(request.getContentType())
+                .toLowerCase(Locale.ROOT)
+                .contains("form");
+        List<String> queries = PercentText.queries(request);
+        for (RequestCondition parameter : parameters) {
+            boolean holds = surely
+                    ? !form && queries.size() == 1 && isSure(parameter, queries.get(0))
+                    : form || queries.stream().anyMatch(query -> mayHold(parameter, query, request));
+            if (!holds) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean mayHold(RequestCondition wanted, String query, HttpServletRequest request) {
+        Charset charset = PercentText.rereading(request, query);
+        PercentText.Parameter same = (name, value) -> may(name, wanted.name(), charset)
+                && (wanted.value() == null || (value != null && may(value, wanted.value(), charset)));
+        // Some read a semicolon as an ampersand.
+        return PercentText.anyParameter(query, same)
+                || (query.indexOf(';') >= 0 && PercentText.anyParameter(query.replace(';', '&'), same));
+    }
+
+    /** It occurs exactly once, unencoded. */
+    private static boolean isSure(RequestCondition wanted, String query) {
+        String exact = wanted.toString();
+        int[] found = new int[2];
+        PercentText.anyParameter(query, (name, value) -> {
+            boolean plain = name.equals(wanted.name())
+                    && (wanted.value() == null || (value != null && (name + "=" + value).equals(exact)));
+            found[0] += plain ? 1 : 0;
+            found[1] += may(name, wanted.name(), null) ? 1 : 0;
+            return false;
+        });
+        return found[0] > 0
+                && (wanted.value() == null
+                        || (found[1] == 1
+                                && query.indexOf('%') < 0
+                                && query.indexOf('+') < 0
+                                && query.indexOf(';') < 0));
+    }
+
+    private static boolean may(String text, String wanted, @Nullable Charset charset) {
+        for (String reading : PercentText.readings(text.replace('+', ' '), charset)) {
+            if (isSame(reading, wanted)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a text equals the expected value, ignoring what a lenient application removes: parameters, spaces, quotes. */
+    private static boolean isSame(String text, @Nullable String wanted) {
+        if (wanted == null || text.equalsIgnoreCase(wanted)) {
+            return wanted != null;
+        }
+        int parameters = text.indexOf(';');
+        int end = parameters < 0 ? text.length() : parameters;
+        int start = 0;
+        while (start < end && isAround(text.charAt(start))) {
+            start++;
+        }
+        while (end > start && isAround(text.charAt(end - 1))) {
+            end--;
+        }
+        return end - start == wanted.length() && text.regionMatches(true, start, wanted, 0, wanted.length());
+    }
+
+    private static boolean isAround(char c) {
+        return c == '"'
+                || c == '\''
+                || Character.isWhitespace(c)
+                || Character.isSpaceChar(c)
+                || Character.isISOControl(c);
     }
 }

@@ -1,6 +1,8 @@
 package io.limiter.servlet.match;
 
 import io.limiter.DiagnosticLog;
+import io.limiter.config.CallerSettings;
+import io.limiter.config.ClientIpSettings.Source;
 import io.limiter.config.HttpSettings.MethodOverride;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
@@ -14,17 +16,68 @@ import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 
-/** Checks for rules that do not fit the web application. Findings are logged. */
+/** Checks for rules that do not fit the web application, and for what replaces the client's address in it. */
 public final class WebAppChecks {
     private static final Logger LOG = DiagnosticLog.of(WebAppChecks.class);
 
     /** Spring's filter, its subclasses ({@code OrderedHiddenHttpMethodFilter}), and similar ones. */
     private static final String METHOD_FILTER = "HiddenHttpMethodFilter";
 
+    private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
+            + " limiter.client-ip.trusted-proxies, or container if that address is right";
+
+    /** Filters that take the client's address from a header. They leave the headers of the request inside as they are. */
+    private static final List<String> ADDRESS_FILTERS = List.of(
+            "org.springframework.web.filter.ForwardedHeaderFilter", "org.apache.catalina.filters.RemoteIpFilter");
+
+    private static final String LOGGED = WebAppChecks.class.getName();
+
     private WebAppChecks() {}
 
     /**
-     * Warns of each kind of mistake once.
+     * Refuses a configuration that depends on addresses which clients may have written.
+     *
+     * @param by what replaces the address, as an operator calls it
+     * @param takesHeader whether it removes what it has read from the headers
+     * @throws IllegalArgumentException if callers are exempt or denied by address, or the header is needed
+     */
+    public static void refuse(LimiterConfig config, String by, boolean takesHeader) {
+        Source source = config.clientIp().source();
+        if (source == Source.AUTO && namesAddresses(config)) {
+            throw new IllegalArgumentException("RL-191 " + by
+                    + " replaces the client's address, and there are exempt or denied addresses" + WAYS_OUT);
+        }
+        if (source == Source.CONNECTION && takesHeader) {
+            throw new IllegalArgumentException("RL-192 limiter.client-ip.source is connection, and " + by
+                    + " removes the header of the proxies; write server.forward-headers-strategy = framework or none, or"
+                    + " source = container");
+        }
+    }
+
+    /** The same, for the filters of a web application. */
+    public static void refuse(ServletContext webApp, ClassLoader loader, LimiterConfig config) {
+        filter(webApp, loader, ADDRESS_FILTERS).ifPresent(filter -> refuse(config, filter, false));
+    }
+
+    /** That addresses are replaced, as sentences for the log, unless the configuration shows that this is known. */
+    public static List<String> findings(LimiterConfig config, String by) {
+        return config.clientIp().source() != Source.AUTO
+                ? List.of()
+                : List.of("RL-330 " + by
+                        + " replaces the client's address before the limiter; a client that can write its header gets new"
+                        + " quotas" + WAYS_OUT);
+    }
+
+    private static boolean namesAddresses(LimiterConfig config) {
+        CallerSettings callers = config.callers();
+        return !callers.denied().isEmpty()
+                || !callers.exempt().addresses().isEmpty()
+                || config.rules().stream()
+                        .anyMatch(rule -> !rule.scope().exempt().addresses().isEmpty());
+    }
+
+    /**
+     * Warns of each kind of mistake once, and of a replaced address once for all filters of a web application.
      *
      * @param loader finds the classes of the application
      * @param rules those of the configuration that are in force there
@@ -33,25 +86,27 @@ public final class WebAppChecks {
             ServletContext webApp, ClassLoader loader, LimiterConfig config, Collection<RuleDefinition> rules) {
         if (config.http().methodOverride() != MethodOverride.FORMS
                 && rules.stream().anyMatch(rule -> !rule.methods().isEmpty())) {
-            warnOfMethodsInBodies(webApp, loader);
+            // Filters of the application can read a method from the body of a form.
+            filter(webApp, loader, List.of(METHOD_FILTER))
+                    .ifPresent(name -> LOG.warn(
+                            "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
+                                    + " there are rules with methods; add limiter.http.method-override = forms",
+                            name));
         }
         String contextPath = webApp.getContextPath();
         if (contextPath != null && contextPath.length() > 1) {
             warnOfContextPath(webApp, contextPath, rules);
         }
-    }
-
-    /** Filters of the application can read a method from the body of a form. */
-    private static void warnOfMethodsInBodies(ServletContext webApp, ClassLoader loader) {
-        filter(webApp, loader, List.of(METHOD_FILTER))
-                .ifPresent(name -> LOG.warn(
-                        "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
-                                + " there are rules with methods; add limiter.http.method-override = forms",
-                        name));
+        if (!rules.isEmpty() && webApp.getAttribute(LOGGED) == null) {
+            filter(webApp, loader, ADDRESS_FILTERS).ifPresent(filter -> {
+                webApp.setAttribute(LOGGED, true);
+                findings(config, filter).forEach(LOG::warn);
+            });
+        }
     }
 
     /** The class name of the first filter that is, or extends, a class with a name that ends so. */
-    public static Optional<String> filter(ServletContext webApp, ClassLoader loader, List<String> ends) {
+    private static Optional<String> filter(ServletContext webApp, ClassLoader loader, List<String> ends) {
         return webApp.getFilterRegistrations().values().stream()
                 .map(FilterRegistration::getClassName)
                 .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end, loader)))

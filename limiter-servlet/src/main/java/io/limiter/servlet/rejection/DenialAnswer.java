@@ -4,9 +4,6 @@ import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
 import io.limiter.config.LimiterConfig;
-import io.limiter.servlet.quota.FieldNumbers;
-import io.limiter.servlet.quota.LimitsInAnswer;
-import io.limiter.servlet.quota.QuotaFields;
 import java.time.Clock;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -92,7 +89,7 @@ public class DenialAnswer {
         long micros = decision.retryAfterMicros();
         return micros == LimitOutcome.NEVER
                 ? OptionalLong.empty()
-                : OptionalLong.of(Math.max(1, FieldNumbers.seconds(micros)));
+                : OptionalLong.of(Math.max(1, QuotaFields.seconds(micros)));
     }
 
     /** The names of the denying limits, as in the response fields; of the policies if nothing could be counted. */

@@ -1,7 +1,6 @@
 package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
-import io.limiter.servlet.quota.LimitsInAnswer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;

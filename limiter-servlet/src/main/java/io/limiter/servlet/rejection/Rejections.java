@@ -6,8 +6,6 @@ import io.limiter.Throttle;
 import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.rule.NamedClasses;
-import io.limiter.servlet.quota.LimitsInAnswer;
-import io.limiter.servlet.quota.QuotaFields;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -80,14 +78,10 @@ public final class Rejections {
      */
     public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, NamedClasses classes) {
         String name = config.http().rejectionHandler();
-        if (handler != null) {
-            return of(config, handler);
+        if (handler != null || name == null) {
+            return of(config, handler == null ? Rejection::writeTo : handler);
         }
-        return of(
-                config,
-                name == null
-                        ? Rejection::writeTo
-                        : classes.get("limiter.http.rejection-handler", name, RejectionHandler.class));
+        return of(config, classes.get("limiter.http.rejection-handler", name, RejectionHandler.class));
     }
 
     /** Writes the quota fields of a decision, allowed or not. Does nothing if the response is committed. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.servlet.address.Chains.Trust;
+import io.limiter.servlet.address.ProxyWarnings.Shown;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -54,7 +55,7 @@ final class AddressFuzz {
         for (int i = 0; i < cases; i++) {
             String peer = fuzz.nearly();
             String text = fuzz.checked(resolver.resolve(peer, name -> List.of()));
-            assertEquals(naive.text(peer, List.of()), text, () -> ProxyWarnings.shown(peer));
+            assertEquals(naive.text(peer, List.of()), text, () -> new Shown(peer).toString());
         }
         return fuzz.digest;
     }
@@ -149,7 +150,7 @@ final class AddressFuzz {
 
     private String checked(ClientAddress client) {
         String text = client.text();
-        assertTrue(TEXT.matcher(text).matches() && text.length() <= 44, () -> ProxyWarnings.shown(text));
+        assertTrue(TEXT.matcher(text).matches() && text.length() <= 44, () -> new Shown(text).toString());
         assertEquals(text.startsWith("!"), client.isMalformed(), text);
         String key = PartitionKey.of(text).canonical();
         assertTrue(key.indexOf('{') < 0 && key.indexOf('}') < 0 && key.length() <= PartitionKey.MAX_PART, key);
@@ -158,9 +159,7 @@ final class AddressFuzz {
     }
 
     private static String shown(List<String> lines) {
-        return lines.stream()
-                        .map(line -> ProxyWarnings.shown(String.valueOf(line)))
-                        .toList() + " of "
+        return lines.stream().map(line -> new Shown(String.valueOf(line))).toList() + " of "
                 + lines.stream().map(line -> String.valueOf(line).length()).toList();
     }
 }

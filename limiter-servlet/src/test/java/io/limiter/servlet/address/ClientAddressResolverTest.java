@@ -12,6 +12,7 @@ import io.limiter.address.IpAddress;
 import io.limiter.config.ClientIpSettings;
 import io.limiter.servlet.address.ClientAddress.Origin;
 import io.limiter.servlet.address.Hops.Form;
+import io.limiter.servlet.address.Hops.Hop;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,11 +28,12 @@ class ClientAddressResolverTest {
         for (String[] row : rows) {
             List<String> hops = new ArrayList<>();
             Hops found = new Hops(Form.FORWARDED, List.of(row[0]));
-            while (!found.isBroken() && found.next()) {
-                IpAddress address = found.address();
+            Hop hop = found.next();
+            for (; hop != null && !hop.isBroken(); hop = found.next()) {
+                IpAddress address = hop.address();
                 hops.add(0, address == null ? "-" : address.toString());
             }
-            if (found.isBroken()) {
+            if (hop != null) {
                 hops = List.of("broken");
             }
             assertEquals(row[1].equals("\"\"") ? "" : row[1], String.join(" ", hops), row[0]);

@@ -62,7 +62,7 @@ class PathVectorsTest {
     @ParameterizedTest
     @MethodSource("vectors")
     void means(Vector vector) {
-        assertEquals(vector.path(), RawPath.whole(vector.sent(), PercentText::decoded, false));
+        assertEquals(vector.path(), RequestPaths.whole(vector.sent(), PercentText::decoded, false));
     }
 
     @ParameterizedTest
@@ -126,8 +126,8 @@ class PathVectorsTest {
                     /a/.,                 /a/,           /a/
                     """)
     void hasTwoReadings(String sent, String whole, String bySegment) {
-        assertEquals(whole, RawPath.whole(sent, PercentText::decoded, false));
-        assertEquals(bySegment, RawPath.bySegment(sent, PercentText::decoded, false));
+        assertEquals(whole, RequestPaths.whole(sent, PercentText::decoded, false));
+        assertEquals(bySegment, RequestPaths.bySegment(sent, PercentText::decoded, false));
     }
 
     @ParameterizedTest
@@ -143,8 +143,8 @@ class PathVectorsTest {
                     '',                   /,                 /
                     """)
     void hasTheSameWithDots(String sent, String whole, String bySegment) {
-        assertEquals(whole, RawPath.whole(sent, PercentText::decoded, true));
-        assertEquals(bySegment, RawPath.bySegment(sent, PercentText::decoded, true));
+        assertEquals(whole, RequestPaths.whole(sent, PercentText::decoded, true));
+        assertEquals(bySegment, RequestPaths.bySegment(sent, PercentText::decoded, true));
     }
 
     /** A million characters, far more than a container lets in: milliseconds, while their square would be minutes. */
@@ -153,10 +153,10 @@ class PathVectorsTest {
     void aLongPathIsReadInTimeThatGrowsAsItDoes(String unit) {
         String raw = "/" + unit.repeat(1_000_000 / unit.length());
         assertTimeout(Duration.ofSeconds(10), () -> {
-            RawPath.whole(raw, PercentText::decoded, false);
-            RawPath.bySegment(raw, PercentText::decoded, false);
-            RawPath.whole(raw, PercentText::decoded, true);
-            RawPath.bySegment(raw, PercentText::decoded, true);
+            RequestPaths.whole(raw, PercentText::decoded, false);
+            RequestPaths.bySegment(raw, PercentText::decoded, false);
+            RequestPaths.whole(raw, PercentText::decoded, true);
+            RequestPaths.bySegment(raw, PercentText::decoded, true);
         });
     }
 }

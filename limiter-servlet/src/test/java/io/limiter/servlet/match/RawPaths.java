@@ -5,10 +5,10 @@ public final class RawPaths {
     private RawPaths() {}
 
     public static String whole(String raw) {
-        return RawPath.whole(raw, PercentText::decoded, false);
+        return RequestPaths.whole(raw, PercentText::decoded, false);
     }
 
     public static String bySegment(String raw) {
-        return RawPath.bySegment(raw, PercentText::decoded, false);
+        return RequestPaths.bySegment(raw, PercentText::decoded, false);
     }
 }

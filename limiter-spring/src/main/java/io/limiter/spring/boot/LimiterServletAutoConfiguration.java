@@ -5,7 +5,7 @@ import io.limiter.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
-import io.limiter.servlet.address.AddressChecks;
+import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
@@ -150,11 +150,11 @@ public class LimiterServletAutoConfiguration {
                         ? "server.tomcat.remoteip"
                         : "server.forward-headers-strategy = native"
                                 + (isOfPlatform ? " (the default on " + platform + ")" : "");
-                AddressChecks.refuse(config, by, ClassUtils.isPresent(VALVE, null));
-                return AddressChecks.findings(config, by);
+                WebAppChecks.refuse(config, by, ClassUtils.isPresent(VALVE, null));
+                return WebAppChecks.findings(config, by);
             }
             if (strategy.equalsIgnoreCase("framework")) {
-                AddressChecks.refuse(config, "server.forward-headers-strategy = framework", false);
+                WebAppChecks.refuse(config, "server.forward-headers-strategy = framework", false);
             }
             return List.of();
         }

@@ -1,4 +1,4 @@
-package io.limiter.servlet.quota;
+package io.limiter.servlet.rejection;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The limits in the answer to one request so far. A request can have several decisions, in another filter or on its way
  * to another path. Used by the one thread that has the request.
  */
-public final class LimitsInAnswer {
+final class LimitsInAnswer {
     static final String NUMBERS = "RateLimit";
     static final String POLICIES = "RateLimit-Policy";
 
@@ -25,16 +25,10 @@ public final class LimitsInAnswer {
     /** Limits without exact numbers. */
     private List<Charge> uncounted = List.of();
 
-    /** The lines of list fields. */
-    private @Nullable String numbers;
-
-    private @Nullable String policies;
-    private @Nullable String exposed;
+    /** Our lines of the two list fields, and of the one for CORS. */
+    private final @Nullable String[] lines = new @Nullable String[3];
 
     private long leastRemaining = Long.MAX_VALUE;
-
-    /** An answer without decisions. */
-    public LimitsInAnswer() {}
 
     /**
      * Adds the policies of a decision, and its numbers if they are exact: those of a share, or a guess, are not what a
@@ -107,18 +101,11 @@ public final class LimitsInAnswer {
     }
 
     /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
-    public @Nullable String replaceLine(String field, String line) {
-        String former;
-        if (field.equals(NUMBERS)) {
-            former = numbers;
-            numbers = line;
-        } else if (field.equals(POLICIES)) {
-            former = policies;
-            policies = line;
-        } else {
-            former = exposed;
-            exposed = line;
-        }
+    @Nullable
+    String replaceLine(String field, String line) {
+        int at = field.equals(NUMBERS) ? 0 : field.equals(POLICIES) ? 1 : 2;
+        String former = lines[at];
+        lines[at] = line;
         return former;
     }
 
@@ -150,7 +137,7 @@ public final class LimitsInAnswer {
      * For a denial that was added: the limits that deny, or the policies if nothing was counted and none certainly
      * denies; each once.
      */
-    public List<String> violated(Decision denial) {
+    List<String> violated(Decision denial) {
         Set<String> names = new LinkedHashSet<>();
         denial.violated().forEach(outcome -> names.add(name(outcome.policy(), outcome.limit())));
         if (names.isEmpty()) {

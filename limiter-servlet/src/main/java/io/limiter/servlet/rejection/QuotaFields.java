@@ -1,9 +1,7 @@
-package io.limiter.servlet.quota;
+package io.limiter.servlet.rejection;
 
-import static io.limiter.servlet.quota.FieldNumbers.clamped;
-import static io.limiter.servlet.quota.FieldNumbers.seconds;
-import static io.limiter.servlet.quota.LimitsInAnswer.NUMBERS;
-import static io.limiter.servlet.quota.LimitsInAnswer.POLICIES;
+import static io.limiter.servlet.rejection.LimitsInAnswer.NUMBERS;
+import static io.limiter.servlet.rejection.LimitsInAnswer.POLICIES;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -38,7 +36,11 @@ import org.jspecify.annotations.Nullable;
  * incomplete, so none of them is sent, and of {@code X-RateLimit-*} all except the reset. {@code X-RateLimit-*} can be
  * sent together with a draft.
  */
-public final class QuotaFields {
+final class QuotaFields {
+    /** RFC 9651 section 3.3.1: at most 15 digits. */
+    private static final long MOST = 999_999_999_999_999L;
+
+    private static final long MICROS_PER_SECOND = 1_000_000;
     private static final String[] DRAFT_6 = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
     private static final String[] LEGACY = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"};
 
@@ -51,7 +53,7 @@ public final class QuotaFields {
     private final Clock clock;
 
     /** The form that the settings select. */
-    public QuotaFields(HttpSettings settings, Clock clock) {
+    QuotaFields(HttpSettings settings, Clock clock) {
         this.draft = settings.headers().stream()
                 .filter(form -> form != Headers.X_RATELIMIT)
                 .findFirst()
@@ -71,7 +73,7 @@ public final class QuotaFields {
      *
      * @param fields gets name and value of each field to set
      */
-    public void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
+    void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         answer.add(decision);
         boolean exact = decision.source().isExact();
         if (draft == Headers.DRAFT_10 && (exact || !decision.allowed())) {
@@ -83,22 +85,32 @@ public final class QuotaFields {
     }
 
     /** Whether a field is a list, to which other filters may add lines; else it has one line. */
-    public boolean isList(String field) {
+    boolean isList(String field) {
         return draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES));
     }
 
     /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
-    public String exposed() {
+    String exposed() {
         return exposed;
     }
 
     /** The fields that contain a time and are not rewritten by a later denial: a final denial removes them. */
-    public Set<String> promises() {
+    Set<String> promises() {
         Set<String> promises = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
         if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
             promises.addAll(List.of(names(draft).split(", ", -1)));
         }
         return promises;
+    }
+
+    /** Whole seconds, rounded up: a client that tries again after them must not be too early. Never above 13 digits. */
+    static long seconds(long micros) {
+        return micros / MICROS_PER_SECOND + (micros % MICROS_PER_SECOND == 0 ? 0 : 1);
+    }
+
+    /** The number, or the largest one that a field can have. */
+    private static long clamped(long number) {
+        return Math.min(number, MOST);
     }
 
     private static String names(Headers form) {
@@ -110,20 +122,48 @@ public final class QuotaFields {
         };
     }
 
+    /**
+     * The text of a limit in the fields, at its position among others, without the numbers of a client. Cached in a
+     * table of fixed size, because nearly all answers list the same limits.
+     *
+     * @param before the policies before it in the answer; empty if it is the first
+     * @param policies those with it: {@code "api";q=100;w=60}
+     * @param start the beginning of its numbers: {@code "api";r=}
+     */
+    private record LimitText(String before, String name, Limit limit, String policies, String start) {
+        /** By the name and the text before it. A place may be overwritten at any time, by any thread. */
+        private static final @Nullable LimitText[] KNOWN = new LimitText[1_024];
+
+        /** The text of a limit of that name in the answer, after these policies. */
+        static LimitText of(String before, String name, Limit limit) {
+            int place = (before.hashCode() + name.hashCode() + System.identityHashCode(limit)) & (KNOWN.length - 1);
+            LimitText known = KNOWN[place];
+            if (known == null || known.limit != limit || !known.name.equals(name) || !known.before.equals(before)) {
+                long window = clamped(limit.algorithm().windowSeconds(limit));
+                String item = (before.isEmpty() ? "\"" : ", \"") + name;
+                String policy = item + "\";q=" + clamped(limit.quota()) + (window > 0 ? ";w=" + window : "");
+                known = new LimitText(before, name, limit, before + policy, item + "\";r=");
+                KNOWN[place] = known;
+            }
+            return known;
+        }
+    }
+
     private static void everyLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         StringBuilder values = new StringBuilder(32);
-        LimitText text = null;
+        String policies = "";
         for (LimitOutcome outcome : answer.outcomes()) {
             Limit limit = outcome.limit();
-            text = LimitText.of(text, answer.name(outcome.policy(), limit), limit);
-            values.append(text.start()).append(clamped(outcome.remaining()));
+            LimitText text = LimitText.of(policies, answer.name(outcome.policy(), limit), limit);
+            policies = text.policies;
+            values.append(text.start).append(clamped(outcome.remaining()));
             long seconds = seconds(outcome.nextMicros());
             if (seconds > 0 && !isAfterRetry(decision, seconds)) {
                 values.append(";t=").append(seconds);
             }
         }
-        if (text != null) {
-            fields.accept(POLICIES, text.policies());
+        if (!policies.isEmpty()) {
+            fields.accept(POLICIES, policies);
             fields.accept(NUMBERS, values.toString());
         }
     }
