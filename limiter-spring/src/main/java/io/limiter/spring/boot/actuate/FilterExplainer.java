@@ -18,8 +18,11 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.core.Ordered;
 
-/** Calls the filters of the application, by the names of their beans. */
-final class FilterExplainer implements RequestExplainer {
+/**
+ * Explains requests, and which rules are of no use, by the filters of the application and the names of their beans. There is none in
+ * an application without the servlet API, where this class is not linked.
+ */
+final class FilterExplainer {
     private static final String SECURITY = "securityFilterChainRegistration";
 
     private final ListableBeanFactory beans;
@@ -30,8 +33,12 @@ final class FilterExplainer implements RequestExplainer {
 
     private record Registered(String name, RateLimitFilter filter, int order) {}
 
-    @Override
-    public Map<String, Explanation> explain(RequestSample sample) {
+    /**
+     * What each filter would do with the request, in filter order. The first one that does not admit it answers it.
+     *
+     * @throws IllegalArgumentException if it can't be a request of this application
+     */
+    Map<String, Explanation> explain(RequestSample sample) {
         int security = beans.containsBean(SECURITY)
                 ? beans.getBean(SECURITY, Ordered.class).getOrder()
                 : Integer.MIN_VALUE;
@@ -44,8 +51,8 @@ final class FilterExplainer implements RequestExplainer {
         return all;
     }
 
-    @Override
-    public Map<String, String> unusedRules() {
+    /** By the name of each rule that has counted nothing, why. */
+    Map<String, String> unusedRules() {
         Map<String, String> unused = new HashMap<>();
         filters().forEach(one -> unused.putAll(one.filter.unusedRules()));
         return unused;

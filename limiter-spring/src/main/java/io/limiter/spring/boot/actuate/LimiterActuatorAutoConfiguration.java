@@ -62,21 +62,14 @@ public class LimiterActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
-    @RegisterReflectionForBinding({
-        RateLimitsReport.class,
-        KeyReport.class,
-        KeyReport.Reset.class,
-        KeyReport.Failure.class,
-        DeniedReport.class,
-        Explanation.class
-    })
+    @RegisterReflectionForBinding(Explanation.class)
     static class OfEndpoint {
         @Bean("io.limiter.spring.rateLimitsEndpoint")
         @ConditionalOnMissingBean
         RateLimitsEndpoint rateLimitsEndpoint(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
-                ObjectProvider<RequestExplainer> explainer) {
+                ObjectProvider<FilterExplainer> explainer) {
             return new RateLimitsEndpoint(limiter, annotations, explainer);
         }
     }
@@ -89,7 +82,7 @@ public class LimiterActuatorAutoConfiguration {
     @ImportRuntimeHints(FilterExplainer.Hints.class)
     static class OfFilters {
         @Bean("io.limiter.spring.requestExplainer")
-        RequestExplainer requestExplainer(ListableBeanFactory beans) {
+        FilterExplainer requestExplainer(ListableBeanFactory beans) {
             return new FilterExplainer(beans);
         }
     }

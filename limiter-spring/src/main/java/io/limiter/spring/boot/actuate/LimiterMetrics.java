@@ -36,7 +36,7 @@ public final class LimiterMetrics implements MeterBinder {
         Counters counters = limiter.rateLimiter().counters();
         for (BackendException.Kind kind : BackendException.Kind.values()) {
             FunctionCounter.builder("limiter.backend.failures", counters, all -> all.failures(kind))
-                    .tag("kind", RateLimitsReport.text(kind))
+                    .tag("kind", Reports.text(kind))
                     .description("How often the backend gave no decision, so that a failure mode decided")
                     .baseUnit("failures")
                     .register(registry);
@@ -46,7 +46,7 @@ public final class LimiterMetrics implements MeterBinder {
                             "limiter.backend.servers",
                             limiter.rateLimiter(),
                             one -> one.health().serversThatAre(state).size())
-                    .tag("state", RateLimitsReport.text(state))
+                    .tag("state", Reports.text(state))
                     .description("Redis servers that decide, by their state; none where this JVM decides")
                     .baseUnit("servers")
                     .register(registry);
@@ -97,7 +97,7 @@ public final class LimiterMetrics implements MeterBinder {
             ToDoubleFunction<Counters> count,
             MeterRegistry registry) {
         FunctionCounter.builder("limiter.decisions", counters, count)
-                .tags("policy", policy, "outcome", outcome, "source", RateLimitsReport.text(source))
+                .tags("policy", policy, "outcome", outcome, "source", Reports.text(source))
                 .description("Calls that a policy allowed or denied, by source of the decision")
                 .baseUnit("decisions")
                 .register(registry);

@@ -24,8 +24,7 @@ record RedisHealth(String status, Map<String, Object> details) {
                 .toList();
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("redis", text(health, denying));
-        details.put(
-                "servers", RateLimitsReport.Backend.of(limiter.rateLimiter()).servers());
+        details.put("servers", Reports.servers(health));
         if (!health.findings().isEmpty()) {
             details.put("findings", health.findings());
         }
