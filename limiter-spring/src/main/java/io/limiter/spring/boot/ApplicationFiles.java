@@ -157,7 +157,8 @@ final class ApplicationFiles {
             Resource text = file.getValue();
             // Throws where the loader could read for ever.
             ReloadSettings.content(path(text));
-            for (PropertySource<?> document : Objects.requireNonNull(loader(text)).load(file.getKey(), text)) {
+            for (PropertySource<?> document :
+                    Objects.requireNonNull(loader(text)).load(file.getKey(), text)) {
                 if (isActive(document)) {
                     all.put(document.getName(), document);
                 }

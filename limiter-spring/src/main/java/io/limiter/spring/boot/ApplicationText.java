@@ -106,9 +106,7 @@ final class ApplicationText {
         }
         for (String key : BootKeys.ALL) {
             if (KnownKeys.letters(variable).equals(KnownKeys.letters(key))) {
-                entries.put(
-                        KnownKeys.uniform(key),
-                        new Entry(property, key, new TreeMap<>(Map.of(-1, value))));
+                entries.put(KnownKeys.uniform(key), new Entry(property, key, new TreeMap<>(Map.of(-1, value))));
             }
         }
     }

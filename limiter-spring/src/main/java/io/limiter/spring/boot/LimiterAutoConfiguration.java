@@ -18,9 +18,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.SmartApplicationListener;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -52,7 +54,7 @@ public class LimiterAutoConfiguration {
                 ApplicationContext application,
                 ObjectProvider<RateLimiter> ownRateLimiter) {
             RateLimiter given = ownRateLimiter.getIfAvailable();
-            return StartupFailure.orReported(() -> {
+            return LimiterFailureAnalyzer.orShortened(() -> {
                 LimiterConfig config = config(environment, application);
                 RateLimiter own = given;
                 if (own == null && application.containsBean(TEST)) {
@@ -65,7 +67,7 @@ public class LimiterAutoConfiguration {
 
         @Bean("io.limiter.spring.refreshedEnvironment")
         @ConditionalOnBean(name = NoEffect.LIMITER)
-        static RefreshedEnvironment refreshedEnvironment(ObjectProvider<Limiter> limiter) {
+        static SmartApplicationListener refreshedEnvironment(ObjectProvider<Limiter> limiter) {
             return new RefreshedEnvironment(limiter);
         }
 
@@ -84,7 +86,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
         static RateLimitedPostProcessor rateLimitedPostProcessor(Environment environment) {
             RateLimitedPostProcessor processor = new RateLimitedPostProcessor();
-            processor.replaceFailures(StartupFailure::of);
+            processor.replaceFailures(LimiterFailureAnalyzer::shortened);
             processor.setProxyTargetClass(
                     environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
             return processor;
@@ -97,6 +99,31 @@ public class LimiterAutoConfiguration {
         }
     }
 
+    /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. Thread-safe. */
+    private static final class RefreshedEnvironment implements SmartApplicationListener {
+        private static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
+
+        private final ObjectProvider<Limiter> limiter;
+
+        RefreshedEnvironment(ObjectProvider<Limiter> limiter) {
+            this.limiter = limiter;
+        }
+
+        @Override
+        public boolean supportsEventType(Class<? extends ApplicationEvent> type) {
+            return type.getName().equals(EVENT);
+        }
+
+        @Override
+        public void onApplicationEvent(ApplicationEvent event) {
+            try {
+                limiter.getObject().reload();
+            } catch (IllegalStateException refused) {
+                // Already logged; the refresh of the other beans continues.
+            }
+        }
+    }
+
     /** The injectable beans exist, but limit nothing. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BootKeys.ENABLED, havingValue = "false")
@@ -105,7 +132,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
-            return StartupFailure.orReported(() -> Limiter.start(config(environment, application)));
+            return LimiterFailureAnalyzer.orShortened(() -> Limiter.start(config(environment, application)));
         }
 
         @Bean("io.limiter.spring.rateLimiting")

@@ -10,21 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Parses the key that an operator enters: a key as in the names of states in Redis, a whole such name, or a client's
  * address. Other text is refused, never guessed.
+ *
+ * @param policy the policy whose keys it parses
+ * @param ipv6PrefixBits how many bits of an IPv6 address identify a client in the policy's rules
  */
-final class KeyText {
-    private final String policy;
-    private final int ipv6PrefixBits;
-
-    /**
-     * A parser of keys of a policy.
-     *
-     * @param ipv6PrefixBits how many bits of an IPv6 address identify a client in the policy's rules
-     */
-    KeyText(String policy, int ipv6PrefixBits) {
-        this.policy = policy;
-        this.ipv6PrefixBits = ipv6PrefixBits;
-    }
-
+record KeyText(String policy, int ipv6PrefixBits) {
     /**
      * The key of a text.
      *

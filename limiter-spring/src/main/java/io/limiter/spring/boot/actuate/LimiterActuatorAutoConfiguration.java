@@ -134,12 +134,10 @@ public class LimiterActuatorAutoConfiguration {
         HealthIndicator ratelimitsHealthIndicator(Limiter limiter) {
             return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
-                    : () -> {
-                        RedisHealth redis = RedisHealth.of(limiter);
-                        return Health.status(redis.status())
-                                .withDetails(redis.details())
-                                .build();
-                    };
+                    : () -> RedisHealth.of(
+                            limiter,
+                            (status, details) ->
+                                    Health.status(status).withDetails(details).build());
         }
     }
 
@@ -158,12 +156,11 @@ public class LimiterActuatorAutoConfiguration {
                 Limiter limiter) {
             return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
-                    : () -> {
-                        RedisHealth redis = RedisHealth.of(limiter);
-                        return org.springframework.boot.health.contributor.Health.status(redis.status())
-                                .withDetails(redis.details())
-                                .build();
-                    };
+                    : () -> RedisHealth.of(
+                            limiter,
+                            (status, details) -> org.springframework.boot.health.contributor.Health.status(status)
+                                    .withDetails(details)
+                                    .build());
         }
     }
 }

@@ -69,7 +69,11 @@ public final class LimiterMetrics implements MeterBinder {
     }
 
     private static void bind(String policy, Counters counters, MeterRegistry registry) {
-        blocked(policy, counters, registry);
+        FunctionCounter.builder("limiter.blocked", counters, all -> all.blocked(policy))
+                .tag("policy", policy)
+                .description("Calls that a policy denied because their key is blocked")
+                .baseUnit("decisions")
+                .register(registry);
         for (Decision.Source source : Decision.Source.values()) {
             // The names of these two contain the outcome, and a cached denial is a denial.
             if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
@@ -79,14 +83,6 @@ public final class LimiterMetrics implements MeterBinder {
                 decisions(policy, "denied", source, counters, all -> all.denied(policy, source), registry);
             }
         }
-    }
-
-    private static void blocked(String policy, Counters counters, MeterRegistry registry) {
-        FunctionCounter.builder("limiter.blocked", counters, all -> all.blocked(policy))
-                .tag("policy", policy)
-                .description("Calls that a policy denied because their key is blocked")
-                .baseUnit("decisions")
-                .register(registry);
     }
 
     private static void decisions(
