@@ -1,7 +1,6 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -40,7 +39,7 @@ final class ApplicationText {
     /** A builder with these properties, and with the mistakes that are found before limiter-core reads them. */
     static LimiterConfig.Builder of(ConfigurableEnvironment environment) {
         ApplicationText text = new ApplicationText(environment);
-        List<PropertySource<?>> sources = new ArrayList<>(WrittenProperty.sources(environment));
+        List<PropertySource<?>> sources = WrittenProperty.sources(environment);
         // From the last to the first, so that overriding values replace others, and the order is that of the files.
         Collections.reverse(sources);
         sources.forEach(text::read);
@@ -70,7 +69,8 @@ final class ApplicationText {
         if (key == null || (value.isBlank() && key.isSection())) {
             return;
         }
-        Entry entry = here.computeIfAbsent(key.uniform(), k -> new Entry(property, key.text(), new TreeMap<>()));
+        Entry entry = here.computeIfAbsent(
+                KnownKeys.uniform(key.text()), k -> new Entry(property, key.text(), new TreeMap<>()));
         if (key.index() < 0 && !entry.values().isEmpty()) {
             int line = entry.property().line();
             note(

@@ -144,11 +144,8 @@ public class LimiterAutoConfiguration {
     }
 
     private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {
-        return new ApplicationFiles(
-                        environment,
-                        hasClient(beans),
-                        beans.containsBeanDefinition(LimiterServletAutoConfiguration.Filters.FILTER))
-                .config();
+        boolean hasFilter = beans.containsBeanDefinition(LimiterServletAutoConfiguration.Filters.FILTER);
+        return new ApplicationFiles(environment, hasClient(beans), hasFilter).config();
     }
 
     private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
@@ -167,6 +164,6 @@ public class LimiterAutoConfiguration {
 
     private static boolean hasClient(ListableBeanFactory beans) {
         return ClassUtils.isPresent("org.redisson.api.RedissonClient", LimiterAutoConfiguration.class.getClassLoader())
-                && RedissonBeans.any(beans);
+                && RedissonBeans.names(beans).length > 0;
     }
 }

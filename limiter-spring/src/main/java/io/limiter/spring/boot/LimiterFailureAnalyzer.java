@@ -62,16 +62,13 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
             Matcher finding = (cause instanceof ConfigException ? MISTAKE : FINDING).matcher(message);
             if (finding.matches()) {
                 String remedy = finding.group("remedy");
-                String more = more(finding.group("code"));
-                return new FailureAnalysis(
-                        finding.group("what") + ".", remedy == null ? more : sentence(remedy) + "\n\n" + more, cause);
+                String action = remedy == null
+                        ? ""
+                        : StringUtils.capitalize(remedy) + (remedy.endsWith("?") ? "\n\n" : ".\n\n");
+                return new FailureAnalysis(finding.group("what") + ".", action + more(finding.group("code")), cause);
             }
         }
         return null;
-    }
-
-    private static String sentence(String remedy) {
-        return StringUtils.capitalize(remedy) + (remedy.endsWith("?") ? "" : ".");
     }
 
     private static String more(String code) {

@@ -10,7 +10,6 @@ import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -203,8 +202,7 @@ public class LimiterServletAutoConfiguration {
             registration.setOrder(order);
             registration.setAsyncSupported(true);
             registration.addUrlPatterns("/*");
-            registration.setDispatcherTypes(
-                    EnumSet.of(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC));
+            registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC);
             LOG.debug("filter '{}' is at order {}", name, order);
             return registration;
         }

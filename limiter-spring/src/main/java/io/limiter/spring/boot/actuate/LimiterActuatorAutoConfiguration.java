@@ -8,7 +8,6 @@ import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
-import jakarta.servlet.Filter;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
@@ -24,7 +23,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
@@ -72,16 +70,12 @@ public class LimiterActuatorAutoConfiguration {
                 ObjectProvider<FilterExplainer> explainer) {
             return new RateLimitsEndpoint(limiter, annotations, explainer);
         }
-    }
 
-    /** Explains requests to the endpoint, if there are filters. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-    @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, Filter.class, FilterRegistrationBean.class})
-    @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
-    @ImportRuntimeHints(FilterExplainer.Hints.class)
-    static class OfFilters {
+        /** Explains requests to the endpoint, if there are filters. */
         @Bean("io.limiter.spring.requestExplainer")
+        @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+        @ConditionalOnClass(name = "org.springframework.boot.web.servlet.FilterRegistrationBean")
+        @ImportRuntimeHints(FilterExplainer.Hints.class)
         FilterExplainer requestExplainer(ListableBeanFactory beans) {
             return new FilterExplainer(beans);
         }

@@ -77,25 +77,21 @@ public final class LimiterMetrics implements MeterBinder {
         for (Decision.Source source : Decision.Source.values()) {
             // The names of these two contain the outcome, and a cached denial is a denial.
             if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
-                decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source), registry);
+                decisions(counters, all -> all.allowed(policy, source))
+                        .tags("policy", policy, "outcome", "allowed", "source", Reports.text(source))
+                        .register(registry);
             }
             if (source != Decision.Source.FAILED_OPEN) {
-                decisions(policy, "denied", source, counters, all -> all.denied(policy, source), registry);
+                decisions(counters, all -> all.denied(policy, source))
+                        .tags("policy", policy, "outcome", "denied", "source", Reports.text(source))
+                        .register(registry);
             }
         }
     }
 
-    private static void decisions(
-            String policy,
-            String outcome,
-            Decision.Source source,
-            Counters counters,
-            ToDoubleFunction<Counters> count,
-            MeterRegistry registry) {
-        FunctionCounter.builder("limiter.decisions", counters, count)
-                .tags("policy", policy, "outcome", outcome, "source", Reports.text(source))
+    private static FunctionCounter.Builder<Counters> decisions(Counters counters, ToDoubleFunction<Counters> count) {
+        return FunctionCounter.builder("limiter.decisions", counters, count)
                 .description("Calls that a policy allowed or denied, by source of the decision")
-                .baseUnit("decisions")
-                .register(registry);
+                .baseUnit("decisions");
     }
 }

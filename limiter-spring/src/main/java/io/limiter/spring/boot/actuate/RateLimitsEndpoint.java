@@ -90,11 +90,10 @@ public class RateLimitsEndpoint {
             return new WebEndpointResponse<>(
                     Reports.denied(limiter.rateLimiter().denials(), shown));
         }
-        return answer(policy, key, (known, whose) -> {
+        return answer(policy, key, (known, keys) -> {
             PartitionKey asked = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
-            PartitionKey before = whose.previous();
-            JsonObject previous = before == null ? null : look(known, before, asked, null);
-            JsonObject report = look(known, whose.present(), asked, previous);
+            JsonObject previous = keys.size() == 1 ? null : look(known, keys.get(1), asked, null);
+            JsonObject report = look(known, keys.get(0), asked, previous);
             return new WebEndpointResponse<>(report, List.of().equals(report.get("limits")) ? 503 : 200);
         });
     }
@@ -126,13 +125,9 @@ public class RateLimitsEndpoint {
     @DeleteOperation
     public WebEndpointResponse<Object> reset(
             @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
-        return answer(policy, key, (known, whose) -> {
-            PartitionKey present = whose.present();
-            PartitionKey previous = whose.previous();
-            limiter.rateLimiter().reset(known, present);
-            if (previous != null) {
-                limiter.rateLimiter().reset(known, previous);
-            }
+        return answer(policy, key, (known, keys) -> {
+            PartitionKey present = keys.get(0);
+            keys.forEach(one -> limiter.rateLimiter().reset(known, one));
             return new WebEndpointResponse<>(new JsonObject()
                     .with("policy", known.name())
                     .with("key", present.canonical())
@@ -196,15 +191,10 @@ public class RateLimitsEndpoint {
         }
     }
 
-    /**
-     * The key that an operator means.
-     *
-     * @param previous its key with the previous secret; null if that is the same or there was none
-     */
-    private record Whose(PartitionKey present, @Nullable PartitionKey previous) {}
-
     private WebEndpointResponse<Object> answer(
-            String policy, @Nullable String key, BiFunction<Policy, Whose, WebEndpointResponse<Object>> ask) {
+            String policy,
+            @Nullable String key,
+            BiFunction<Policy, List<PartitionKey>, WebEndpointResponse<Object>> ask) {
         Policy known = limiter.policies().get(policy);
         if (known == null) {
             return failure(
@@ -233,13 +223,14 @@ public class RateLimitsEndpoint {
         return annotations.stream().flatMap(one -> one.policies().stream());
     }
 
-    private Whose read(Policy policy, String key) {
+    /** The key that an operator means, and the same with the previous secret if that is another one. */
+    private List<PartitionKey> read(Policy policy, String key) {
         KeyHash before = limiter.config().redis().previousKeyHash();
         for (KeyForm form : forms(policy)) {
             PartitionKey present = form.read(key.strip(), limiter.keyHash());
             if (present != null) {
                 PartitionKey previous = before == null ? null : form.read(key.strip(), before);
-                return new Whose(present, present.equals(previous) ? null : previous);
+                return previous == null || previous.equals(present) ? List.of(present) : List.of(present, previous);
             }
         }
         // If the rules of one policy differ, a prefix in the text selects the right one.
@@ -247,7 +238,7 @@ public class RateLimitsEndpoint {
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
                 .orElse(limiter.config().clientIp().ipv6PrefixBits());
-        return new Whose(new KeyText(policy.name(), bits).read(key), null);
+        return List.of(new KeyText(policy.name(), bits).read(key));
     }
 
     /**

@@ -47,21 +47,19 @@ final class Reports {
      */
     static JsonObject overview(Limiter limiter, List<AnnotatedPolicy> annotated, Map<String, String> unused) {
         LimiterConfig config = limiter.config();
+        List<JsonObject> rules = config.rules().stream()
+                .map(rule -> rule(rule, unused.get(rule.name())))
+                .toList();
+        JsonObject callers = new JsonObject()
+                .with("exempt", exempt(config.callers().exempt()))
+                .with("denied", texts(config.callers().denied()))
+                .with("deniedStatus", config.callers().deniedStatus());
         return new JsonObject()
                 .with("backend", backend(limiter.rateLimiter()))
                 .with("policies", policies(limiter, config, annotated))
-                .with(
-                        "rules",
-                        config.rules().stream()
-                                .map(rule -> rule(rule, unused.get(rule.name())))
-                                .toList())
+                .with("rules", rules)
                 .with("methods", annotated.stream().map(Reports::method).toList())
-                .with(
-                        "callers",
-                        new JsonObject()
-                                .with("exempt", exempt(config.callers().exempt()))
-                                .with("denied", texts(config.callers().denied()))
-                                .with("deniedStatus", config.callers().deniedStatus()))
+                .with("callers", callers)
                 .with("uncounted", config.uncounted());
     }
 
@@ -225,7 +223,7 @@ final class Reports {
     static JsonObject limit(LimitOutcome now, LimitOutcome call) {
         DenialReason reason = call.reason();
         return new JsonObject()
-                .with("name", Objects.requireNonNull(now.limit().name()))
+                .with("name", now.limit().name())
                 .with("limit", now.limit().toString())
                 .with("remaining", now.remaining())
                 .with("reason", reason == null ? null : reason.text())
