@@ -113,26 +113,20 @@ final class ApplicationText {
 
     private void add(Entry entry) {
         WrittenProperty property = entry.property();
-        String value = resolved(entry);
-        config.property(property.place(), property.line(), entry.key(), value);
-        String wrong = BootKeys.ALL.contains(entry.key()) ? BootKeys.wrong(entry.key(), value) : null;
-        if (wrong != null) {
-            note(property, entry.key(), "RL-104 " + entry.key() + " = " + value + ": " + wrong);
-        }
-    }
-
-    private String resolved(Entry entry) {
+        String key = entry.key();
+        String value = entry.value();
         try {
-            return environment.resolveRequiredPlaceholders(entry.value()).strip();
+            value = environment.resolveRequiredPlaceholders(value);
         } catch (IllegalArgumentException unresolved) {
             // Not the whole message: it contains the value, which may be a password.
             String message = String.valueOf(unresolved.getMessage()).split(" in value ", 2)[0];
-            note(
-                    entry.property(),
-                    entry.key(),
-                    "RL-104 " + entry.key() + ": " + message
-                            + "; define that property or variable, or give a default: ${name:default}");
-            return entry.value().strip();
+            String remedy = "; define that property or variable, or give a default: ${name:default}";
+            note(property, key, "RL-104 " + key + ": " + message + remedy);
+        }
+        config.property(property.place(), property.line(), key, value);
+        String wrong = BootKeys.ALL.contains(key) ? BootKeys.wrong(key, value.strip()) : null;
+        if (wrong != null) {
+            note(property, key, "RL-104 " + key + " = " + value.strip() + ": " + wrong);
         }
     }
 

@@ -38,6 +38,8 @@ public class LimiterAutoConfiguration {
     /** Replaces each limiter by that of a test. */
     private static final String TEST = "io.limiter.spring.boot.test.limiter";
 
+    private static final String REFRESHED = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
+
     private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
 
     /** Called by Spring Boot. */
@@ -65,10 +67,25 @@ public class LimiterAutoConfiguration {
             });
         }
 
+        /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. */
         @Bean("io.limiter.spring.refreshedEnvironment")
         @ConditionalOnBean(name = NoEffect.LIMITER)
         static SmartApplicationListener refreshedEnvironment(ObjectProvider<Limiter> limiter) {
-            return new RefreshedEnvironment(limiter);
+            return new SmartApplicationListener() {
+                @Override
+                public boolean supportsEventType(Class<? extends ApplicationEvent> type) {
+                    return type.getName().equals(REFRESHED);
+                }
+
+                @Override
+                public void onApplicationEvent(ApplicationEvent event) {
+                    try {
+                        limiter.getObject().reload();
+                    } catch (IllegalStateException refused) {
+                        // Already logged; the refresh of the other beans continues.
+                    }
+                }
+            };
         }
 
         @Bean("io.limiter.spring.noEffect")
@@ -96,31 +113,6 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean(name = "io.limiter.spring.lastPass", search = SearchStrategy.CURRENT)
         static BeanPostProcessor lastPass(RateLimitedPostProcessor processor) {
             return processor.lastPass();
-        }
-    }
-
-    /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. Thread-safe. */
-    private static final class RefreshedEnvironment implements SmartApplicationListener {
-        private static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
-
-        private final ObjectProvider<Limiter> limiter;
-
-        RefreshedEnvironment(ObjectProvider<Limiter> limiter) {
-            this.limiter = limiter;
-        }
-
-        @Override
-        public boolean supportsEventType(Class<? extends ApplicationEvent> type) {
-            return type.getName().equals(EVENT);
-        }
-
-        @Override
-        public void onApplicationEvent(ApplicationEvent event) {
-            try {
-                limiter.getObject().reload();
-            } catch (IllegalStateException refused) {
-                // Already logged; the refresh of the other beans continues.
-            }
         }
     }
 

@@ -47,40 +47,33 @@ public class LimiterServletAutoConfiguration {
     /** Called by Spring Boot. */
     public LimiterServletAutoConfiguration() {}
 
+    /** Denies the requests that filters hold before the web server begins to stop, which would wait for them or drop them. */
     @Bean("io.limiter.spring.heldRequests")
     SmartLifecycle heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {
-        return new HeldRequests(registrations);
-    }
+        return new SmartLifecycle() {
+            private volatile List<RateLimitFilter> running = List.of();
 
-    /** Denies the requests that filters hold before the web server begins to stop, which would wait for them or drop them. */
-    private static final class HeldRequests implements SmartLifecycle {
-        private final ObjectProvider<FilterRegistrationBean<?>> registrations;
-        private volatile List<RateLimitFilter> running = List.of();
+            @Override
+            public void start() {
+                running = registrations.stream()
+                        .map(FilterRegistrationBean::getFilter)
+                        .filter(RateLimitFilter.class::isInstance)
+                        .map(RateLimitFilter.class::cast)
+                        .toList();
+                running.forEach(RateLimitFilter::startHolding);
+            }
 
-        HeldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {
-            this.registrations = registrations;
-        }
+            @Override
+            public void stop() {
+                running.forEach(RateLimitFilter::stopHolding);
+                running = List.of();
+            }
 
-        @Override
-        public void start() {
-            running = registrations.stream()
-                    .map(FilterRegistrationBean::getFilter)
-                    .filter(RateLimitFilter.class::isInstance)
-                    .map(RateLimitFilter.class::cast)
-                    .toList();
-            running.forEach(RateLimitFilter::startHolding);
-        }
-
-        @Override
-        public void stop() {
-            running.forEach(RateLimitFilter::stopHolding);
-            running = List.of();
-        }
-
-        @Override
-        public boolean isRunning() {
-            return !running.isEmpty();
-        }
+            @Override
+            public boolean isRunning() {
+                return !running.isEmpty();
+            }
+        };
     }
 
     /** The rules, in two filters, unless the application has registered one. */
@@ -200,7 +193,6 @@ public class LimiterServletAutoConfiguration {
             // A short name could be that of a filter of the application.
             registration.setName(name);
             registration.setOrder(order);
-            registration.setAsyncSupported(true);
             registration.addUrlPatterns("/*");
             registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC);
             LOG.debug("filter '{}' is at order {}", name, order);

@@ -137,11 +137,7 @@ public class LimiterActuatorAutoConfiguration {
 
     /** Health, of the module of Spring Boot 4. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(
-            name = {
-                "org.springframework.boot.health.contributor.HealthIndicator",
-                "org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator"
-            })
+    @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
     @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator("ratelimits")
     static class OfModule {
         @Bean(HEALTH)

@@ -247,11 +247,10 @@ public class RateLimitsEndpoint {
      * a client.
      */
     private @Nullable String form(Policy policy, PartitionKey key) {
-        String name = policy.name();
         List<KeyForm> forms = forms(policy);
         return forms.isEmpty() || forms.stream().anyMatch(form -> form.fits(key))
                 ? null
-                : "no rule and no annotation makes such a key for '" + name + "'; theirs look like "
+                : "no rule and no annotation makes such a key for '" + policy.name() + "'; theirs look like "
                         + forms.stream()
                                 .map(KeyForm::toString)
                                 .distinct()
