@@ -25,12 +25,8 @@ final class ApplicationText {
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Map<String, String> variables = new TreeMap<>();
 
-    /** The place of a key and its values by their indexes. For a list, the place of its first item. */
-    private record Entry(WrittenProperty property, String key, SortedMap<Integer, String> values) {
-        String value() {
-            return String.join(", ", values.values());
-        }
-    }
+    /** The place of a key and its texts by their indexes. For a list, the place of its first item. */
+    private record Entry(WrittenProperty property, String key, SortedMap<Integer, String> texts) {}
 
     private ApplicationText(ConfigurableEnvironment environment) {
         this.environment = environment;
@@ -71,7 +67,7 @@ final class ApplicationText {
         }
         Entry entry = here.computeIfAbsent(
                 KnownKeys.uniform(key.text()), k -> new Entry(property, key.text(), new TreeMap<>()));
-        if (key.index() < 0 && !entry.values().isEmpty()) {
+        if (key.index() < 0 && !entry.texts().isEmpty()) {
             int line = entry.property().line();
             note(
                     property,
@@ -80,15 +76,15 @@ final class ApplicationText {
                             + " are one key for Spring Boot, which ignores case, - and _; remove or rename one");
         } else {
             // Items replace a text.
-            entry.values().remove(-1);
-            entry.values().put(key.index(), value);
+            entry.texts().remove(-1);
+            entry.texts().put(key.index(), value);
         }
     }
 
     private void put(String uniform, Entry entry) {
         // A name keeps the spelling of the file that defines it, whatever its spelling in a profile or on the command
         // line.
-        entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.values()));
+        entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.texts()));
         variables.keySet().removeIf(variable -> KnownKeys.letters(variable).equals(KnownKeys.letters(uniform)));
     }
 
@@ -114,7 +110,7 @@ final class ApplicationText {
     private void add(Entry entry) {
         WrittenProperty property = entry.property();
         String key = entry.key();
-        String value = entry.value();
+        String value = String.join(", ", entry.texts().values());
         try {
             value = environment.resolveRequiredPlaceholders(value);
         } catch (IllegalArgumentException unresolved) {
