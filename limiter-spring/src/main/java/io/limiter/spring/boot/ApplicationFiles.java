@@ -5,7 +5,6 @@ import io.limiter.config.ReloadSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +30,7 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Reads the configuration of an application, and again when its files have changed: in an environment like that of the
@@ -60,14 +60,12 @@ final class ApplicationFiles {
         this.loader = hasFilter ? ClassUtils.getDefaultClassLoader() : null;
         this.environment = environment;
         this.hasClient = hasClient;
-        environment.getPropertySources().forEach(this::addFile);
-    }
-
-    private void addFile(PropertySource<?> source) {
-        String name = fileName(source);
-        Resource file = name == null ? null : file(source);
-        if (name != null && file != null) {
-            files.put(name, file);
+        for (PropertySource<?> source : environment.getPropertySources()) {
+            String name = fileName(source);
+            Resource file = name == null ? null : file(source);
+            if (name != null && file != null) {
+                files.put(name, file);
+            }
         }
     }
 
@@ -93,11 +91,10 @@ final class ApplicationFiles {
     }
 
     private static @Nullable PropertySourceLoader loader(Resource file) {
+        String extension = StringUtils.getFilenameExtension(file.getFilename());
         return SpringFactoriesLoader.loadFactories(PropertySourceLoader.class, ApplicationFiles.class.getClassLoader())
                 .stream()
-                .filter(loader -> Arrays.stream(loader.getFileExtensions())
-                        .anyMatch(
-                                extension -> String.valueOf(file.getFilename()).endsWith("." + extension)))
+                .filter(loader -> Arrays.asList(loader.getFileExtensions()).contains(extension))
                 .findFirst()
                 .orElse(null);
     }
@@ -110,30 +107,29 @@ final class ApplicationFiles {
     }
 
     private LimiterConfig config(ConfigurableEnvironment from) {
-        return new ApplicationText(from).config(hasClient, loader, paths(), this::read);
+        return ApplicationText.of(from)
+                .findBackend(hasClient)
+                .classes(loader)
+                .readAgain(files.values().stream().map(ApplicationFiles::path).toList(), this::read)
+                .build();
     }
 
-    private List<Path> paths() {
-        List<Path> paths = new ArrayList<>();
-        for (Resource file : files.values()) {
-            try {
-                paths.add(file.getFile().toPath());
-            } catch (IOException noFile) {
-                throw new UncheckedIOException(noFile);
-            }
+    private static Path path(Resource file) {
+        try {
+            return file.getFile().toPath();
+        } catch (IOException noFile) {
+            throw new UncheckedIOException(noFile);
         }
-        return paths;
     }
 
     private LimiterConfig read() throws IOException {
-        Map<String, Map<String, PropertySource<?>>> documents = new LinkedHashMap<>();
-        for (Map.Entry<String, Resource> file : files.entrySet()) {
-            documents.put(file.getKey(), documents(file.getKey(), file.getValue()));
-        }
-        MutablePropertySources sources = new MutablePropertySources();
+        Map<String, PropertySource<?>> documents = documents();
+        ConfigurableEnvironment now = new StandardEnvironment();
+        MutablePropertySources sources = now.getPropertySources();
+        sources.forEach(source -> sources.remove(source.getName()));
         for (PropertySource<?> source : environment.getPropertySources()) {
-            Map<String, PropertySource<?>> ofFile = documents.get(String.valueOf(fileName(source)));
-            PropertySource<?> fresh = ofFile == null ? source : ofFile.remove(source.getName());
+            boolean isOfFile = files.containsKey(String.valueOf(fileName(source)));
+            PropertySource<?> fresh = isOfFile ? documents.remove(source.getName()) : source;
             if (fresh == null) {
                 throw new IOException("RL-160 there is no " + source.getName()
                         + " any more; put its text back, or restart without it");
@@ -142,13 +138,10 @@ final class ApplicationFiles {
                 sources.addLast(fresh);
             }
         }
-        for (Map<String, PropertySource<?>> ofFile : documents.values()) {
-            if (!ofFile.isEmpty()) {
-                throw new IOException("RL-150 " + ofFile.keySet() + " is new, and the precedence of its values"
-                        + " is decided at startup; restart, or write them into an existing document");
-            }
+        if (!documents.isEmpty()) {
+            throw new IOException("RL-150 " + documents.keySet() + " is new, and the precedence of its values"
+                    + " is decided at startup; restart, or write them into an existing document");
         }
-        ConfigurableEnvironment now = new WithSources(sources);
         ConfigurationPropertySources.attach(now);
         if (!bootKeys.equals(bootKeys(now))) {
             throw new IOException("RL-150 " + String.join(", ", BootKeys.ALL)
@@ -157,14 +150,18 @@ final class ApplicationFiles {
         return config(now);
     }
 
-    /** The active ones, by name. */
-    private Map<String, PropertySource<?>> documents(String name, Resource file) throws IOException {
+    /** The active ones of all files, by name. */
+    private Map<String, PropertySource<?>> documents() throws IOException {
         Map<String, PropertySource<?>> all = new LinkedHashMap<>();
-        // Throws where the loader could read for ever.
-        ReloadSettings.content(file.getFile().toPath());
-        for (PropertySource<?> document : Objects.requireNonNull(loader(file)).load(name, file)) {
-            if (isActive(document)) {
-                all.put(document.getName(), document);
+        for (Map.Entry<String, Resource> file : files.entrySet()) {
+            Resource text = file.getValue();
+            // Throws where the loader could read for ever.
+            ReloadSettings.content(path(text));
+            for (PropertySource<?> document :
+                    Objects.requireNonNull(loader(text)).load(file.getKey(), text)) {
+                if (isActive(document)) {
+                    all.put(document.getName(), document);
+                }
             }
         }
         return all;
@@ -184,17 +181,5 @@ final class ApplicationFiles {
         return BootKeys.ALL.stream()
                 .map(key -> String.valueOf(environment.getProperty(key)))
                 .toList();
-    }
-
-    /** An environment of these sources and no others. */
-    private static final class WithSources extends StandardEnvironment {
-        WithSources(MutablePropertySources sources) {
-            super(sources);
-        }
-
-        @Override
-        protected void customizePropertySources(MutablePropertySources sources) {
-            // All are present.
-        }
     }
 }

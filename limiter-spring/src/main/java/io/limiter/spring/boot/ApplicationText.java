@@ -1,18 +1,14 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 
@@ -22,66 +18,31 @@ import org.springframework.core.env.PropertySource;
  * thread-safe.
  */
 final class ApplicationText {
+    private static final Pattern ITEM = Pattern.compile("(?<list>.*)_(?<index>[0-9]{1,4})");
+
     private final ConfigurableEnvironment environment;
+    private final LimiterConfig.Builder config = LimiterConfig.builder().otherKeys(BootKeys.ALL);
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Map<String, String> variables = new TreeMap<>();
-    private final Set<Mistake> mistakes = new LinkedHashSet<>();
 
-    /** The value of a key, and its place. For a list, the place of its first item, and all items. */
-    private record Entry(WrittenProperty property, String key, String value) {}
+    /** The place of a key and its texts by their indexes. For a list, the place of its first item. */
+    private record Entry(WrittenProperty property, String key, SortedMap<Integer, String> texts) {}
 
-    private record Mistake(WrittenProperty property, String key, String text) {}
-
-    ApplicationText(ConfigurableEnvironment environment) {
+    private ApplicationText(ConfigurableEnvironment environment) {
         this.environment = environment;
-        List<PropertySource<?>> sources = new ArrayList<>(WrittenProperty.sources(environment));
+    }
+
+    /** A builder with these properties, and with the mistakes that are found before limiter-core reads them. */
+    static LimiterConfig.Builder of(ConfigurableEnvironment environment) {
+        ApplicationText text = new ApplicationText(environment);
+        List<PropertySource<?>> sources = WrittenProperty.sources(environment);
         // From the last to the first, so that overriding values replace others, and the order is that of the files.
         Collections.reverse(sources);
-        sources.forEach(this::read);
-    }
-
-    /**
-     * The configuration.
-     *
-     * @param hasClient whether the application has a client of Redis
-     * @param loader finds the classes of the application; null if nothing uses them
-     * @param files the files to watch for changes
-     * @param again reads all of it again
-     * @throws io.limiter.config.ConfigException if the text has mistakes: one message lists them all
-     */
-    LimiterConfig config(
-            boolean hasClient, @Nullable ClassLoader loader, List<Path> files, Callable<LimiterConfig> again) {
-        BootKeys.ALL.forEach(this::check);
-        LimiterConfig.Builder builder = LimiterConfig.builder()
-                .findBackend(hasClient)
-                .otherKeys(BootKeys.ALL)
-                .classes(loader)
-                .readAgain(files, again);
-        for (Entry entry : entries.values()) {
-            WrittenProperty property = entry.property();
-            builder.property(property.place(), property.line(), entry.key(), resolved(entry));
-        }
-        Map<String, String> environmentText = new LinkedHashMap<>();
+        sources.forEach(text::read);
+        text.entries.values().forEach(text::add);
         // Unresolvable placeholders stay as they are: a variable may be meant for other software.
-        variables.forEach((name, value) -> environmentText.put(name, environment.resolvePlaceholders(value)));
-        mistakes.forEach(mistake ->
-                builder.mistake(mistake.property().place(), mistake.property().line(), mistake.key(), mistake.text()));
-        return builder.environment(environmentText).build();
-    }
-
-    /** A key only for Spring Boot applications, which limiter-core does not read. */
-    private void check(String key) {
-        Entry entry = entries.get(KnownKeys.uniform(key));
-        String text = entry == null ? "" : resolved(entry);
-        if (entry != null && !BootKeys.fits(key, text)) {
-            note(
-                    entry.property(),
-                    key,
-                    "RL-104 " + key + " = " + text
-                            + (BootKeys.isSwitch(key)
-                                    ? ": not a boolean; write true or false"
-                                    : ": not a whole number; write one such as 0 or -50"));
-        }
+        text.variables.replaceAll((name, value) -> environment.resolvePlaceholders(value));
+        return text.config.environment(text.variables);
     }
 
     private void read(PropertySource<?> source) {
@@ -92,44 +53,38 @@ final class ApplicationText {
             if (value != null && property.isVariable()) {
                 readVariable(property, value, lists);
             } else if (value != null) {
-                read(property, value, here, lists);
+                read(property, value, here);
             }
         });
-        lists.forEach((name, items) -> {
-            String joined = String.join(", ", items.values());
-            if (here.computeIfPresent(name, (n, first) -> new Entry(first.property(), first.key(), joined)) == null) {
-                variables.putIfAbsent(name, joined);
-            }
-        });
+        lists.forEach((list, items) -> variables.putIfAbsent(list, String.join(", ", items.values())));
         here.forEach(this::put);
     }
 
-    private void read(
-            WrittenProperty property,
-            String value,
-            Map<String, Entry> here,
-            Map<String, SortedMap<Integer, String>> lists) {
+    private void read(WrittenProperty property, String value, Map<String, Entry> here) {
         KnownKeys.Key key = KnownKeys.find(property.name());
         if (key == null || (value.isBlank() && key.isSection())) {
             return;
         }
-        Entry same = here.putIfAbsent(key.uniform(), new Entry(property, key.text(), value));
-        if (key.index() >= 0) {
-            lists.computeIfAbsent(key.uniform(), k -> new TreeMap<>()).put(key.index(), value);
-        } else if (same != null) {
-            int line = same.property().line();
+        Entry entry = here.computeIfAbsent(
+                KnownKeys.uniform(key.text()), k -> new Entry(property, key.text(), new TreeMap<>()));
+        if (key.index() < 0 && !entry.texts().isEmpty()) {
+            int line = entry.property().line();
             note(
                     property,
                     property.name(),
-                    "RL-102 " + property.name() + " and " + same.key() + (line > 0 ? " in line " + line : "")
+                    "RL-102 " + property.name() + " and " + entry.key() + (line > 0 ? " in line " + line : "")
                             + " are one key for Spring Boot, which ignores case, - and _; remove or rename one");
+        } else {
+            // Items replace a text.
+            entry.texts().remove(-1);
+            entry.texts().put(key.index(), value);
         }
     }
 
     private void put(String uniform, Entry entry) {
         // A name keeps the spelling of the file that defines it, whatever its spelling in a profile or on the command
         // line.
-        entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.value()));
+        entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.texts()));
         variables.keySet().removeIf(variable -> KnownKeys.letters(variable).equals(KnownKeys.letters(uniform)));
     }
 
@@ -140,34 +95,38 @@ final class ApplicationText {
             return;
         }
         variables.put(variable, value);
-        int last = variable.lastIndexOf('_');
-        if (variable.substring(last + 1).matches("[0-9]{1,4}")) {
-            lists.computeIfAbsent(variable.substring(0, last), v -> new TreeMap<>())
-                    .put(Integer.valueOf(variable.substring(last + 1)), value);
+        Matcher item = ITEM.matcher(variable);
+        if (item.matches()) {
+            lists.computeIfAbsent(item.group("list"), list -> new TreeMap<>())
+                    .put(Integer.valueOf(item.group("index")), value);
         }
         for (String key : BootKeys.ALL) {
             if (KnownKeys.letters(variable).equals(KnownKeys.letters(key))) {
-                entries.put(KnownKeys.uniform(key), new Entry(property, key, value));
+                entries.put(KnownKeys.uniform(key), new Entry(property, key, new TreeMap<>(Map.of(-1, value))));
             }
         }
     }
 
-    private String resolved(Entry entry) {
+    private void add(Entry entry) {
+        WrittenProperty property = entry.property();
+        String key = entry.key();
+        String value = String.join(", ", entry.texts().values());
         try {
-            return environment.resolveRequiredPlaceholders(entry.value()).strip();
+            value = environment.resolveRequiredPlaceholders(value);
         } catch (IllegalArgumentException unresolved) {
             // Not the whole message: it contains the value, which may be a password.
             String message = String.valueOf(unresolved.getMessage()).split(" in value ", 2)[0];
-            note(
-                    entry.property(),
-                    entry.key(),
-                    "RL-104 " + entry.key() + ": " + message
-                            + "; define that property or variable, or give a default: ${name:default}");
-            return entry.value().strip();
+            String remedy = "; define that property or variable, or give a default: ${name:default}";
+            note(property, key, "RL-104 " + key + ": " + message + remedy);
+        }
+        config.property(property.place(), property.line(), key, value);
+        String wrong = BootKeys.ALL.contains(key) ? BootKeys.wrong(key, value.strip()) : null;
+        if (wrong != null) {
+            note(property, key, "RL-104 " + key + " = " + value.strip() + ": " + wrong);
         }
     }
 
     private void note(WrittenProperty property, String key, String text) {
-        mistakes.add(new Mistake(property, key, text));
+        config.mistake(property.place(), property.line(), key, text);
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The keys for Spring Boot applications only. */
 final class BootKeys {
@@ -15,14 +16,13 @@ final class BootKeys {
 
     private BootKeys() {}
 
-    /** Whether its value is a boolean; the others are whole numbers. */
-    static boolean isSwitch(String key) {
-        return key.endsWith("enabled");
-    }
-
-    static boolean fits(String key, String text) {
-        return isSwitch(key)
-                ? text.matches("true|false")
-                : text.matches("[+-]?[0-9]{1,10}") && Long.parseLong(text) == (int) Long.parseLong(text);
+    /** What is wrong with the value of such a key, and what to write instead; null if nothing is. */
+    static @Nullable String wrong(String key, String value) {
+        if (key.endsWith("enabled")) {
+            return value.matches("true|false") ? null : "not a boolean; write true or false";
+        }
+        return value.matches("[+-]?[0-9]{1,10}") && Long.parseLong(value) == (int) Long.parseLong(value)
+                ? null
+                : "not a whole number; write one such as 0 or -50";
     }
 }

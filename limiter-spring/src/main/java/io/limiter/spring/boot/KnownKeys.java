@@ -40,13 +40,9 @@ final class KnownKeys {
      * @param index the index of the item of a list; -1 if it is not one
      */
     record Key(String text, String owner, boolean isKnown, int index) {
-        String uniform() {
-            return KnownKeys.uniform(text);
-        }
-
         /** Whether there are keys below it: a file may have such a line without a value. */
         boolean isSection() {
-            return ALL.keySet().stream().anyMatch(key -> key.startsWith(uniform() + "."));
+            return ALL.keySet().stream().anyMatch(key -> key.startsWith(uniform(text) + "."));
         }
     }
 

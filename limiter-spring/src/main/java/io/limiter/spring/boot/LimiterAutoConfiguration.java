@@ -18,9 +18,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.SmartApplicationListener;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -35,6 +37,8 @@ import org.springframework.util.ClassUtils;
 public class LimiterAutoConfiguration {
     /** Replaces each limiter by that of a test. */
     private static final String TEST = "io.limiter.spring.boot.test.limiter";
+
+    private static final String REFRESHED = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
     private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
 
@@ -52,7 +56,7 @@ public class LimiterAutoConfiguration {
                 ApplicationContext application,
                 ObjectProvider<RateLimiter> ownRateLimiter) {
             RateLimiter given = ownRateLimiter.getIfAvailable();
-            return StartupFailure.orReported(() -> {
+            return LimiterFailureAnalyzer.orShortened(() -> {
                 LimiterConfig config = config(environment, application);
                 RateLimiter own = given;
                 if (own == null && application.containsBean(TEST)) {
@@ -63,10 +67,25 @@ public class LimiterAutoConfiguration {
             });
         }
 
+        /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. */
         @Bean("io.limiter.spring.refreshedEnvironment")
         @ConditionalOnBean(name = NoEffect.LIMITER)
-        static RefreshedEnvironment refreshedEnvironment(ObjectProvider<Limiter> limiter) {
-            return new RefreshedEnvironment(limiter);
+        static SmartApplicationListener refreshedEnvironment(ObjectProvider<Limiter> limiter) {
+            return new SmartApplicationListener() {
+                @Override
+                public boolean supportsEventType(Class<? extends ApplicationEvent> type) {
+                    return type.getName().equals(REFRESHED);
+                }
+
+                @Override
+                public void onApplicationEvent(ApplicationEvent event) {
+                    try {
+                        limiter.getObject().reload();
+                    } catch (IllegalStateException refused) {
+                        // Already logged; the refresh of the other beans continues.
+                    }
+                }
+            };
         }
 
         @Bean("io.limiter.spring.noEffect")
@@ -84,7 +103,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
         static RateLimitedPostProcessor rateLimitedPostProcessor(Environment environment) {
             RateLimitedPostProcessor processor = new RateLimitedPostProcessor();
-            processor.replaceFailures(StartupFailure::of);
+            processor.replaceFailures(LimiterFailureAnalyzer::shortened);
             processor.setProxyTargetClass(
                     environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
             return processor;
@@ -105,7 +124,7 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
-            return StartupFailure.orReported(() -> Limiter.start(config(environment, application)));
+            return LimiterFailureAnalyzer.orShortened(() -> Limiter.start(config(environment, application)));
         }
 
         @Bean("io.limiter.spring.rateLimiting")
@@ -117,11 +136,8 @@ public class LimiterAutoConfiguration {
     }
 
     private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {
-        return new ApplicationFiles(
-                        environment,
-                        hasClient(beans),
-                        beans.containsBeanDefinition(LimiterServletAutoConfiguration.Filters.FILTER))
-                .config();
+        boolean hasFilter = beans.containsBeanDefinition(LimiterServletAutoConfiguration.Filters.FILTER);
+        return new ApplicationFiles(environment, hasClient(beans), hasFilter).config();
     }
 
     private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
@@ -140,6 +156,6 @@ public class LimiterAutoConfiguration {
 
     private static boolean hasClient(ListableBeanFactory beans) {
         return ClassUtils.isPresent("org.redisson.api.RedissonClient", LimiterAutoConfiguration.class.getClassLoader())
-                && RedissonBeans.any(beans);
+                && RedissonBeans.names(beans).length > 0;
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.ConfigException;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -15,15 +16,38 @@ import org.springframework.util.StringUtils;
  */
 @Order(0)
 final class LimiterFailureAnalyzer implements FailureAnalyzer {
-    private static final String CODE = "(?<code>RL-\\d{3}) ";
+    private static final String CODE = "(?<code>RL-\\d{3})";
     private static final String REMEDY = "(?:; (?<remedy>.*))?";
-    private static final Pattern FINDING = Pattern.compile("(?s)(?<what>" + CODE + ".*?)" + REMEDY);
+    private static final String REPORTED = ": the limiter does not start; the failure report has the reason";
+    private static final Pattern CODED = Pattern.compile("\\b" + CODE + "\\b");
+    private static final Pattern FINDING = Pattern.compile("(?s)(?<what>" + CODE + " .*?)" + REMEDY);
 
     /** A single mistake. */
     private static final Pattern MISTAKE =
-            Pattern.compile("(?s)(?<what>[^\n]*:\\s+(?:line [0-9]+: )?" + CODE + ".*?)" + REMEDY);
+            Pattern.compile("(?s)(?<what>[^\n]*:\\s+(?:line [0-9]+: )?" + CODE + " .*?)" + REMEDY);
 
     LimiterFailureAnalyzer() {}
+
+    /** What the supplier makes; its failure is {@link #shortened}. */
+    static <T> T orShortened(Supplier<T> maker) {
+        try {
+            return maker.get();
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            throw shortened(wrong);
+        }
+    }
+
+    /**
+     * The same failure with a short message, if it has a code. Spring and the server log the messages of exceptions before Spring
+     * Boot's failure report, so a mistake in the message would be in the log twice; it is reported from the cause.
+     */
+    static RuntimeException shortened(RuntimeException wrong) {
+        String message = String.valueOf(wrong.getMessage());
+        Matcher code = CODED.matcher(message);
+        return code.find() && !message.endsWith(REPORTED)
+                ? new IllegalStateException(code.group() + REPORTED, wrong)
+                : wrong;
+    }
 
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {
@@ -38,16 +62,13 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
             Matcher finding = (cause instanceof ConfigException ? MISTAKE : FINDING).matcher(message);
             if (finding.matches()) {
                 String remedy = finding.group("remedy");
-                String more = more(finding.group("code"));
-                return new FailureAnalysis(
-                        finding.group("what") + ".", remedy == null ? more : sentence(remedy) + "\n\n" + more, cause);
+                String action = remedy == null
+                        ? ""
+                        : StringUtils.capitalize(remedy) + (remedy.endsWith("?") ? "\n\n" : ".\n\n");
+                return new FailureAnalysis(finding.group("what") + ".", action + more(finding.group("code")), cause);
             }
         }
         return null;
-    }
-
-    private static String sentence(String remedy) {
-        return StringUtils.capitalize(remedy) + (remedy.endsWith("?") ? "" : ".");
     }
 
     private static String more(String code) {

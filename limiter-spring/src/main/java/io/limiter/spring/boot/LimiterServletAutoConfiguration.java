@@ -10,7 +10,6 @@ import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.config.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -23,8 +22,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.cloud.CloudPlatform;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -48,9 +47,33 @@ public class LimiterServletAutoConfiguration {
     /** Called by Spring Boot. */
     public LimiterServletAutoConfiguration() {}
 
+    /** Denies the requests that filters hold before the web server begins to stop, which would wait for them or drop them. */
     @Bean("io.limiter.spring.heldRequests")
-    HeldRequestsAtStop heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {
-        return new HeldRequestsAtStop(registrations);
+    SmartLifecycle heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {
+        return new SmartLifecycle() {
+            private volatile List<RateLimitFilter> running = List.of();
+
+            @Override
+            public void start() {
+                running = registrations.stream()
+                        .map(FilterRegistrationBean::getFilter)
+                        .filter(RateLimitFilter.class::isInstance)
+                        .map(RateLimitFilter.class::cast)
+                        .toList();
+                running.forEach(RateLimitFilter::startHolding);
+            }
+
+            @Override
+            public void stop() {
+                running.forEach(RateLimitFilter::stopHolding);
+                running = List.of();
+            }
+
+            @Override
+            public boolean isRunning() {
+                return !running.isEmpty();
+            }
+        };
     }
 
     /** The rules, in two filters, unless the application has registered one. */
@@ -80,18 +103,20 @@ public class LimiterServletAutoConfiguration {
         FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
-            int order = order(BootKeys.FILTER_ORDER, security <= FIRST ? security - 1 : FIRST, environment);
+            int order = environment.getProperty(
+                    BootKeys.FILTER_ORDER, Integer.class, security <= FIRST ? security - 1 : FIRST);
             limiter.derive(Filters::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
             limiter.derive(config -> checkAddresses(config, environment)).reporting(LOG::warn, found -> found);
-            return StartupFailure.orReported(() -> registration(FILTER, order, limiter, beans, Filters::isBefore));
+            return LimiterFailureAnalyzer.orShortened(
+                    () -> registration(FILTER, order, limiter, beans, Filters::isBefore));
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
-            int order = order(BootKeys.USER_FILTER_ORDER, security + 1, environment);
-            return StartupFailure.orReported(() -> {
+            int order = environment.getProperty(BootKeys.USER_FILTER_ORDER, Integer.class, security + 1);
+            return LimiterFailureAnalyzer.orShortened(() -> {
                 if (order <= security && beans.containsBean(SECURITY)) {
                     limiter.derive(config -> refuseRulesTooEarly(config, order, security));
                 }
@@ -100,11 +125,7 @@ public class LimiterServletAutoConfiguration {
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {
-            return order("spring.security.filter.order", OF_SECURITY, environment);
-        }
-
-        private static int order(String key, int otherwise, ConfigurableEnvironment environment) {
-            return Binder.get(environment).bind(key, Integer.class).orElse(otherwise);
+            return environment.getProperty("spring.security.filter.order", Integer.class, OF_SECURITY);
         }
 
         private static boolean isBefore(RuleDefinition rule) {
@@ -172,10 +193,8 @@ public class LimiterServletAutoConfiguration {
             // A short name could be that of a filter of the application.
             registration.setName(name);
             registration.setOrder(order);
-            registration.setAsyncSupported(true);
             registration.addUrlPatterns("/*");
-            registration.setDispatcherTypes(
-                    EnumSet.of(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC));
+            registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC);
             LOG.debug("filter '{}' is at order {}", name, order);
             return registration;
         }

@@ -26,7 +26,12 @@ import org.springframework.core.env.ConfigurableEnvironment;
  * application may have its own {@code rules} or {@code policies}, so only those with values in the limiter's grammar
  * are reported.
  */
-final class NoEffect implements SmartInitializingSingleton {
+record NoEffect(
+        Limiter limiter,
+        ObjectProvider<RateLimitedPostProcessor> annotations,
+        ConfigurableListableBeanFactory beans,
+        ConfigurableEnvironment environment)
+        implements SmartInitializingSingleton {
     /** The name of the bean that its users depend on. */
     static final String LIMITER = "io.limiter.spring.limiter";
 
@@ -40,22 +45,6 @@ final class NoEffect implements SmartInitializingSingleton {
     /** The keys of policies and rules, and keys that other libraries are unlikely to have. */
     private static final Pattern SECTIONS = Pattern.compile(
             "(?i)(?:rules|policies|plans|exempt|deny|plan[-_]?lookup|client[-_]?ip|in[-_]?process)[.\\[].+");
-
-    private final Limiter limiter;
-    private final ObjectProvider<RateLimitedPostProcessor> annotations;
-    private final ConfigurableListableBeanFactory beans;
-    private final ConfigurableEnvironment environment;
-
-    NoEffect(
-            Limiter limiter,
-            ObjectProvider<RateLimitedPostProcessor> annotations,
-            ConfigurableListableBeanFactory beans,
-            ConfigurableEnvironment environment) {
-        this.limiter = limiter;
-        this.annotations = annotations;
-        this.beans = beans;
-        this.environment = environment;
-    }
 
     @Override
     public void afterSingletonsInstantiated() {

@@ -13,11 +13,6 @@ import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 final class RedissonBeans {
     private RedissonBeans() {}
 
-    /** Whether there is a bean of that type; does not create one. */
-    static boolean any(ListableBeanFactory beans) {
-        return names(beans).length > 0;
-    }
-
     /**
      * A backend on the application's client, which the limiter never closes.
      *
@@ -45,7 +40,8 @@ final class RedissonBeans {
         return backend;
     }
 
-    private static String[] names(ListableBeanFactory beans) {
+    /** The names of the beans of that type; does not create any. */
+    static String[] names(ListableBeanFactory beans) {
         return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RedissonClient.class, true, false);
     }
 }

@@ -1,11 +1,11 @@
 package io.limiter.spring.boot;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.origin.Origin;
@@ -25,12 +25,10 @@ record WrittenProperty(PropertySource<?> source, String name) {
 
     /** The sources that Spring Boot reads, in order of precedence. */
     static List<PropertySource<?>> sources(ConfigurableEnvironment environment) {
-        return StreamSupport.stream(
-                        ConfigurationPropertySources.from(environment.getPropertySources())
-                                .spliterator(),
-                        false)
-                .<PropertySource<?>>map(source -> (PropertySource<?>) source.getUnderlyingSource())
-                .toList();
+        List<PropertySource<?>> sources = new ArrayList<>();
+        ConfigurationPropertySources.from(environment.getPropertySources())
+                .forEach(source -> sources.add((PropertySource<?>) source.getUnderlyingSource()));
+        return sources;
     }
 
     /** All properties of a source, in their order; for a source that can't list them, those that may be the limiter's. */

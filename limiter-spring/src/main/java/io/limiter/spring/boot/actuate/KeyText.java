@@ -3,31 +3,18 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.PartitionKey;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.List;
-import java.util.function.UnaryOperator;
+import io.limiter.servlet.address.ClientAddress;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Parses the key that an operator enters: a key as in the names of states in Redis, a whole such name, or a client's
  * address. Other text is refused, never guessed.
+ *
+ * @param policy the policy whose keys it parses
+ * @param ipv6PrefixBits how many bits of an IPv6 address identify a client in the policy's rules
  */
-final class KeyText {
-    private final String policy;
-    private final int ipv6PrefixBits;
-
-    /**
-     * A parser of keys of a policy.
-     *
-     * @param ipv6PrefixBits how many bits of an IPv6 address identify a client in the policy's rules
-     */
-    KeyText(String policy, int ipv6PrefixBits) {
-        this.policy = policy;
-        this.ipv6PrefixBits = ipv6PrefixBits;
-    }
-
+record KeyText(String policy, int ipv6PrefixBits) {
     /**
      * The key of a text.
      *
@@ -35,11 +22,10 @@ final class KeyText {
      */
     PartitionKey read(String text) {
         String key = withinBraces(text.strip());
-        String client = client(key);
+        boolean standIn = key.startsWith("@");
+        String client = client(standIn ? key.substring(1) : key);
         if (client != null) {
-            return key.startsWith("@")
-                    ? PartitionKey.builder().addStandIn(client).build()
-                    : PartitionKey.of(client);
+            return standIn ? PartitionKey.builder().addStandIn(client).build() : PartitionKey.of(client);
         }
         try {
             return PartitionKey.parse(key);
@@ -49,12 +35,6 @@ final class KeyText {
                             + " policy's name, and in a URL each % of it as %25 (curl -G --data-urlencode 'key=...')",
                     wrong);
         }
-    }
-
-    /** The parts of a key in plain text, so that an operator can recognize the client. */
-    static List<String> parts(PartitionKey key) {
-        UnaryOperator<String> plain = part -> URLDecoder.decode(part, StandardCharsets.UTF_8);
-        return Arrays.stream(key.canonical().split(":")).map(plain).toList();
     }
 
     /** Extracts the key from {@code limiter:{vote:192.0.2.1}:10000000:sliding-list1}. */
@@ -77,26 +57,20 @@ final class KeyText {
      * parts of a key, so a decoded address must be handled before keys.
      */
     private @Nullable String client(String text) {
-        boolean standIn = text.startsWith("@");
-        boolean malformed = text.startsWith("!") || text.startsWith("@!");
-        String address = text.substring((standIn ? 1 : 0) + (malformed ? 1 : 0));
-        IpAddress one = IpAddress.parse(address);
-        if (one != null) {
-            return (malformed ? "!" : "") + text(one.unmapped().untranslated());
-        }
-        if (address.indexOf('/') < 0) {
-            return malformed && address.equals("unknown") ? "!" + address : null;
+        boolean malformed = text.startsWith("!");
+        String written = malformed ? text.substring(1) : text;
+        IpAddress address = IpAddress.parse(written);
+        if (address != null || (malformed && written.equals("unknown"))) {
+            Optional<IpAddress> known =
+                    Optional.ofNullable(address).map(IpAddress::unmapped).map(IpAddress::untranslated);
+            return new ClientAddress(known, ClientAddress.Origin.NONE, malformed, ipv6PrefixBits).text();
         }
         try {
-            return (malformed ? "!" : "") + IpNetwork.parse(address).withoutHostBits();
+            return written.indexOf('/') < 0
+                    ? null
+                    : (malformed ? "!" : "") + IpNetwork.parse(written).withoutHostBits();
         } catch (IllegalArgumentException noNetwork) {
             return null;
         }
-    }
-
-    private String text(IpAddress address) {
-        return address.isIpv4() || ipv6PrefixBits == IpAddress.IPV6_BITS
-                ? address.toString()
-                : address.masked(ipv6PrefixBits) + "/" + ipv6PrefixBits;
     }
 }

@@ -8,7 +8,6 @@ import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
-import jakarta.servlet.Filter;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
@@ -24,7 +23,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
@@ -62,34 +60,23 @@ public class LimiterActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
-    @RegisterReflectionForBinding({
-        RateLimitsReport.class,
-        KeyReport.class,
-        KeyReport.Reset.class,
-        KeyReport.Failure.class,
-        DeniedReport.class,
-        Explanation.class
-    })
+    @RegisterReflectionForBinding(Explanation.class)
     static class OfEndpoint {
         @Bean("io.limiter.spring.rateLimitsEndpoint")
         @ConditionalOnMissingBean
         RateLimitsEndpoint rateLimitsEndpoint(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
-                ObjectProvider<RequestExplainer> explainer) {
+                ObjectProvider<FilterExplainer> explainer) {
             return new RateLimitsEndpoint(limiter, annotations, explainer);
         }
-    }
 
-    /** Explains requests to the endpoint, if there are filters. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-    @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, Filter.class, FilterRegistrationBean.class})
-    @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
-    @ImportRuntimeHints(FilterExplainer.Hints.class)
-    static class OfFilters {
+        /** Explains requests to the endpoint, if there are filters. */
         @Bean("io.limiter.spring.requestExplainer")
-        RequestExplainer requestExplainer(ListableBeanFactory beans) {
+        @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+        @ConditionalOnClass(name = "org.springframework.boot.web.servlet.FilterRegistrationBean")
+        @ImportRuntimeHints(FilterExplainer.Hints.class)
+        FilterExplainer requestExplainer(ListableBeanFactory beans) {
             return new FilterExplainer(beans);
         }
     }
@@ -141,22 +128,16 @@ public class LimiterActuatorAutoConfiguration {
         HealthIndicator ratelimitsHealthIndicator(Limiter limiter) {
             return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
-                    : () -> {
-                        RedisHealth redis = RedisHealth.of(limiter);
-                        return Health.status(redis.status())
-                                .withDetails(redis.details())
-                                .build();
-                    };
+                    : () -> RedisHealth.of(
+                            limiter,
+                            (status, details) ->
+                                    Health.status(status).withDetails(details).build());
         }
     }
 
     /** Health, of the module of Spring Boot 4. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(
-            name = {
-                "org.springframework.boot.health.contributor.HealthIndicator",
-                "org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator"
-            })
+    @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
     @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator("ratelimits")
     static class OfModule {
         @Bean(HEALTH)
@@ -165,12 +146,11 @@ public class LimiterActuatorAutoConfiguration {
                 Limiter limiter) {
             return limiter.rateLimiter().health().servers().isEmpty()
                     ? null
-                    : () -> {
-                        RedisHealth redis = RedisHealth.of(limiter);
-                        return org.springframework.boot.health.contributor.Health.status(redis.status())
-                                .withDetails(redis.details())
-                                .build();
-                    };
+                    : () -> RedisHealth.of(
+                            limiter,
+                            (status, details) -> org.springframework.boot.health.contributor.Health.status(status)
+                                    .withDetails(details)
+                                    .build());
         }
     }
 }

@@ -36,7 +36,7 @@ public final class LimiterMetrics implements MeterBinder {
         Counters counters = limiter.rateLimiter().counters();
         for (BackendException.Kind kind : BackendException.Kind.values()) {
             FunctionCounter.builder("limiter.backend.failures", counters, all -> all.failures(kind))
-                    .tag("kind", RateLimitsReport.text(kind))
+                    .tag("kind", Reports.text(kind))
                     .description("How often the backend gave no decision, so that a failure mode decided")
                     .baseUnit("failures")
                     .register(registry);
@@ -46,7 +46,7 @@ public final class LimiterMetrics implements MeterBinder {
                             "limiter.backend.servers",
                             limiter.rateLimiter(),
                             one -> one.health().serversThatAre(state).size())
-                    .tag("state", RateLimitsReport.text(state))
+                    .tag("state", Reports.text(state))
                     .description("Redis servers that decide, by their state; none where this JVM decides")
                     .baseUnit("servers")
                     .register(registry);
@@ -69,37 +69,29 @@ public final class LimiterMetrics implements MeterBinder {
     }
 
     private static void bind(String policy, Counters counters, MeterRegistry registry) {
-        blocked(policy, counters, registry);
-        for (Decision.Source source : Decision.Source.values()) {
-            // The names of these two contain the outcome, and a cached denial is a denial.
-            if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
-                decisions(policy, "allowed", source, counters, all -> all.allowed(policy, source), registry);
-            }
-            if (source != Decision.Source.FAILED_OPEN) {
-                decisions(policy, "denied", source, counters, all -> all.denied(policy, source), registry);
-            }
-        }
-    }
-
-    private static void blocked(String policy, Counters counters, MeterRegistry registry) {
         FunctionCounter.builder("limiter.blocked", counters, all -> all.blocked(policy))
                 .tag("policy", policy)
                 .description("Calls that a policy denied because their key is blocked")
                 .baseUnit("decisions")
                 .register(registry);
+        for (Decision.Source source : Decision.Source.values()) {
+            // The names of these two contain the outcome, and a cached denial is a denial.
+            if (source != Decision.Source.FAILED_CLOSED && source != Decision.Source.CACHED_DENIAL) {
+                decisions(counters, all -> all.allowed(policy, source))
+                        .tags("policy", policy, "outcome", "allowed", "source", Reports.text(source))
+                        .register(registry);
+            }
+            if (source != Decision.Source.FAILED_OPEN) {
+                decisions(counters, all -> all.denied(policy, source))
+                        .tags("policy", policy, "outcome", "denied", "source", Reports.text(source))
+                        .register(registry);
+            }
+        }
     }
 
-    private static void decisions(
-            String policy,
-            String outcome,
-            Decision.Source source,
-            Counters counters,
-            ToDoubleFunction<Counters> count,
-            MeterRegistry registry) {
-        FunctionCounter.builder("limiter.decisions", counters, count)
-                .tags("policy", policy, "outcome", outcome, "source", RateLimitsReport.text(source))
+    private static FunctionCounter.Builder<Counters> decisions(Counters counters, ToDoubleFunction<Counters> count) {
+        return FunctionCounter.builder("limiter.decisions", counters, count)
                 .description("Calls that a policy allowed or denied, by source of the decision")
-                .baseUnit("decisions")
-                .register(registry);
+                .baseUnit("decisions");
     }
 }

@@ -4,26 +4,20 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DenialReason;
 import io.limiter.KeyHash;
-import io.limiter.LimitOutcome;
 import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyForm;
 import io.limiter.servlet.RequestSample;
 import io.limiter.servlet.key.RuleKeyForm;
 import io.limiter.spring.call.AnnotatedPolicy;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
@@ -37,6 +31,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.util.StringUtils;
 
 /**
  * The endpoint {@code ratelimits}: shows what is limited and the decisions so far; shows what one key has left, without
@@ -52,13 +47,13 @@ public class RateLimitsEndpoint {
     private static final int KEYS_SHOWN = 20;
 
     private final ObjectProvider<RateLimitedPostProcessor> annotations;
-    private final ObjectProvider<RequestExplainer> explainer;
+    private final ObjectProvider<FilterExplainer> explainer;
 
     /** The endpoint of a limiter, of annotations, and of filters if there are any. */
     RateLimitsEndpoint(
             Limiter limiter,
             ObjectProvider<RateLimitedPostProcessor> annotations,
-            ObjectProvider<RequestExplainer> explainer) {
+            ObjectProvider<FilterExplainer> explainer) {
         this.limiter = limiter;
         this.annotations = annotations;
         this.explainer = explainer;
@@ -66,9 +61,9 @@ public class RateLimitsEndpoint {
 
     /** What is limited, and the decisions since startup. */
     @ReadOperation
-    public RateLimitsReport ratelimits() {
-        RequestExplainer filters = explainer.getIfAvailable();
-        return RateLimitsReport.of(limiter, annotated().toList(), filters == null ? Map.of() : filters.unusedRules());
+    public Map<String, Object> ratelimits() {
+        FilterExplainer filters = explainer.getIfAvailable();
+        return Reports.overview(limiter, annotated().toList(), filters == null ? Map.of() : filters.unusedRules());
     }
 
     /**
@@ -93,41 +88,51 @@ public class RateLimitsEndpoint {
         if (key == null && policy.equals(DENIED)) {
             int shown = most == null ? KEYS_SHOWN : Math.max(0, most);
             return new WebEndpointResponse<>(
-                    DeniedReport.of(limiter.rateLimiter().denials(), shown));
+                    Reports.denied(limiter.rateLimiter().denials(), shown));
         }
-        return answer(policy, key, (known, whose) -> {
+        return answer(policy, key, (known, keys) -> {
             PartitionKey asked = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
-            PartitionKey before = whose.previous();
-            KeyReport previous = before == null ? null : look(known, before, asked, null);
-            KeyReport report = look(known, whose.present(), asked, previous);
-            return new WebEndpointResponse<>(report, report.limits().isEmpty() ? 503 : 200);
+            JsonObject previous = keys.size() == 1 ? null : look(known, keys.get(1), asked, null);
+            JsonObject report = look(known, keys.get(0), asked, previous);
+            return new WebEndpointResponse<>(report, List.of().equals(report.get("limits")) ? 503 : 200);
         });
     }
 
-    private KeyReport look(
-            Policy policy, PartitionKey key, @Nullable PartitionKey member, @Nullable KeyReport previous) {
-        RateLimiter rateLimiter = limiter.rateLimiter();
-        // Two peeks at the same time: the state, and the answer to a call.
-        CompletableFuture<Decision> state =
-                rateLimiter.peekAsync(List.of(new Charge(policy, key, 0))).toCompletableFuture();
+    private JsonObject look(
+            Policy policy, PartitionKey key, @Nullable PartitionKey member, @Nullable JsonObject previous) {
         Charge one = new Charge(policy, key, 1, null, member);
-        CompletableFuture<Decision> call = rateLimiter.peekAsync(List.of(one)).toCompletableFuture();
-        return report(one, state.join(), call.join(), previous);
+        // Two peeks at the same time: the state, and the answer to a call.
+        CompletableFuture<Decision> peeked = peek(new Charge(policy, key, 0));
+        CompletableFuture<Decision> called = peek(one);
+        Decision state = peeked.join();
+        Decision call = called.join();
+        // The backend may have become unreachable between the two peeks; then the numbers do not fit together.
+        boolean whole = state.source() == call.source()
+                && state.outcomes().size() == call.outcomes().size();
+        List<JsonObject> limits = new ArrayList<>();
+        for (int i = 0; whole && i < state.outcomes().size(); i++) {
+            limits.add(Reports.limit(state.outcomes().get(i), call.outcomes().get(i)));
+        }
+        String note = whole && call.source().isExact() ? form(policy, key) : note(call.source());
+        return Reports.key(one, call, limits, note, previous);
+    }
+
+    private CompletableFuture<Decision> peek(Charge charge) {
+        return limiter.rateLimiter().peekAsync(List.of(charge)).toCompletableFuture();
     }
 
     /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: resets what a key has used of a policy. */
     @DeleteOperation
     public WebEndpointResponse<Object> reset(
             @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
-        return answer(policy, key, (known, whose) -> {
-            PartitionKey present = whose.present();
-            PartitionKey previous = whose.previous();
-            limiter.rateLimiter().reset(known, present);
-            if (previous != null) {
-                limiter.rateLimiter().reset(known, previous);
-            }
-            return new WebEndpointResponse<>(new KeyReport.Reset(
-                    known.name(), present.canonical(), KeyText.parts(present), form(known, present)));
+        return answer(policy, key, (known, keys) -> {
+            PartitionKey present = keys.get(0);
+            keys.forEach(one -> limiter.rateLimiter().reset(known, one));
+            return new WebEndpointResponse<>(new JsonObject()
+                    .with("policy", known.name())
+                    .with("key", present.canonical())
+                    .with("parts", Reports.parts(present))
+                    .with("note", form(known, present)));
         });
     }
 
@@ -154,34 +159,23 @@ public class RateLimitsEndpoint {
             @org.springframework.lang.Nullable @Nullable String user,
             @org.springframework.lang.Nullable @Nullable String roles,
             @org.springframework.lang.Nullable @Nullable String attributes) {
-        RequestExplainer filters = explainer.getIfAvailable();
+        FilterExplainer filters = explainer.getIfAvailable();
         if (!what.equals(EXPLAIN) || filters == null) {
             return failure(404, filters == null ? "this application has no filter of the limiter" : "write " + EXPLAIN);
         }
         try {
             Map<String, String> ofUser = new HashMap<>();
-            for (String attribute : items(attributes)) {
-                ofUser.put(
-                        attribute.replaceFirst("=.*", "").strip(),
-                        attribute.replaceFirst("[^=]*=?", "").strip());
+            for (String attribute : StringUtils.tokenizeToStringArray(attributes, ",")) {
+                String[] pair = attribute.split("=", 2);
+                ofUser.put(pair[0].strip(), pair.length == 1 ? "" : pair[1].strip());
             }
-            return new WebEndpointResponse<>(
-                    filters.explain(RequestSample.of(method == null ? "GET" : method, path, address)
-                            .withHeaders(headers == null ? "" : headers)
-                            .withUser(user, Set.copyOf(items(roles)), ofUser)));
+            return new WebEndpointResponse<>(filters.explain(RequestSample.of(
+                            method == null ? "GET" : method, path, address)
+                    .withHeaders(headers == null ? "" : headers)
+                    .withUser(user, Set.copyOf(List.of(StringUtils.tokenizeToStringArray(roles, ","))), ofUser)));
         } catch (IllegalArgumentException noRequest) {
             return failure(400, noRequest.getMessage());
         }
-    }
-
-    private static List<String> items(@Nullable String text) {
-        return text == null
-                ? List.of()
-                : Stream.of(text.split(","))
-                        .map(String::strip)
-                        .filter(one -> !one.isEmpty())
-                        .distinct()
-                        .toList();
     }
 
     /**
@@ -197,15 +191,10 @@ public class RateLimitsEndpoint {
         }
     }
 
-    /**
-     * The key that an operator means.
-     *
-     * @param previous its key with the previous secret; null if that is the same or there was none
-     */
-    private record Whose(PartitionKey present, @Nullable PartitionKey previous) {}
-
     private WebEndpointResponse<Object> answer(
-            String policy, @Nullable String key, BiFunction<Policy, Whose, WebEndpointResponse<Object>> ask) {
+            String policy,
+            @Nullable String key,
+            BiFunction<Policy, List<PartitionKey>, WebEndpointResponse<Object>> ask) {
         Policy known = limiter.policies().get(policy);
         if (known == null) {
             return failure(
@@ -226,7 +215,7 @@ public class RateLimitsEndpoint {
     }
 
     private static WebEndpointResponse<Object> failure(int status, @Nullable String error) {
-        return new WebEndpointResponse<>(new KeyReport.Failure(String.valueOf(error)), status);
+        return new WebEndpointResponse<>(Map.of("error", String.valueOf(error)), status);
     }
 
     /** The policies of annotations, as far as their beans exist. */
@@ -234,13 +223,14 @@ public class RateLimitsEndpoint {
         return annotations.stream().flatMap(one -> one.policies().stream());
     }
 
-    private Whose read(Policy policy, String key) {
+    /** The key that an operator means, and the same with the previous secret if that is another one. */
+    private List<PartitionKey> read(Policy policy, String key) {
         KeyHash before = limiter.config().redis().previousKeyHash();
         for (KeyForm form : forms(policy)) {
             PartitionKey present = form.read(key.strip(), limiter.keyHash());
             if (present != null) {
                 PartitionKey previous = before == null ? null : form.read(key.strip(), before);
-                return new Whose(present, present.equals(previous) ? null : previous);
+                return previous == null || previous.equals(present) ? List.of(present) : List.of(present, previous);
             }
         }
         // If the rules of one policy differ, a prefix in the text selects the right one.
@@ -248,40 +238,7 @@ public class RateLimitsEndpoint {
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
                 .orElse(limiter.config().clientIp().ipv6PrefixBits());
-        return new Whose(new KeyText(policy.name(), bits).read(key), null);
-    }
-
-    private KeyReport report(Charge one, Decision state, Decision call, @Nullable KeyReport previous) {
-        Policy policy = one.policy();
-        PartitionKey key = one.key();
-        List<KeyReport.LimitState> limits = new ArrayList<>();
-        // The backend may have become unreachable between the two peeks; then the numbers do not fit together.
-        boolean whole = state.source() == call.source()
-                && state.outcomes().size() == call.outcomes().size();
-        for (int i = 0; whole && i < state.outcomes().size(); i++) {
-            LimitOutcome now = state.outcomes().get(i);
-            LimitOutcome then = call.outcomes().get(i);
-            DenialReason reason = then.reason();
-            limits.add(new KeyReport.LimitState(
-                    Objects.requireNonNull(now.limit().name()),
-                    now.limit().toString(),
-                    now.remaining(),
-                    reason == null ? null : reason.text(),
-                    duration(then.retryAfterMicros()),
-                    duration(now.nextMicros()),
-                    duration(now.resetMicros())));
-        }
-        return new KeyReport(
-                policy.name(),
-                key.canonical(),
-                KeyText.parts(key),
-                policy.takesMembers() ? one.memberText() : null,
-                RateLimitsReport.text(call.source()),
-                call.allowed(),
-                duration(call.retryAfterMicros()),
-                limits,
-                whole && call.source().isExact() ? form(policy, key) : note(call.source()),
-                previous);
+        return List.of(new KeyText(policy.name(), bits).read(key));
     }
 
     /**
@@ -290,11 +247,10 @@ public class RateLimitsEndpoint {
      * a client.
      */
     private @Nullable String form(Policy policy, PartitionKey key) {
-        String name = policy.name();
         List<KeyForm> forms = forms(policy);
         return forms.isEmpty() || forms.stream().anyMatch(form -> form.fits(key))
                 ? null
-                : "no rule and no annotation makes such a key for '" + name + "'; theirs look like "
+                : "no rule and no annotation makes such a key for '" + policy.name() + "'; theirs look like "
                         + forms.stream()
                                 .map(KeyForm::toString)
                                 .distinct()
@@ -324,12 +280,5 @@ public class RateLimitsEndpoint {
         return source == Decision.Source.LOCAL_FALLBACK
                 ? why + "; these are the numbers of this instance's share"
                 : why + "; it is unknown what the key has used";
-    }
-
-    /** In ISO 8601 form. */
-    private static String duration(long micros) {
-        return micros == LimitOutcome.NEVER
-                ? "never"
-                : Duration.of(micros, ChronoUnit.MICROS).toString();
     }
 }

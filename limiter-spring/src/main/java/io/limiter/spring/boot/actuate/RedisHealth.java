@@ -7,16 +7,22 @@ import io.limiter.Policy;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 /**
  * The health of the Redis of a limiter. Down only while it is unreachable and policies are configured to deny then: all
  * others continue without it.
- *
- * @param status {@code DOWN} if calls are denied that would be allowed if Redis answered, else {@code UP}
- * @param details shown to authorized users
  */
-record RedisHealth(String status, Map<String, Object> details) {
-    static RedisHealth of(Limiter limiter) {
+final class RedisHealth {
+    private RedisHealth() {}
+
+    /**
+     * The current health.
+     *
+     * @param made makes it of a status, {@code DOWN} if calls are denied that would be allowed if Redis answered, else {@code UP}, and
+     *     of details for authorized users
+     */
+    static <H> H of(Limiter limiter, BiFunction<String, Map<String, Object>, H> made) {
         BackendHealth health = limiter.rateLimiter().health();
         List<String> denying = limiter.policies().values().stream()
                 .filter(policy -> policy.onFailure() == FailureMode.DENY)
@@ -24,12 +30,11 @@ record RedisHealth(String status, Map<String, Object> details) {
                 .toList();
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("redis", text(health, denying));
-        details.put(
-                "servers", RateLimitsReport.Backend.of(limiter.rateLimiter()).servers());
+        details.put("servers", Reports.servers(health));
         if (!health.findings().isEmpty()) {
             details.put("findings", health.findings());
         }
-        return new RedisHealth(health.isDeciding() || denying.isEmpty() ? "UP" : "DOWN", details);
+        return made.apply(health.isDeciding() || denying.isEmpty() ? "UP" : "DOWN", details);
     }
 
     /** The status for callers, by the worst state of a server. */

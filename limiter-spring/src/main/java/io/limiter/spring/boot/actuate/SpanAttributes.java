@@ -48,7 +48,7 @@ final class SpanAttributes {
                             .map(outcome -> outcome.policy().name())
                             .orElseGet(() -> decision.charges().get(0).policy().name()),
                     "limiter.source",
-                    RateLimitsReport.text(decision.source())));
+                    Reports.text(decision.source())));
         }
     }
 }

@@ -13,8 +13,14 @@ import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.test.context.TestContext;
+import org.springframework.test.context.TestContextAnnotationUtils;
+import org.springframework.test.context.support.AbstractTestExecutionListener;
 
 /**
  * Replaces each limiter that the context makes by one in this JVM. Its backend can be reset, so that the next test can
@@ -78,5 +84,31 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
                 .build();
         limiter.policies().values().forEach(backend::announce);
         return backend;
+    }
+
+    /** The beans that {@link AutoConfigureTestLimiter} adds to the context of a test. */
+    @Configuration(proxyBeanMethods = false)
+    static class Beans {
+        /** A test's own bean takes precedence. */
+        @Bean("io.limiter.spring.boot.test.time")
+        @Fallback
+        ManualTime time() {
+            return new ManualTime();
+        }
+
+        @Bean("io.limiter.spring.boot.test.limiter")
+        static TestLimiter limiter(ObjectProvider<ManualTime> times, ListableBeanFactory beans) {
+            return new TestLimiter(times, beans);
+        }
+    }
+
+    /** Resets the limiter before each method of a test that has {@link AutoConfigureTestLimiter}. */
+    static final class Listener extends AbstractTestExecutionListener {
+        @Override
+        public void beforeTestMethod(TestContext test) {
+            if (TestContextAnnotationUtils.hasAnnotation(test.getTestClass(), AutoConfigureTestLimiter.class)) {
+                test.getApplicationContext().getBean(TestLimiter.class).beginAnew();
+            }
+        }
     }
 }

@@ -84,6 +84,6 @@ class KeyTextTest {
                 .add("user", "alice:b@example.com")
                 .addStandIn("192.0.2.1")
                 .build();
-        assertEquals(List.of("2001:db8::/64", "user=alice:b@example.com", "@192.0.2.1"), KeyText.parts(key));
+        assertEquals(List.of("2001:db8::/64", "user=alice:b@example.com", "@192.0.2.1"), Reports.parts(key));
     }
 }

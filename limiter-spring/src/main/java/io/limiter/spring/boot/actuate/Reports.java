@@ -1,0 +1,256 @@
+package io.limiter.spring.boot.actuate;
+
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.Charge;
+import io.limiter.Counters;
+import io.limiter.Decision;
+import io.limiter.DenialReason;
+import io.limiter.Denials;
+import io.limiter.LimitOutcome;
+import io.limiter.Limiter;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.Callers;
+import io.limiter.config.KeyPart;
+import io.limiter.config.LimiterConfig;
+import io.limiter.config.RuleDefinition;
+import io.limiter.config.RuleScope;
+import io.limiter.spring.call.AnnotatedPolicy;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the endpoint answers, as objects of JSON, and the texts of the values. Durations are in ISO 8601 form, such as
+ * {@code PT9.5S}, or {@code never}.
+ */
+final class Reports {
+    private Reports() {}
+
+    /**
+     * What is limited in an application, and the decisions since startup. Contains no clients.
+     *
+     * @param annotated the annotated methods, as far as their beans exist
+     * @param unused by the name of each rule that has counted no request since it took effect, why
+     */
+    static JsonObject overview(Limiter limiter, List<AnnotatedPolicy> annotated, Map<String, String> unused) {
+        LimiterConfig config = limiter.config();
+        List<JsonObject> rules = config.rules().stream()
+                .map(rule -> rule(rule, unused.get(rule.name())))
+                .toList();
+        JsonObject callers = new JsonObject()
+                .with("exempt", exempt(config.callers().exempt()))
+                .with("denied", texts(config.callers().denied()))
+                .with("deniedStatus", config.callers().deniedStatus());
+        return new JsonObject()
+                .with("backend", backend(limiter.rateLimiter()))
+                .with("policies", policies(limiter, config, annotated))
+                .with("rules", rules)
+                .with("methods", annotated.stream().map(Reports::method).toList())
+                .with("callers", callers)
+                .with("uncounted", config.uncounted());
+    }
+
+    private static JsonObject backend(RateLimiter limiter) {
+        BackendHealth health = limiter.health();
+        JsonObject failures = new JsonObject();
+        for (BackendException.Kind kind : BackendException.Kind.values()) {
+            failures.put(text(kind), limiter.counters().failures(kind));
+        }
+        return new JsonObject()
+                .with("kind", health.servers().isEmpty() ? "in-process" : "redis")
+                .with("servers", servers(health))
+                .with("findings", health.findings())
+                .with("failures", failures);
+    }
+
+    /** The state of each server, by name: {@code answers}, {@code suspect}, {@code away}. */
+    static Map<String, String> servers(BackendHealth health) {
+        Map<String, String> servers = new TreeMap<>();
+        health.servers().forEach((name, state) -> servers.put(name, text(state)));
+        return servers;
+    }
+
+    /** By name: those of the configuration, those of annotations, and others that have decided something. */
+    private static JsonObject policies(Limiter limiter, LimiterConfig config, List<AnnotatedPolicy> annotated) {
+        Counters counters = limiter.rateLimiter().counters();
+        Map<String, String> methods = new HashMap<>();
+        annotated.forEach(one -> methods.putIfAbsent(one.policy().name(), one.method()));
+        JsonObject all = new JsonObject();
+        limiter.policies().forEach((name, policy) -> {
+            String definedBy =
+                    config.policies().containsKey(name) ? "configuration" : methods.getOrDefault(name, "code");
+            all.put(name, policy(name, policy, definedBy, counters));
+        });
+        for (String name : counters.policies()) {
+            all.putIfAbsent(name, policy(name, null, "code", counters));
+        }
+        return all;
+    }
+
+    /**
+     * One policy.
+     *
+     * @param policy null if it is known only by its decisions
+     * @param definedBy {@code configuration}, the method of its annotation, or {@code code}
+     */
+    private static JsonObject policy(String name, @Nullable Policy policy, String definedBy, Counters counters) {
+        return new JsonObject()
+                .with("limits", policy == null ? List.of() : texts(policy.limits()))
+                .with("onFailure", policy == null ? null : policy.onFailure().text())
+                .with("deadline", policy == null ? null : Objects.toString(policy.deadline(), null))
+                .with("definedBy", definedBy)
+                .with("decisions", decisions(name, counters));
+    }
+
+    /** How many calls a policy allowed, and denied or would have denied as a shadow policy, by source. */
+    private static JsonObject decisions(String policy, Counters counters) {
+        JsonObject decisions = new JsonObject();
+        for (Decision.Source source : Decision.Source.values()) {
+            long allowed = counters.allowed(policy, source);
+            long denied = counters.denied(policy, source);
+            if (allowed + denied > 0) {
+                decisions.put(
+                        text(source), new JsonObject().with("allowed", allowed).with("denied", denied));
+            }
+        }
+        return decisions;
+    }
+
+    private static JsonObject exempt(Callers callers) {
+        return new JsonObject()
+                .with("addresses", texts(callers.addresses()))
+                .with("users", callers.users().stream().sorted().toList())
+                .with("roles", callers.roles().stream().sorted().toList());
+    }
+
+    private static JsonObject rule(RuleDefinition rule, @Nullable String unused) {
+        RuleScope scope = rule.scope();
+        String key = rule.key().stream().map(KeyPart::toString).collect(Collectors.joining(" + "));
+        return new JsonObject()
+                .with("name", rule.name())
+                .with("paths", rule.paths())
+                .with("methods", rule.methods().stream().sorted().toList())
+                .with("headers", texts(scope.headers()))
+                .with("query", texts(scope.query()))
+                .with("except", scope.except())
+                .with("exempt", exempt(scope.exempt()))
+                .with("isDefault", scope.isDefault())
+                .with("position", text(rule.position()))
+                .with("mode", text(rule.mode()))
+                .with("key", key.isEmpty() ? "global" : key)
+                .with("policy", rule.policy().name())
+                .with("plan", Objects.toString(rule.charging().plans(), null))
+                .with("cost", rule.charging().cost().toString())
+                .with("outcomes", Objects.toString(rule.charging().outcomes(), null))
+                .with("unused", unused);
+    }
+
+    private static JsonObject method(AnnotatedPolicy annotated) {
+        return new JsonObject()
+                .with("method", annotated.method())
+                .with("policy", annotated.policy().name())
+                .with("key", annotated.key().isBlank() ? "ip" : annotated.key())
+                .with("permits", annotated.permits())
+                .with("condition", annotated.condition().isBlank() ? null : annotated.condition())
+                .with("shadow", annotated.shadow());
+    }
+
+    /** The keys that this instance denied most in the last 10 to 20 minutes, the busiest first. */
+    static JsonObject denied(Denials denials, int most) {
+        return new JsonObject()
+                .with(
+                        "keys",
+                        denials.busiest(most).stream().map(Reports::denied).toList());
+    }
+
+    private static JsonObject denied(Denials.DeniedKey denied) {
+        return new JsonObject()
+                .with("policy", denied.policy())
+                .with("key", denied.key().canonical())
+                .with("parts", parts(denied.key()))
+                .with("rules", denied.rules())
+                .with("shadow", denied.shadow())
+                .with("denied", denied.denied())
+                .with("excess", denied.excess())
+                .with("limit", denied.limit())
+                .with("source", text(denied.source()))
+                .with("sinceLast", denied.sinceLast().toString())
+                .with("retryAfter", Objects.toString(denied.retryAfter(), "never"));
+    }
+
+    /**
+     * What one key has used of one policy.
+     *
+     * @param one the charge of a call for one permit
+     * @param limits the state of each limit; empty if nothing was counted
+     * @param note a problem of the backend or of the key; null if there is none
+     * @param previous the same client's key with the previous secret; null if there is none
+     */
+    static JsonObject key(
+            Charge one, Decision call, List<JsonObject> limits, @Nullable String note, @Nullable JsonObject previous) {
+        return new JsonObject()
+                .with("policy", one.policy().name())
+                .with("key", one.key().canonical())
+                .with("parts", parts(one.key()))
+                .with("member", one.policy().takesMembers() ? one.memberText() : null)
+                .with("source", text(call.source()))
+                .with("allowed", call.allowed())
+                .with("retryAfter", duration(call.retryAfterMicros()))
+                .with("limits", limits)
+                .with("note", note)
+                .with("previous", previous);
+    }
+
+    /**
+     * What a key has used of one limit.
+     *
+     * @param now the state
+     * @param call the answer to a call for one permit
+     */
+    static JsonObject limit(LimitOutcome now, LimitOutcome call) {
+        DenialReason reason = call.reason();
+        return new JsonObject()
+                .with("name", now.limit().name())
+                .with("limit", now.limit().toString())
+                .with("remaining", now.remaining())
+                .with("reason", reason == null ? null : reason.text())
+                .with("retryAfter", duration(call.retryAfterMicros()))
+                .with("next", duration(now.nextMicros()))
+                .with("reset", duration(now.resetMicros()));
+    }
+
+    /** The parts of a key in plain text, so that an operator can recognize the client. */
+    static List<String> parts(PartitionKey key) {
+        return Stream.of(key.canonical().split(":"))
+                .map(part -> URLDecoder.decode(part, StandardCharsets.UTF_8))
+                .toList();
+    }
+
+    private static List<String> texts(List<?> values) {
+        return values.stream().map(String::valueOf).toList();
+    }
+
+    private static String duration(long micros) {
+        return micros == LimitOutcome.NEVER
+                ? "never"
+                : Duration.of(micros, ChronoUnit.MICROS).toString();
+    }
+
+    /** In the form used by the documentation. */
+    static String text(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}
