@@ -1,6 +1,6 @@
 package io.limiter.spring.aop;
 
-import io.limiter.spring.expression.MethodScope;
+import io.limiter.spring.method.MethodScope;
 import io.limiter.spring.method.AnnotatedMethod;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;

@@ -3,9 +3,6 @@ package io.limiter.spring.method;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
-import io.limiter.spring.call.MethodPlans;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodScope;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -1,8 +1,5 @@
 package io.limiter.spring.method;
 
-import io.limiter.spring.call.Invoker;
-import io.limiter.spring.call.LimitedCall;
-import io.limiter.spring.expression.MethodCall;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 

@@ -5,8 +5,6 @@ import io.limiter.Limiter;
 import io.limiter.Policy;
 import io.limiter.config.LimitText;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodScope;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;

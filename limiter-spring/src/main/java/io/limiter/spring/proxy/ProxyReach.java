@@ -2,8 +2,8 @@ package io.limiter.spring.proxy;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.spring.aop.WovenClasses;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodScope;
+import io.limiter.spring.method.AnnotationError;
+import io.limiter.spring.method.MethodScope;
 import io.limiter.spring.method.AnnotatedMethod;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

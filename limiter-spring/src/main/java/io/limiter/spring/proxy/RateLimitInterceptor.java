@@ -1,7 +1,7 @@
 package io.limiter.spring.proxy;
 
 import io.limiter.spring.aop.DecidedCall;
-import io.limiter.spring.expression.MethodCall;
+import io.limiter.spring.method.MethodCall;
 import io.limiter.spring.method.LimitedMethod;
 import io.limiter.spring.method.LimitedMethods;
 import java.lang.reflect.Method;

@@ -1,8 +1,6 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.expression.CallExpression;
-import io.limiter.spring.expression.MethodScope;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 

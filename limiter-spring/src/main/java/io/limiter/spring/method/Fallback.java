@@ -1,9 +1,6 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Decision;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodCall;
-import io.limiter.spring.expression.MethodScope;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

@@ -1,4 +1,4 @@
-package io.limiter.spring.expression;
+package io.limiter.spring.method;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Member;

@@ -1,9 +1,8 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Policy;
-import io.limiter.spring.call.MethodRule.Charged;
-import io.limiter.spring.call.MethodRule.UnderPolicy;
-import io.limiter.spring.expression.MethodCall;
+import io.limiter.spring.method.MethodRule.Charged;
+import io.limiter.spring.method.MethodRule.UnderPolicy;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

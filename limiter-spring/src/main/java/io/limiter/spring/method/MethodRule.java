@@ -1,4 +1,4 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Algorithm;
 import io.limiter.Charge;
@@ -10,11 +10,6 @@ import io.limiter.config.LimitText;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.CallExpression;
-import io.limiter.spring.expression.MethodCall;
-import io.limiter.spring.expression.MethodKey;
-import io.limiter.spring.expression.MethodScope;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

@@ -1,8 +1,6 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Decision;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodScope;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;

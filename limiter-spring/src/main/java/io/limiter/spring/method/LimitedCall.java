@@ -1,4 +1,4 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -7,9 +7,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.RateLimitExceededException;
-import io.limiter.spring.call.MethodRule.Charged;
-import io.limiter.spring.expression.MethodCall;
-import io.limiter.spring.expression.MethodScope;
+import io.limiter.spring.method.MethodRule.Charged;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

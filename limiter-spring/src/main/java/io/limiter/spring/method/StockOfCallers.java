@@ -1,8 +1,7 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Algorithm;
 import io.limiter.Policy;
-import io.limiter.spring.expression.MethodScope;
 import java.util.stream.Stream;
 
 /** Reports a stock that each caller has for itself, because the key of its annotation identifies the caller. */
