@@ -88,9 +88,7 @@ public final class CallExpression {
         try {
             parsed = PARSER.parseRaw(text);
         } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
-            throw AnnotationError.at(
-                    scope,
-                    "RL-123",
+            throw scope.error("RL-123",
                     attribute + " = \"" + text + "\" is not an expression (" + broken.getMessage() + "); "
                             + instead(text),
                     broken);
@@ -185,9 +183,7 @@ public final class CallExpression {
                     throw wrong;
                 }
             }
-            throw AnnotationError.at(
-                    scope,
-                    "RL-132",
+            throw scope.error("RL-132",
                     attribute + " = \"" + text + "\" failed ("
                             + failed.getClass().getSimpleName()
                             + "); write it so that it has a value for every call, for example #user?.name",
@@ -197,7 +193,7 @@ public final class CallExpression {
 
     /** An exception for a value that can't be used. */
     public IllegalStateException unusable(String found, String remedy) {
-        return AnnotationError.at(scope, "RL-132", attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
+        return scope.error("RL-132", attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
     }
 
     /** Checks every name. At the root, names without a prefix are words; after a dot they are members of the value before it. */
@@ -270,7 +266,7 @@ public final class CallExpression {
     }
 
     private IllegalStateException unknown(String name, String what) {
-        return AnnotationError.at(scope, "RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
+        return scope.error("RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
     }
 
     private static List<SpelNode> children(SpelNode node) {

@@ -9,7 +9,7 @@ import org.springframework.util.ClassUtils;
 
 /** Decides a call and makes it, depending on the return type of its method. Immutable. */
 @FunctionalInterface
-public interface Invoker {
+interface Invoker {
     /** The result for the caller. */
     @Nullable
     Object invoke(LimitedCall call) throws Throwable;
@@ -27,9 +27,7 @@ public interface Invoker {
     static Invoker of(MethodScope scope, boolean waits) {
         Invoker invoker = of(scope);
         if (waits && invoker == BLOCKING) {
-            throw AnnotationError.at(
-                    scope,
-                    "RL-148",
+            throw scope.error("RL-148",
                     "it has maxWait and returns "
                             + scope.method().getReturnType().getName()
                             + ", so threads would wait; return CompletionStage, CompletableFuture, or with Reactor Mono,"
@@ -53,9 +51,7 @@ public interface Invoker {
         }
         if (CompletionStage.class.isAssignableFrom(type)
                 || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
-            throw AnnotationError.at(
-                    scope,
-                    "RL-131",
+            throw scope.error("RL-131",
                     "it returns " + type.getName()
                             + ", which can't be created before the decision; return CompletionStage,"
                             + " CompletableFuture, or with Reactor Mono, Flux or Publisher");

@@ -2,45 +2,49 @@ package io.limiter.spring.method;
 
 import io.limiter.Policy;
 import io.limiter.spring.method.MethodRule.Charged;
-import io.limiter.spring.method.MethodRule.UnderPolicy;
+import io.limiter.spring.method.MethodRule.UnderPolicies;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The annotations of a method under the policies of one configuration. Immutable. */
-public final class MethodRules {
-    private final List<UnderPolicy> rules;
+final class MethodRules {
+    private final List<UnderPolicies> rules;
     /** Shadow annotations come last. */
-    private final List<UnderPolicy> ordered;
+    private final List<UnderPolicies> ordered;
 
     /**
      * The rules of these annotations, in their order.
      *
      * @param enabled whether they charge anything
      */
-    public MethodRules(List<UnderPolicy> rules, boolean enabled) {
+    MethodRules(List<UnderPolicies> rules, boolean enabled) {
         this.rules = rules;
         this.ordered = rules.stream()
                 .filter(rule -> enabled)
-                .sorted(Comparator.comparing(UnderPolicy::isShadow))
+                .sorted(Comparator.comparing(one -> one.rule().isShadow()))
                 .toList();
     }
 
-    /** Their description, for reports. */
-    public List<AnnotatedPolicy> described() {
-        return rules.stream().flatMap(UnderPolicy::described).toList();
+    /** Their description, for reports: for each plan. */
+    Stream<AnnotatedPolicy> described() {
+        return rules.stream()
+                .flatMap(one -> one.policies().values().stream()
+                        .sorted(Comparator.comparing(Policy::name))
+                        .map(one.rule()::described));
     }
 
     /** What operators should know, as sentences for the log. */
-    public List<String> findings() {
-        return rules.stream().flatMap(UnderPolicy::findings).toList();
+    List<String> findings() {
+        return rules.stream()
+                .flatMap(one -> one.rule().findings(one.policies().values()).stream())
+                .toList();
     }
 
     /** Their policies. */
-    public List<Policy> policies() {
-        return rules.stream()
-                .flatMap(rule -> rule.plans().policies().values().stream())
-                .toList();
+    List<Policy> policies() {
+        return rules.stream().flatMap(one -> one.policies().values().stream()).toList();
     }
 
     /**
@@ -49,12 +53,12 @@ public final class MethodRules {
      */
     List<Charged> charge(MethodCall call) {
         if (ordered.size() == 1) {
-            Charged only = ordered.get(0).charge(call);
+            Charged only = ordered.get(0).rule().charge(call, ordered.get(0));
             return only == null ? List.of() : List.of(only);
         }
         List<Charged> all = new ArrayList<>(ordered.size());
-        for (UnderPolicy rule : ordered) {
-            Charged charged = rule.charge(call);
+        for (UnderPolicies one : ordered) {
+            Charged charged = one.rule().charge(call, one);
             if (charged != null) {
                 add(charged, all);
             }
@@ -75,18 +79,12 @@ public final class MethodRules {
         all.add(one);
     }
 
-    /** A charge of an earlier snapshot under the current policy. */
-    Charged renewed(Charged earlier) {
-        for (UnderPolicy now : rules) {
-            if (now.rule() == earlier.rule().rule()) {
-                return new Charged(
-                        now.of(earlier.rule().plan()),
-                        earlier.key(),
-                        earlier.member(),
-                        earlier.permits(),
-                        earlier.other());
-            }
-        }
-        return earlier;
+    /** Charges of an earlier snapshot under the current policies. */
+    List<Charged> renewed(List<Charged> earlier) {
+        return earlier.stream()
+                .flatMap(charged -> rules.stream()
+                        .filter(now -> now.rule() == charged.rule())
+                        .map(now -> now.renewed(charged)))
+                .toList();
     }
 }

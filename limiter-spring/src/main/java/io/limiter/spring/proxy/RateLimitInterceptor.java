@@ -41,7 +41,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
         LimitedMethod method = limited(invocation);
         return method == null
                 ? invocation.proceed()
-                : DecidedCall.proceed(method.method(), invocation.getThis(), null, invocation::proceed);
+                : DecidedCall.proceed(method.scope().method(), invocation.getThis(), null, invocation::proceed);
     }
 
     private @Nullable LimitedMethod limited(MethodInvocation invocation) {

@@ -7,10 +7,10 @@ import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.aop.WovenClasses;
 import io.limiter.spring.method.AnnotatedPolicy;
 import io.limiter.spring.method.CallObserver;
-import io.limiter.spring.method.AnnotationError;
 import io.limiter.spring.method.Beans;
 import io.limiter.spring.method.AnnotatedMethod;
 import io.limiter.spring.method.LimitedMethods;
+import io.limiter.spring.method.MethodScope;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -226,7 +226,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     private RuntimeException escaped(String beanName, Object bean, String why) {
-        return thrown.apply(AnnotationError.at(
+        return thrown.apply(MethodScope.errorAt(
                 "bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName() + ")",
                 "RL-134",
                 "nothing would be limited there: " + why));
