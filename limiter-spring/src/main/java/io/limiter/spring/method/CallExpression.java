@@ -38,7 +38,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
  * An expression of an annotation: parsed once, with its parameters, beans and words resolved before the first call.
  * Thread-safe.
  */
-public final class CallExpression {
+final class CallExpression {
     // Compiled code fails for an argument of another class than the first; a system property must not enable it.
     private static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));

@@ -38,25 +38,24 @@ interface Invoker {
 
     private static Invoker of(MethodScope scope) {
         Class<?> type = scope.method().getReturnType();
-        if (type == Object.class || type == void.class) {
-            return BLOCKING;
-        }
         if (CompletionStage.class.isAssignableFrom(type) && type.isAssignableFrom(CompletableFuture.class)) {
             return StageInvoker::invoke;
         }
         // Without Reactor its invoker can't be loaded.
-        if (ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
-                && ReactorInvoker.makes(type)) {
-            return ReactorInvoker.isMono(type) ? ReactorInvoker::mono : ReactorInvoker::flux;
-        }
-        if (CompletionStage.class.isAssignableFrom(type)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
-            throw scope.error("RL-131",
+        Invoker ofReactor =
+                ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
+                        ? ReactorInvoker.of(type)
+                        : null;
+        if (ofReactor == null
+                && (CompletionStage.class.isAssignableFrom(type)
+                        || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null)) {
+            throw scope.error(
+                    "RL-131",
                     "it returns " + type.getName()
                             + ", which can't be created before the decision; return CompletionStage,"
                             + " CompletableFuture, or with Reactor Mono, Flux or Publisher");
         }
-        return BLOCKING;
+        return ofReactor == null ? BLOCKING : ofReactor;
     }
 
     /** A plain value, or void: the caller waits for the decision as for the method. */

@@ -51,8 +51,8 @@ final class MethodRule {
     MethodRule(MethodScope scope, RateLimited annotation, ShadowCounter counter) {
         this.scope = scope;
         this.annotation = annotation;
-        this.key = new MethodKey(scope, annotation.key());
-        this.member = annotation.member().isBlank() ? null : MethodKey.member(scope, annotation.member());
+        this.key = new MethodKey(scope, "key", annotation.key());
+        this.member = annotation.member().isBlank() ? null : new MethodKey(scope, "member", annotation.member());
         String cost = annotation.permits();
         if (WHOLE.matcher(cost).matches()) {
             // The usual case, which does not need to load the expression language.

@@ -31,8 +31,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -96,13 +95,12 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** A proxy gets the advice once for each of its methods. */
     private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
-        StaticMethodMatcherPointcut methods = new StaticMethodMatcherPointcut() {
+        return new StaticMethodMatcherPointcutAdvisor(advice.get()) {
             @Override
             public boolean matches(Method method, Class<?> targetClass) {
                 return matcher.test(method, targetClass);
             }
-        };
-        return new DefaultPointcutAdvisor(methods, advice.get()) {
+
             @Override
             public Advice getAdvice() {
                 return advice.get();
