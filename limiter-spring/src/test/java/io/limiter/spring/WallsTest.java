@@ -66,7 +66,8 @@ class WallsTest {
     @ArchTest
     static final ArchRule EXPRESSIONS_DECIDE_NOTHING = noClasses()
             .that()
-            .haveNameMatching("io.limiter.spring.method.(CallExpression|CallVariables|MethodKey|MethodScope|RequestWords)")
+            .haveNameMatching(
+                    "io.limiter.spring.method.(CallExpression|CallVariables|MethodKey|MethodScope|RequestWords)")
             .should()
             .dependOnClassesThat()
             .belongToAnyOf(Limiter.class, RateLimiter.class, Policy.class)
@@ -217,26 +218,17 @@ class WallsTest {
                         "io.limiter.spring.boot.actuate.RateLimitsEndpoint",
                         "io.limiter.spring.boot.actuate.RateLimitsReport",
                         "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
-                        "io.limiter.spring.method.AnnotatedPolicy",
-                        "io.limiter.spring.method.CallObserver",
-                        "io.limiter.spring.method.Fallback",
-                        "io.limiter.spring.method.Invoker",
-                        "io.limiter.spring.method.LimitedCall",
-                        "io.limiter.spring.method.MethodPlans",
-                        "io.limiter.spring.method.MethodRule",
-                        "io.limiter.spring.method.MethodRules",
                         "io.limiter.spring.config.EnableRateLimiting",
                         "io.limiter.spring.config.WebBeans",
-                        "io.limiter.spring.method.AnnotationError",
-                        "io.limiter.spring.method.Beans",
-                        "io.limiter.spring.method.CallExpression",
-                        "io.limiter.spring.method.MethodCall",
-                        "io.limiter.spring.method.MethodKey",
-                        "io.limiter.spring.method.MethodScope",
-                        "io.limiter.spring.method.RequestWords",
                         "io.limiter.spring.method.AnnotatedMethod",
+                        "io.limiter.spring.method.AnnotatedPolicy",
+                        "io.limiter.spring.method.Beans",
+                        "io.limiter.spring.method.CallObserver",
                         "io.limiter.spring.method.LimitedMethod",
                         "io.limiter.spring.method.LimitedMethods",
+                        "io.limiter.spring.method.MethodCall",
+                        "io.limiter.spring.method.MethodScope",
+                        "io.limiter.spring.method.RequestWords",
                         "io.limiter.spring.proxy.RateLimitedPostProcessor",
                         "io.limiter.spring.web.RateLimitExceededAdvice",
                         "io.limiter.spring.web.RequestCallers",

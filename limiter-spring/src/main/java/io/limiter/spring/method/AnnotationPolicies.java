@@ -118,7 +118,8 @@ final class AnnotationPolicies {
         boolean named = !annotation.name().isEmpty();
         String name = named ? annotation.name() : derived(source, ordinal);
         if (!name.matches(NAME)) {
-            throw scope.error("RL-127",
+            throw scope.error(
+                    "RL-127",
                     (named ? "name = \"" + name + "\"" : "the policy would be named '" + name + "'")
                             + ", and a name is 1 to 64 of A-Z a-z 0-9 . _ -; give it another with name = \"...\"");
         }
@@ -128,7 +129,8 @@ final class AnnotationPolicies {
                 : OWNERS.computeIfAbsent(limiter, one -> new ConcurrentHashMap<>())
                         .computeIfAbsent(name, one -> owner);
         if (!known.id.equals(owner.id)) {
-            throw scope.error("RL-126",
+            throw scope.error(
+                    "RL-126",
                     "its policy would be named '" + name + "', which is the one of " + known.shown
                             + ", and they would share a quota; give this one name = \"...\", or if they are to share,"
                             + " configure limiter.policies.<name>.limits and name that policy in both");
@@ -155,7 +157,8 @@ final class AnnotationPolicies {
         config.plans().limits().forEach((plan, limits) -> {
             String of = name + "." + plan;
             if (config.policies().containsKey(of)) {
-                throw scope.error("RL-126",
+                throw scope.error(
+                        "RL-126",
                         "the policy of its plan '" + plan + "' would be named '" + of
                                 + "', which is the one of the configuration; give the annotation another name ="
                                 + " \"...\"");
@@ -167,7 +170,8 @@ final class AnnotationPolicies {
             }
         });
         if (!policies.containsKey(defaultPlan)) {
-            throw scope.error("RL-169",
+            throw scope.error(
+                    "RL-169",
                     "defaultPlan = \"" + defaultPlan + "\": there is no such plan, there are " + policies.keySet()
                             + "; add limiter.plans." + defaultPlan + ".limits = 100/1m, or write one of them");
         }

@@ -88,7 +88,8 @@ final class CallExpression {
         try {
             parsed = PARSER.parseRaw(text);
         } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
-            throw scope.error("RL-123",
+            throw scope.error(
+                    "RL-123",
                     attribute + " = \"" + text + "\" is not an expression (" + broken.getMessage() + "); "
                             + instead(text),
                     broken);
@@ -183,7 +184,8 @@ final class CallExpression {
                     throw wrong;
                 }
             }
-            throw scope.error("RL-132",
+            throw scope.error(
+                    "RL-132",
                     attribute + " = \"" + text + "\" failed ("
                             + failed.getClass().getSimpleName()
                             + "); write it so that it has a value for every call, for example #user?.name",

@@ -32,8 +32,7 @@ final class Fallback {
      */
     static @Nullable Fallback find(MethodScope scope, Set<String> names, Class<?> target) {
         if (names.size() > 1) {
-            throw scope.error(
-                    "RL-121", "it has the fallbacks " + names + "; a method has one, so keep one of them");
+            throw scope.error("RL-121", "it has the fallbacks " + names + "; a method has one, so keep one of them");
         }
         return names.isEmpty() ? null : find(scope, names.iterator().next(), target);
     }
@@ -51,7 +50,8 @@ final class Fallback {
                 // Prefer one with the decision, then that of the class itself.
                 .max(Comparator.comparingInt(Method::getParameterCount))
                 .map(Fallback::new)
-                .orElseThrow(() -> scope.error("RL-125",
+                .orElseThrow(() -> scope.error(
+                        "RL-125",
                         "fallback = \"" + name + "\": "
                                 + (candidates.isEmpty()
                                         ? "there is no other method of that name in " + target.getName()

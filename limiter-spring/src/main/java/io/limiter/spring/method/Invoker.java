@@ -27,7 +27,8 @@ interface Invoker {
     static Invoker of(MethodScope scope, boolean waits) {
         Invoker invoker = of(scope);
         if (waits && invoker == BLOCKING) {
-            throw scope.error("RL-148",
+            throw scope.error(
+                    "RL-148",
                     "it has maxWait and returns "
                             + scope.method().getReturnType().getName()
                             + ", so threads would wait; return CompletionStage, CompletableFuture, or with Reactor Mono,"
@@ -42,10 +43,9 @@ interface Invoker {
             return StageInvoker::invoke;
         }
         // Without Reactor its invoker can't be loaded.
-        Invoker ofReactor =
-                ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
-                        ? ReactorInvoker.of(type)
-                        : null;
+        Invoker ofReactor = ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
+                ? ReactorInvoker.of(type)
+                : null;
         if (ofReactor == null
                 && (CompletionStage.class.isAssignableFrom(type)
                         || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null)) {

@@ -99,8 +99,10 @@ final class LimitedCall {
             observed.accept(decision);
         }
         if (enforced < charged.size()) {
-            counted = method.shadow().count(
-                    charged.stream().skip(enforced).map(Charged::charge).toList(), "a call of " + method.scope());
+            counted = method.shadow()
+                    .count(
+                            charged.stream().skip(enforced).map(Charged::charge).toList(),
+                            "a call of " + method.scope());
         }
         if (!isRefundable()) {
             return call.proceed();

@@ -60,15 +60,9 @@ public final class LimitedMethods implements AutoCloseable {
      * @throws IllegalStateException if its annotations are wrong; the message names the method and the remedy
      */
     public @Nullable LimitedMethod of(Method called, Class<?> target) {
-        Map<Method, Optional<LimitedMethod>> ofTarget = known.get(target);
-        if (ofTarget == null) {
-            ofTarget = known.computeIfAbsent(target, type -> new ConcurrentHashMap<>());
-        }
-        Optional<LimitedMethod> method = ofTarget.get(called);
-        if (method == null) {
-            method = ofTarget.computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)));
-        }
-        return method.orElse(null);
+        return known.computeIfAbsent(target, type -> new ConcurrentHashMap<>())
+                .computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)))
+                .orElse(null);
     }
 
     /** The annotations prepared so far, by method; each once, however it is called. */

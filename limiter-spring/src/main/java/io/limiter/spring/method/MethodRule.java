@@ -85,7 +85,8 @@ final class MethodRule {
         } catch (IllegalArgumentException unreadable) {
             LOG.debug("no duration", unreadable);
         }
-        throw scope.error("RL-148",
+        throw scope.error(
+                "RL-148",
                 "maxWait = \"" + text
                         + "\" is not a duration above 0 and up to 1m; write one such as maxWait = \"500ms\"");
     }
@@ -124,10 +125,12 @@ final class MethodRule {
                 && !annotation.member().strip().equals(annotation.key().strip());
         if (counted ? !varies : member != null) {
             throw counted
-                    ? scope.error("RL-164",
+                    ? scope.error(
+                            "RL-164",
                             "its policy counts members, and all calls of one key have the same member, so"
                                     + " nearly nothing is limited; add member = \"#user\", other than the key")
-                    : scope.error("RL-163",
+                    : scope.error(
+                            "RL-163",
                             "member = \"" + annotation.member()
                                     + "\", and its policy counts no members; leave it out, or"
                                     + " add a limit such as 5/1h distinct");
@@ -150,12 +153,14 @@ final class MethodRule {
     private void checkCost(Policy policy) {
         for (Limit limit : policy.limits()) {
             if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
-                throw scope.error("RL-132",
+                throw scope.error(
+                        "RL-132",
                         "permits = \"" + annotation.permits() + "\", and '" + limit + "' of policy '" + policy.name()
                                 + "' counts different members, of which a call has one; leave the cost out");
             }
             if (permits > limit.capacity() && limit.permits() > 0) {
-                throw scope.error("RL-132",
+                throw scope.error(
+                        "RL-132",
                         "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
                                 + limit + "' of policy '" + policy.name() + "' never has more than " + limit.capacity()
                                 + "; no call could ever be allowed; lower the cost or raise the limit");
@@ -219,7 +224,8 @@ final class MethodRule {
             if (key.canBeAnothers() && policy.block() != null) {
                 found.add("RL-175 " + scope + ": policy '" + policy.name()
                         + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
-                        + annotation.key() + "\" has neither the client's address nor the authenticated user; add ip to it:"
+                        + annotation.key()
+                        + "\" has neither the client's address nor the authenticated user; add ip to it:"
                         + " key = \"{ip, #account}\", or remove the block");
             } else if (isStock && !key.canBeAnothers()) {
                 found.add("RL-178 " + scope + ": policy '" + policy.name()

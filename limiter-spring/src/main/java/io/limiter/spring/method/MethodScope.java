@@ -141,7 +141,8 @@ public final class MethodScope {
         String why = callerWithoutRequest == null
                 ? "the call is not part of a web request"
                 : callerWithoutRequest + " calls it outside of web requests";
-        return error("RL-128",
+        return error(
+                "RL-128",
                 what + ", and " + why + "; give a key of parameters, such as key = \"#user\", or key ="
                         + " \"global\" for a quota shared by all callers (requests are known in Spring MVC, or from a CallerSource)");
     }

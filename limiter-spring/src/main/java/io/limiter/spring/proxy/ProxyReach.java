@@ -2,8 +2,8 @@ package io.limiter.spring.proxy;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.spring.aop.WovenClasses;
-import io.limiter.spring.method.MethodScope;
 import io.limiter.spring.method.AnnotatedMethod;
+import io.limiter.spring.method.MethodScope;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;

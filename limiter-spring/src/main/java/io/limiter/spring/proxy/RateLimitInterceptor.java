@@ -1,9 +1,9 @@
 package io.limiter.spring.proxy;
 
 import io.limiter.spring.aop.DecidedCall;
-import io.limiter.spring.method.MethodCall;
 import io.limiter.spring.method.LimitedMethod;
 import io.limiter.spring.method.LimitedMethods;
+import io.limiter.spring.method.MethodCall;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
