@@ -271,7 +271,7 @@ final class CallExpression {
         return scope.error("RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
     }
 
-    private static List<SpelNode> children(SpelNode node) {
+    static List<SpelNode> children(SpelNode node) {
         List<SpelNode> children = new ArrayList<>();
         for (int i = 0; i < node.getChildCount(); i++) {
             children.add(node.getChild(i));

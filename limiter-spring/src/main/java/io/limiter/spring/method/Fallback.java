@@ -15,12 +15,9 @@ import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
 /** The method that answers denied calls. Immutable. */
-final class Fallback {
-    private final Method method;
-
-    private Fallback(Method method) {
+record Fallback(Method method) {
+    Fallback {
         method.trySetAccessible();
-        this.method = method;
     }
 
     /**

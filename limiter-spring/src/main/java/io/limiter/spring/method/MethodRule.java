@@ -241,7 +241,6 @@ final class MethodRule {
         return new AnnotatedPolicy(
                 scope.toString(),
                 policy,
-                !annotation.limits().isEmpty(),
                 annotation.key(),
                 key.form(),
                 annotation.permits(),
