@@ -1,7 +1,6 @@
 package io.limiter.spring;
 
 import io.limiter.Decision;
-import io.limiter.LimitOutcome;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -53,13 +52,10 @@ public final class RateLimitExceededException extends RuntimeException {
         }
         return "denied by "
                 + decision.violated().stream()
-                        .map(RateLimitExceededException::name)
+                        .map(outcome ->
+                                outcome.policy().name() + "/" + outcome.limit().name())
                         .distinct()
                         .collect(Collectors.joining(", "))
                 + "; " + when;
-    }
-
-    private static String name(LimitOutcome outcome) {
-        return outcome.policy().name() + "/" + outcome.limit().name();
     }
 }

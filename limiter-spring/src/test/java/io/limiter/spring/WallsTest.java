@@ -29,11 +29,7 @@ import java.util.stream.Collectors;
 @AnalyzeClasses(packages = "io.limiter.spring", importOptions = DoNotIncludeTests.class)
 class WallsTest {
     private static final String[] METHODS = {
-        "io.limiter.spring.expression",
-        "io.limiter.spring.call",
-        "io.limiter.spring.method",
-        "io.limiter.spring.aop",
-        "io.limiter.spring.proxy"
+        "io.limiter.spring.method", "io.limiter.spring.aop", "io.limiter.spring.proxy"
     };
 
     @ArchTest
@@ -51,34 +47,27 @@ class WallsTest {
             .resideInAnyPackage("io.limiter.spring.*..", "org.springframework..", "io.limiter.servlet..")
             .because("who has the annotation on a method needs nothing else to compile");
 
-    /** From the words of an annotation to a bean's proxy: each package uses those before it. */
+    /** From a limited method to a bean's proxy: each package uses those before it. */
     @ArchTest
     static final ArchRule METHODS_ARE_LIMITED_IN_LAYERS = layeredArchitecture()
             .consideringOnlyDependenciesInLayers()
-            .layer("expression")
-            .definedBy("io.limiter.spring.expression")
-            .layer("call")
-            .definedBy("io.limiter.spring.call")
             .layer("method")
             .definedBy("io.limiter.spring.method")
             .layer("aop")
             .definedBy("io.limiter.spring.aop")
             .layer("proxy")
             .definedBy("io.limiter.spring.proxy")
-            .whereLayer("expression")
-            .mayNotAccessAnyLayer()
-            .whereLayer("call")
-            .mayOnlyAccessLayers("expression")
             .whereLayer("method")
-            .mayOnlyAccessLayers("expression", "call")
+            .mayNotAccessAnyLayer()
             .whereLayer("aop")
-            .mayOnlyAccessLayers("expression", "method")
-            .because("weaving needs no proxies, and neither an expression nor a call knows how its method was found");
+            .mayOnlyAccessLayers("method")
+            .because("weaving needs no proxies, and a limited method does not know how it was found");
 
     @ArchTest
     static final ArchRule EXPRESSIONS_DECIDE_NOTHING = noClasses()
             .that()
-            .resideInAPackage("io.limiter.spring.expression")
+            .haveNameMatching(
+                    "io.limiter.spring.method.(CallExpression|CallVariables|MethodKey|MethodScope|RequestWords)")
             .should()
             .dependOnClassesThat()
             .belongToAnyOf(Limiter.class, RateLimiter.class, Policy.class)
@@ -226,26 +215,17 @@ class WallsTest {
                         "io.limiter.spring.boot.actuate.LimiterMetrics",
                         "io.limiter.spring.boot.actuate.RateLimitsEndpoint",
                         "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
-                        "io.limiter.spring.call.AnnotatedPolicy",
-                        "io.limiter.spring.call.CallObserver",
-                        "io.limiter.spring.call.Fallback",
-                        "io.limiter.spring.call.Invoker",
-                        "io.limiter.spring.call.LimitedCall",
-                        "io.limiter.spring.call.MethodPlans",
-                        "io.limiter.spring.call.MethodRule",
-                        "io.limiter.spring.call.MethodRules",
                         "io.limiter.spring.config.EnableRateLimiting",
                         "io.limiter.spring.config.WebBeans",
-                        "io.limiter.spring.expression.AnnotationError",
-                        "io.limiter.spring.expression.Beans",
-                        "io.limiter.spring.expression.CallExpression",
-                        "io.limiter.spring.expression.MethodCall",
-                        "io.limiter.spring.expression.MethodKey",
-                        "io.limiter.spring.expression.MethodScope",
-                        "io.limiter.spring.expression.RequestWords",
                         "io.limiter.spring.method.AnnotatedMethod",
+                        "io.limiter.spring.method.AnnotatedPolicy",
+                        "io.limiter.spring.method.Beans",
+                        "io.limiter.spring.method.CallObserver",
                         "io.limiter.spring.method.LimitedMethod",
                         "io.limiter.spring.method.LimitedMethods",
+                        "io.limiter.spring.method.MethodCall",
+                        "io.limiter.spring.method.MethodScope",
+                        "io.limiter.spring.method.RequestWords",
                         "io.limiter.spring.proxy.RateLimitedPostProcessor",
                         "io.limiter.spring.web.RateLimitExceededAdvice",
                         "io.limiter.spring.web.RequestCallers",

@@ -1,6 +1,6 @@
 package io.limiter.spring.aop;
 
-import io.limiter.spring.expression.MethodCall;
+import io.limiter.spring.method.MethodCall;
 import java.lang.reflect.Method;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;

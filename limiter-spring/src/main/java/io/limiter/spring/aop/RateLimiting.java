@@ -3,10 +3,10 @@ package io.limiter.spring.aop;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limiter;
 import io.limiter.spring.CallerSource;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodScope;
+import io.limiter.spring.method.CallObserver;
 import io.limiter.spring.method.LimitedMethod;
 import io.limiter.spring.method.LimitedMethods;
+import io.limiter.spring.method.MethodScope;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
@@ -57,13 +57,16 @@ public final class RateLimiting implements AutoCloseable {
 
     /** Woven methods use this limiter from now on. Calls are not part of requests, so each annotation needs a key. */
     public static RateLimiting use(Limiter limiter) {
-        return use(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), null, null));
+        return use(new LimitedMethods(Objects.requireNonNull(limiter, "limiter"), null, null, CallObserver.NONE));
     }
 
     /** The same, with a source of the client of the current request. */
     public static RateLimiting use(Limiter limiter, CallerSource callers) {
         return use(new LimitedMethods(
-                Objects.requireNonNull(limiter, "limiter"), Objects.requireNonNull(callers, "callers"), null));
+                Objects.requireNonNull(limiter, "limiter"),
+                Objects.requireNonNull(callers, "callers"),
+                null,
+                CallObserver.NONE));
     }
 
     /** Woven methods use these limits from now on, which are closed with the returned object. For the Spring context. */
@@ -157,7 +160,7 @@ public final class RateLimiting implements AutoCloseable {
             if (isGenerated(method)) {
                 return null;
             }
-            throw AnnotationError.at(
+            throw MethodScope.errorAt(
                     MethodScope.describe(method),
                     "RL-129",
                     "it is woven, but no limiter is set; call RateLimiting.use(limiter) when the program"

@@ -1,7 +1,7 @@
 package io.limiter.spring.aop;
 
-import io.limiter.spring.expression.MethodScope;
 import io.limiter.spring.method.AnnotatedMethod;
+import io.limiter.spring.method.MethodScope;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

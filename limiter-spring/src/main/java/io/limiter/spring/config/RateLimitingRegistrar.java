@@ -15,13 +15,9 @@ import org.springframework.core.type.AnnotationMetadata;
  * Defaults}.
  */
 final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
-    static final String POST_PROCESSOR = "io.limiter.spring.rateLimitedPostProcessor";
-    private static final String LAST_PASS = "io.limiter.spring.lastPass";
+    private static final String POST_PROCESSOR = "io.limiter.spring.rateLimitedPostProcessor";
     private static final String OWNER = "io.limiter.spring.owner";
     private static final String ATTRIBUTES = "io.limiter.spring.attributes";
-    static final String DEFAULTS = "io.limiter.spring.defaults";
-
-    RateLimitingRegistrar() {}
 
     @Override
     public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
@@ -36,9 +32,9 @@ final class RateLimitingRegistrar implements ImportBeanDefinitionRegistrar {
         processor.setAttribute(OWNER, metadata.getClassName());
         processor.setAttribute(ATTRIBUTES, attributes);
 
-        WebBeans.define(LAST_PASS, BeanPostProcessor.class, "lastPass", registry)
+        WebBeans.define("io.limiter.spring.lastPass", BeanPostProcessor.class, "lastPass", registry)
                 .setFactoryBeanName(POST_PROCESSOR);
-        WebBeans.define(DEFAULTS, Defaults.class, null, registry)
+        WebBeans.define("io.limiter.spring.defaults", Defaults.class, null, registry)
                 .getConstructorArgumentValues()
                 .addIndexedArgumentValue(0, attributes.get("value"));
         WebBeans.define("io.limiter.spring.webBeans", WebBeans.class, null, registry);

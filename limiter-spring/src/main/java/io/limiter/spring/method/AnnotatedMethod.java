@@ -2,7 +2,6 @@ package io.limiter.spring.method;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.call.Fallback;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

@@ -1,21 +1,28 @@
 package io.limiter.spring.method;
 
-import io.limiter.spring.call.Invoker;
-import io.limiter.spring.call.LimitedCall;
-import io.limiter.spring.expression.MethodCall;
-import java.lang.reflect.Method;
+import io.limiter.Derived;
+import io.limiter.RateLimiter;
+import io.limiter.rule.ShadowCounter;
+import io.limiter.spring.method.MethodRule.Charged;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Everything that is known about a limited method before it is called. Thread-safe. */
-public record LimitedMethod(LimitedCall.Terms terms, Invoker invoker) {
+/**
+ * Everything that is known about a limited method before it is called. Thread-safe.
+ *
+ * @param rules the rules of the current snapshot; also used after the end of the limiter
+ */
+public record LimitedMethod(
+        MethodScope scope,
+        RateLimiter limiter,
+        ShadowCounter shadow,
+        @Nullable Fallback fallback,
+        CallObserver observer,
+        Derived<MethodRules> rules,
+        Invoker invoker) {
     /** Calls the method if it is allowed, depending on its return type. */
     public @Nullable Object call(MethodCall call) throws Throwable {
-        LimitedCall limited = LimitedCall.of(call, terms);
-        return limited == null ? call.proceed() : invoker.invoke(limited);
-    }
-
-    /** The method that runs. */
-    public Method method() {
-        return terms.scope().method();
+        List<Charged> charged = rules.get().charge(call);
+        return charged.isEmpty() ? call.proceed() : invoker.invoke(new LimitedCall(this, call, charged));
     }
 }

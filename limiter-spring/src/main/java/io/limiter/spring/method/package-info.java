@@ -1,4 +1,4 @@
-/** Finds annotated methods and prepares them once, with the current policies of a limiter. */
+/** A limited method: its annotations, prepared once, and its calls, each charged, decided, and made or denied. */
 @NullMarked
 package io.limiter.spring.method;
 

@@ -2,8 +2,8 @@ package io.limiter.spring.proxy;
 
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.WovenClasses;
-import io.limiter.spring.expression.RequestWords;
 import io.limiter.spring.method.AnnotatedMethod;
+import io.limiter.spring.method.RequestWords;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;

@@ -2,9 +2,8 @@ package io.limiter.spring.proxy;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.spring.aop.WovenClasses;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodScope;
 import io.limiter.spring.method.AnnotatedMethod;
+import io.limiter.spring.method.MethodScope;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -39,7 +38,7 @@ final class ProxyReach {
                 || (!Modifier.isStatic(method.getModifiers()) && subclassed);
         if (why != null && meant) {
             if (!WovenClasses.isPerhapsWoven(method.getDeclaringClass())) {
-                throw AnnotationError.at(
+                throw MethodScope.errorAt(
                         MethodScope.describe(method),
                         "RL-130",
                         "the method " + why

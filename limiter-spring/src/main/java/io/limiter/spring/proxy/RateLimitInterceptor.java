@@ -1,9 +1,9 @@
 package io.limiter.spring.proxy;
 
 import io.limiter.spring.aop.DecidedCall;
-import io.limiter.spring.expression.MethodCall;
 import io.limiter.spring.method.LimitedMethod;
 import io.limiter.spring.method.LimitedMethods;
+import io.limiter.spring.method.MethodCall;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -41,7 +41,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
         LimitedMethod method = limited(invocation);
         return method == null
                 ? invocation.proceed()
-                : DecidedCall.proceed(method.method(), invocation.getThis(), null, invocation::proceed);
+                : DecidedCall.proceed(method.scope().method(), invocation.getThis(), null, invocation::proceed);
     }
 
     private @Nullable LimitedMethod limited(MethodInvocation invocation) {

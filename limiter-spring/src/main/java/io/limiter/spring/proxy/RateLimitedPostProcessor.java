@@ -5,12 +5,12 @@ import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.aop.WovenClasses;
-import io.limiter.spring.call.AnnotatedPolicy;
-import io.limiter.spring.call.CallObserver;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.Beans;
 import io.limiter.spring.method.AnnotatedMethod;
+import io.limiter.spring.method.AnnotatedPolicy;
+import io.limiter.spring.method.Beans;
+import io.limiter.spring.method.CallObserver;
 import io.limiter.spring.method.LimitedMethods;
+import io.limiter.spring.method.MethodScope;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -31,8 +31,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -96,13 +95,12 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** A proxy gets the advice once for each of its methods. */
     private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
-        StaticMethodMatcherPointcut methods = new StaticMethodMatcherPointcut() {
+        return new StaticMethodMatcherPointcutAdvisor(advice.get()) {
             @Override
             public boolean matches(Method method, Class<?> targetClass) {
                 return matcher.test(method, targetClass);
             }
-        };
-        return new DefaultPointcutAdvisor(methods, advice.get()) {
+
             @Override
             public Advice getAdvice() {
                 return advice.get();
@@ -226,7 +224,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     private RuntimeException escaped(String beanName, Object bean, String why) {
-        return thrown.apply(AnnotationError.at(
+        return thrown.apply(MethodScope.errorAt(
                 "bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName() + ")",
                 "RL-134",
                 "nothing would be limited there: " + why));

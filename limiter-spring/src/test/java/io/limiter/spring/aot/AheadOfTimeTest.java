@@ -220,7 +220,7 @@ class AheadOfTimeTest {
         invokes(hints, Item.class, "weight");
         invokes(hints, Plans.class, "of", Order.class);
         invokes(hints, Class.forName("java.util.ImmutableCollections$ListN"), "size");
-        invokes(hints, Class.forName("io.limiter.spring.expression.RequestWords"), "getUser");
+        invokes(hints, Class.forName("io.limiter.spring.method.RequestWords"), "getUser");
     }
 
     private static void has(RuntimeHints hints, String resource) {

@@ -3,7 +3,7 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.Limiter;
 import io.limiter.servlet.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.spring.call.CallObserver;
+import io.limiter.spring.method.CallObserver;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationFilter;

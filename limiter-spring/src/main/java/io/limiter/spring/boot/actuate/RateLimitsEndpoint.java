@@ -12,7 +12,7 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyForm;
 import io.limiter.servlet.RequestSample;
 import io.limiter.servlet.key.RuleKeyForm;
-import io.limiter.spring.call.AnnotatedPolicy;
+import io.limiter.spring.method.AnnotatedPolicy;
 import io.limiter.spring.proxy.RateLimitedPostProcessor;
 import java.util.ArrayList;
 import java.util.HashMap;

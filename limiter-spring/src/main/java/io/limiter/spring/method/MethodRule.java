@@ -1,4 +1,4 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Algorithm;
 import io.limiter.Charge;
@@ -10,26 +10,23 @@ import io.limiter.config.LimitText;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.CallExpression;
-import io.limiter.spring.expression.MethodCall;
-import io.limiter.spring.expression.MethodKey;
-import io.limiter.spring.expression.MethodScope;
 import java.time.Duration;
-import java.util.Comparator;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * One annotation of a method, prepared for calls. Its policy is of a snapshot of the limiter, see {@link #under}. Immutable.
+ * One annotation of a method, prepared for calls. Its policies are of a snapshot of the limiter, see {@link #under}.
+ * Immutable.
  */
-public final class MethodRule {
+final class MethodRule {
     private static final Logger LOG = DiagnosticLog.of(MethodRule.class);
     private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
 
@@ -51,11 +48,11 @@ public final class MethodRule {
      * @param counter counts shadow annotations
      * @throws IllegalStateException if one of them is wrong, as far as this is known before a call
      */
-    public MethodRule(MethodScope scope, RateLimited annotation, ShadowCounter counter) {
+    MethodRule(MethodScope scope, RateLimited annotation, ShadowCounter counter) {
         this.scope = scope;
         this.annotation = annotation;
-        this.key = new MethodKey(scope, annotation.key());
-        this.member = annotation.member().isBlank() ? null : MethodKey.member(scope, annotation.member());
+        this.key = new MethodKey(scope, "key", annotation.key());
+        this.member = annotation.member().isBlank() ? null : new MethodKey(scope, "member", annotation.member());
         String cost = annotation.permits();
         if (WHOLE.matcher(cost).matches()) {
             // The usual case, which does not need to load the expression language.
@@ -88,36 +85,38 @@ public final class MethodRule {
         } catch (IllegalArgumentException unreadable) {
             LOG.debug("no duration", unreadable);
         }
-        throw AnnotationError.at(
-                scope,
+        throw scope.error(
                 "RL-148",
                 "maxWait = \"" + text
                         + "\" is not a duration above 0 and up to 1m; write one such as maxWait = \"500ms\"");
     }
 
     /** How long a call that it denies waits; zero for not at all. */
-    public Duration maxWait() {
+    Duration maxWait() {
         return maxWait;
     }
 
+    boolean isShadow() {
+        return shadow != null;
+    }
+
+    boolean refunds() {
+        return !refundOn.isEmpty();
+    }
+
     /**
-     * The rule under a policy.
+     * The rule under the policies of plans, or under a single one with an empty name.
      *
      * @throws IllegalStateException if no call could ever be allowed, because its cost is above the maximum of a limit.
      *     A limit of 0 denies everything on purpose
      */
-    public UnderPolicy under(Policy policy) {
-        return under(MethodPlans.one(policy));
-    }
-
-    /** The same under the policies of plans. */
-    public UnderPolicy under(MethodPlans plans) {
-        plans.policies().values().forEach(this::checkCost);
-        checkMember(plans.policies().values().stream().anyMatch(Policy::takesMembers));
-        plans.policies().values().stream()
-                .filter(policy -> policy.block() != null && shadow == null)
-                .forEach(this::checkBlock);
-        return new UnderPolicy(this, plans, plans.defaultPlan());
+    UnderPolicies under(Map<String, Policy> policies) {
+        policies.values().forEach(this::checkCost);
+        checkMember(policies.values().stream().anyMatch(Policy::takesMembers));
+        if (shadow == null && !maxWait.isZero()) {
+            policies.values().forEach(this::checkNoBlock);
+        }
+        return new UnderPolicies(this, policies);
     }
 
     private void checkMember(boolean counted) {
@@ -126,28 +125,24 @@ public final class MethodRule {
                 && !annotation.member().strip().equals(annotation.key().strip());
         if (counted ? !varies : member != null) {
             throw counted
-                    ? AnnotationError.at(
-                            scope,
+                    ? scope.error(
                             "RL-164",
                             "its policy counts members, and all calls of one key have the same member, so"
                                     + " nearly nothing is limited; add member = \"#user\", other than the key")
-                    : AnnotationError.at(
-                            scope,
+                    : scope.error(
                             "RL-163",
                             "member = \"" + annotation.member()
                                     + "\", and its policy counts no members; leave it out, or"
                                     + " add a limit such as 5/1h distinct");
         }
         if (counted && !maxWait.isZero()) {
-            throw AnnotationError.at(
-                    scope, "RL-148", "its policy counts members, and no call can wait for that; leave maxWait out");
+            throw scope.error("RL-148", "its policy counts members, and no call can wait for that; leave maxWait out");
         }
     }
 
-    private void checkBlock(Policy policy) {
-        if (!maxWait.isZero()) {
-            throw AnnotationError.at(
-                    scope,
+    private void checkNoBlock(Policy policy) {
+        if (policy.block() != null) {
+            throw scope.error(
                     "RL-177",
                     "a call that waits is denied first, and denials by policy '" + policy.name()
                             + "' block, so a legitimate caller that waits would be blocked; leave maxWait out,"
@@ -155,28 +150,16 @@ public final class MethodRule {
         }
     }
 
-    private Stream<String> findings(Policy policy) {
-        if (shadow == null && key.canBeAnothers() && policy.block() != null) {
-            return Stream.of("RL-175 " + scope + ": policy '" + policy.name()
-                    + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
-                    + annotation.key() + "\" has neither the client's address nor the authenticated user; add ip to it:"
-                    + " key = \"{ip, #account}\", or remove the block");
-        }
-        return shadow == null && !key.canBeAnothers() ? StockOfCallers.findings(scope, policy) : Stream.empty();
-    }
-
     private void checkCost(Policy policy) {
         for (Limit limit : policy.limits()) {
             if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
-                throw AnnotationError.at(
-                        scope,
+                throw scope.error(
                         "RL-132",
                         "permits = \"" + annotation.permits() + "\", and '" + limit + "' of policy '" + policy.name()
                                 + "' counts different members, of which a call has one; leave the cost out");
             }
             if (permits > limit.capacity() && limit.permits() > 0) {
-                throw AnnotationError.at(
-                        scope,
+                throw scope.error(
                         "RL-132",
                         "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
                                 + limit + "' of policy '" + policy.name() + "' never has more than " + limit.capacity()
@@ -185,94 +168,93 @@ public final class MethodRule {
         }
     }
 
-    /**
-     * A rule with the policies of one snapshot of the limiter.
-     *
-     * @param plan returns the plan of a call, or the default plan
-     */
-    public record UnderPolicy(MethodRule rule, MethodPlans plans, String plan) {
-        /** The policy of the plan. */
-        Policy policy() {
-            return Objects.requireNonNull(plans.policies().get(plan));
+    /** A rule with the policies of one snapshot of the limiter, by plan. */
+    record UnderPolicies(MethodRule rule, Map<String, Policy> policies) {
+        /** The policy of a plan; of the default plan if there is no such plan. */
+        Policy policy(String plan) {
+            Policy known = policies.get(plan);
+            return known == null ? Objects.requireNonNull(policies.get(rule.annotation.defaultPlan())) : known;
         }
 
-        /** The same for another plan; for the default plan if there is no such plan. */
-        UnderPolicy of(@Nullable String other) {
-            return other == null || !plans.policies().containsKey(other)
-                    ? new UnderPolicy(rule, plans, plans.defaultPlan())
-                    : new UnderPolicy(rule, plans, other);
+        /** A charge of an earlier snapshot, under the current policy of its plan. */
+        Charged renewed(Charged earlier) {
+            Policy now = policies.values().stream()
+                    .filter(policy -> policy.name().equals(earlier.policy.name()))
+                    .findFirst()
+                    .orElseGet(() -> policy(""));
+            return new Charged(rule, now, earlier.key, earlier.member, earlier.permits, earlier.other);
         }
+    }
 
-        /** The charge of a call; null if the rule does not apply to it. */
-        @Nullable
-        Charged charge(MethodCall call) {
-            if (rule.shadow == null) {
-                return rule.charge(call, this);
-            }
-            try {
-                return rule.charge(call, this);
-            } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
-                // A shadow policy must not deny calls, not even because of a mistake in it.
-                rule.shadow.reportNotCounted(policy().name(), "a call of " + rule.scope, wrong);
+    /** The charge of a call; null if the rule does not apply to it. */
+    @Nullable
+    Charged charge(MethodCall call, UnderPolicies present) {
+        try {
+            if (condition != null && !isFor(condition.value(call), condition)) {
                 return null;
             }
-        }
-
-        /** What operators should know, as sentences for the log. */
-        Stream<String> findings() {
-            boolean isFree = rule.permits == 0 && rule.permitsOf == null;
-            Stream<String> own = NeverDenies.findings(rule.scope, rule.annotation, rule.condition, isFree);
-            return Stream.concat(own, plans.policies().values().stream().flatMap(rule::findings));
-        }
-
-        boolean isShadow() {
-            return rule.shadow != null;
-        }
-
-        boolean refunds() {
-            return !rule.refundOn.isEmpty();
-        }
-
-        /** For each plan. */
-        Stream<AnnotatedPolicy> described() {
-            return plans.policies().values().stream()
-                    .sorted(Comparator.comparing(Policy::name))
-                    .map(this::described);
-        }
-
-        private AnnotatedPolicy described(Policy policy) {
-            RateLimited annotation = rule.annotation;
-            return new AnnotatedPolicy(
-                    rule.scope.toString(),
-                    policy,
-                    !annotation.limits().isEmpty(),
-                    annotation.key(),
-                    rule.key.form(),
-                    annotation.permits(),
-                    annotation.condition(),
-                    annotation.shadow());
-        }
-    }
-
-    private @Nullable Charged charge(MethodCall call, UnderPolicy present) {
-        if (condition != null && !isFor(condition.value(call), condition)) {
+            return new Charged(
+                    this,
+                    present.policy(plan == null ? "" : planOf(plan, call)),
+                    key.of(call),
+                    member == null ? null : member.of(call),
+                    permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
+                    null);
+        } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
+            if (shadow == null) {
+                throw wrong;
+            }
+            // A shadow policy must not deny calls, not even because of a mistake in it.
+            shadow.reportNotCounted(present.policy("").name(), "a call of " + scope, wrong);
             return null;
         }
-        return new Charged(
-                plan == null ? present : present.of(planOf(plan, call)),
-                key.of(call),
-                member == null ? null : member.of(call),
-                permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
-                null);
     }
 
-    /** Null if it is unknown: then the default plan applies, which also limits. */
-    private static @Nullable String planOf(CallExpression plan, MethodCall call) {
+    /** What operators should know about it under these policies, as sentences for the log. */
+    List<String> findings(Collection<Policy> policies) {
+        List<String> found = new ArrayList<>();
+        if (condition != null && Boolean.FALSE.equals(condition.constant())) {
+            found.add("RL-156 " + scope + ": condition = \"" + annotation.condition()
+                    + "\" holds for no call, so nothing is limited there; remove it to limit again");
+        } else if (permits == 0 && permitsOf == null) {
+            found.add("RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing");
+        }
+        for (Policy policy : shadow == null ? policies : List.<Policy>of()) {
+            boolean isStock = policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+            if (key.canBeAnothers() && policy.block() != null) {
+                found.add("RL-175 " + scope + ": policy '" + policy.name()
+                        + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
+                        + annotation.key()
+                        + "\" has neither the client's address nor the authenticated user; add ip to it:"
+                        + " key = \"{ip, #account}\", or remove the block");
+            } else if (isStock && !key.canBeAnothers()) {
+                found.add("RL-178 " + scope + ": policy '" + policy.name()
+                        + "' has a stock for each caller, not one for all, because the key has the caller's"
+                        + " address or the user; write key = \"global\", or a key of what is sold");
+            }
+        }
+        return found;
+    }
+
+    /** Its use of a policy, for reports. */
+    AnnotatedPolicy described(Policy policy) {
+        return new AnnotatedPolicy(
+                scope.toString(),
+                policy,
+                annotation.key(),
+                key.form(),
+                annotation.permits(),
+                annotation.condition(),
+                annotation.shadow());
+    }
+
+    /** Empty if it is unknown: then the default plan applies, which also limits. */
+    private static String planOf(CallExpression plan, MethodCall call) {
         try {
-            return Objects.toString(plan.value(call), null);
+            return Objects.toString(plan.value(call), "");
         } catch (IllegalStateException failed) {
             LOG.debug("the plan of a call is unknown", failed);
-            return null;
+            return "";
         }
     }
 
@@ -322,29 +304,31 @@ public final class MethodRule {
      * @param other the charge of another annotation to the same policy and key, which this charge includes
      */
     record Charged(
-            UnderPolicy rule,
+            MethodRule rule,
+            Policy policy,
             PartitionKey key,
             @Nullable PartitionKey member,
             long permits,
             @Nullable Charged other) {
         /** The larger of this and another, instead of both. */
         Charged with(Charged same) {
-            Charged larger = same.permits > permits ? same : this;
-            return new Charged(larger.rule, key, member, larger.permits, larger == this ? same : this);
+            boolean isLarger = same.permits > permits;
+            return new Charged(
+                    isLarger ? same.rule : rule,
+                    policy,
+                    key,
+                    member,
+                    Math.max(permits, same.permits),
+                    isLarger ? this : same);
         }
 
         /** Whether all annotations with this charge refund it. */
         boolean refundsOn(Throwable failure) {
-            return rule.rule().refundsOn(failure) && (other == null || other.refundsOn(failure));
+            return rule.refundsOn(failure) && (other == null || other.refundsOn(failure));
         }
 
         Charge charge() {
-            return new Charge(
-                    rule.policy(),
-                    key,
-                    permits,
-                    null,
-                    member != null && rule.policy().takesMembers() ? member : null);
+            return new Charge(policy, key, permits, null, policy.takesMembers() ? member : null);
         }
     }
 }

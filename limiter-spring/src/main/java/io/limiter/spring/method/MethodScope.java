@@ -1,4 +1,4 @@
-package io.limiter.spring.expression;
+package io.limiter.spring.method;
 
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;
@@ -84,6 +84,26 @@ public final class MethodScope {
         return describe(method);
     }
 
+    /**
+     * A mistake in an annotation, or in its values for a call: names the method, what is wrong, and the remedy. The codes
+     * are those of docs/diagnostics.md.
+     */
+    public static IllegalStateException errorAt(Object method, String code, String text) {
+        return new IllegalStateException(code + " @RateLimited at " + method + ": " + text);
+    }
+
+    /** A mistake in an annotation of this method. */
+    IllegalStateException error(String code, String text) {
+        return errorAt(this, code, text);
+    }
+
+    /** The same, with a cause. */
+    IllegalStateException error(String code, String text, Throwable cause) {
+        IllegalStateException error = error(code, text);
+        error.initCause(cause);
+        return error;
+    }
+
     /** The index of the parameter, or null if there is none of that name. */
     @Nullable
     Integer position(String parameter) {
@@ -121,8 +141,7 @@ public final class MethodScope {
         String why = callerWithoutRequest == null
                 ? "the call is not part of a web request"
                 : callerWithoutRequest + " calls it outside of web requests";
-        return AnnotationError.at(
-                this,
+        return error(
                 "RL-128",
                 what + ", and " + why + "; give a key of parameters, such as key = \"#user\", or key ="
                         + " \"global\" for a quota shared by all callers (requests are known in Spring MVC, or from a CallerSource)");

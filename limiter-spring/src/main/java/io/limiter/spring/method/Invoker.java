@@ -1,8 +1,6 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Decision;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodScope;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +9,7 @@ import org.springframework.util.ClassUtils;
 
 /** Decides a call and makes it, depending on the return type of its method. Immutable. */
 @FunctionalInterface
-public interface Invoker {
+interface Invoker {
     /** The result for the caller. */
     @Nullable
     Object invoke(LimitedCall call) throws Throwable;
@@ -29,8 +27,7 @@ public interface Invoker {
     static Invoker of(MethodScope scope, boolean waits) {
         Invoker invoker = of(scope);
         if (waits && invoker == BLOCKING) {
-            throw AnnotationError.at(
-                    scope,
+            throw scope.error(
                     "RL-148",
                     "it has maxWait and returns "
                             + scope.method().getReturnType().getName()
@@ -42,27 +39,23 @@ public interface Invoker {
 
     private static Invoker of(MethodScope scope) {
         Class<?> type = scope.method().getReturnType();
-        if (type == Object.class || type == void.class) {
-            return BLOCKING;
-        }
         if (CompletionStage.class.isAssignableFrom(type) && type.isAssignableFrom(CompletableFuture.class)) {
             return StageInvoker::invoke;
         }
         // Without Reactor its invoker can't be loaded.
-        if (ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
-                && ReactorInvoker.makes(type)) {
-            return ReactorInvoker.isMono(type) ? ReactorInvoker::mono : ReactorInvoker::flux;
-        }
-        if (CompletionStage.class.isAssignableFrom(type)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
-            throw AnnotationError.at(
-                    scope,
+        Invoker ofReactor = ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
+                ? ReactorInvoker.of(type)
+                : null;
+        if (ofReactor == null
+                && (CompletionStage.class.isAssignableFrom(type)
+                        || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null)) {
+            throw scope.error(
                     "RL-131",
                     "it returns " + type.getName()
                             + ", which can't be created before the decision; return CompletionStage,"
                             + " CompletableFuture, or with Reactor Mono, Flux or Publisher");
         }
-        return BLOCKING;
+        return ofReactor == null ? BLOCKING : ofReactor;
     }
 
     /** A plain value, or void: the caller waits for the decision as for the method. */

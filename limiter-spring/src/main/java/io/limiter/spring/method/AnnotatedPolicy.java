@@ -1,4 +1,4 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Policy;
 import io.limiter.rule.KeyForm;
@@ -8,7 +8,6 @@ import io.limiter.rule.KeyForm;
  *
  * @param method the limited method, such as {@code com.example.Votes.vote(String)}
  * @param policy the policy: of the configuration, or of the annotation's own limits
- * @param own whether the limits are the annotation's own
  * @param key the key, as it is written; empty for the client's address
  * @param keyForm the form of the keys that it makes
  * @param permits the cost of a call, as it is written
@@ -16,14 +15,7 @@ import io.limiter.rule.KeyForm;
  * @param shadow whether it only counts, and denies nothing
  */
 public record AnnotatedPolicy(
-        String method,
-        Policy policy,
-        boolean own,
-        String key,
-        KeyForm keyForm,
-        String permits,
-        String condition,
-        boolean shadow) {
+        String method, Policy policy, String key, KeyForm keyForm, String permits, String condition, boolean shadow) {
     /** That of the method. The generated one of a record would cost some milliseconds at startup. */
     @Override
     public int hashCode() {

@@ -1,4 +1,4 @@
 @NullMarked
-package io.limiter.spring.expression;
+package io.limiter.spring.method;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package io.limiter.spring.expression;
+package io.limiter.spring.method;
 
 import io.limiter.PartitionKey;
 import io.limiter.rule.KeyForm;
@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The key of a call, which selects the quota. Immutable. */
-public final class MethodKey {
+final class MethodKey {
     /** The most parts of a list, which a client may have written; each part is kept in the key. */
     private static final int MOST_PARTS = 32;
 
@@ -25,20 +25,12 @@ public final class MethodKey {
     private final boolean isMember;
 
     /**
-     * The key of the attribute. The words {@code ip} and {@code global} alone, and an empty text, need no evaluation.
+     * The key of an attribute: {@code key}, or {@code member}, whose missing parts stay missing. The words {@code ip} and
+     * {@code global} alone, and an empty text, need no evaluation.
      *
      * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
      */
-    public MethodKey(MethodScope scope, String text) {
-        this(scope, "key", text);
-    }
-
-    /** The member of the attribute, with the same words; missing parts stay missing. */
-    public static MethodKey member(MethodScope scope, String text) {
-        return new MethodKey(scope, "member", text);
-    }
-
-    private MethodKey(MethodScope scope, String attribute, String text) {
+    MethodKey(MethodScope scope, String attribute, String text) {
         this.isMember = attribute.equals("member");
         String word = text.strip();
         if (word.isEmpty() && !scope.isInRequests()) {

@@ -1,4 +1,4 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Decision;
 import org.jspecify.annotations.Nullable;
@@ -13,24 +13,15 @@ import reactor.core.publisher.Mono;
 final class ReactorInvoker {
     private ReactorInvoker() {}
 
-    static boolean makes(Class<?> type) {
-        return type == Mono.class || type == Flux.class || type == Publisher.class;
+    /** The invoker of methods that return this type; null for types that are not Reactor's. */
+    static @Nullable Invoker of(Class<?> type) {
+        if (type == Mono.class) {
+            return call -> Mono.fromDirect(flux(call));
+        }
+        return type == Flux.class || type == Publisher.class ? ReactorInvoker::flux : null;
     }
 
-    static boolean isMono(Class<?> type) {
-        return type == Mono.class;
-    }
-
-    static Object mono(LimitedCall call) {
-        return Mono.defer(() -> {
-            LimitedCall again = call.again();
-            return again.isFree()
-                    ? Mono.from(proceed(again, null))
-                    : asked(again).flatMap(decision -> Mono.from(answer(again, decision)));
-        });
-    }
-
-    static Object flux(LimitedCall call) {
+    private static Flux<Object> flux(LimitedCall call) {
         return Flux.defer(() -> {
             LimitedCall again = call.again();
             return again.isFree()
@@ -60,10 +51,8 @@ final class ReactorInvoker {
 
     private static Publisher<Object> proceed(LimitedCall call, @Nullable Decision decision) {
         try {
-            Publisher<Object> answer = publisher(call.proceed(decision, false));
-            return answer instanceof Mono<Object> mono
-                    ? mono.doOnError(failure -> call.refund(failure, false))
-                    : Flux.from(answer).doOnError(failure -> call.refund(failure, false));
+            return Flux.from(publisher(call.proceed(decision, false)))
+                    .doOnError(failure -> call.refund(failure, false));
         } catch (Throwable thrown) {
             return Flux.error(thrown);
         }

@@ -1,4 +1,4 @@
-package io.limiter.spring.expression;
+package io.limiter.spring.method;
 
 import io.limiter.PartitionKey;
 import java.security.Principal;
@@ -38,7 +38,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
  * An expression of an annotation: parsed once, with its parameters, beans and words resolved before the first call.
  * Thread-safe.
  */
-public final class CallExpression {
+final class CallExpression {
     // Compiled code fails for an argument of another class than the first; a system property must not enable it.
     private static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
@@ -88,8 +88,7 @@ public final class CallExpression {
         try {
             parsed = PARSER.parseRaw(text);
         } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
-            throw AnnotationError.at(
-                    scope,
+            throw scope.error(
                     "RL-123",
                     attribute + " = \"" + text + "\" is not an expression (" + broken.getMessage() + "); "
                             + instead(text),
@@ -185,8 +184,7 @@ public final class CallExpression {
                     throw wrong;
                 }
             }
-            throw AnnotationError.at(
-                    scope,
+            throw scope.error(
                     "RL-132",
                     attribute + " = \"" + text + "\" failed ("
                             + failed.getClass().getSimpleName()
@@ -197,7 +195,7 @@ public final class CallExpression {
 
     /** An exception for a value that can't be used. */
     public IllegalStateException unusable(String found, String remedy) {
-        return AnnotationError.at(scope, "RL-132", attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
+        return scope.error("RL-132", attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
     }
 
     /** Checks every name. At the root, names without a prefix are words; after a dot they are members of the value before it. */
@@ -270,10 +268,10 @@ public final class CallExpression {
     }
 
     private IllegalStateException unknown(String name, String what) {
-        return AnnotationError.at(scope, "RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
+        return scope.error("RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
     }
 
-    private static List<SpelNode> children(SpelNode node) {
+    static List<SpelNode> children(SpelNode node) {
         List<SpelNode> children = new ArrayList<>();
         for (int i = 0; i < node.getChildCount(); i++) {
             children.add(node.getChild(i));

@@ -1,15 +1,13 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Decision;
-import io.limiter.spring.expression.AnnotationError;
-import io.limiter.spring.expression.MethodCall;
-import io.limiter.spring.expression.MethodScope;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -17,22 +15,26 @@ import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
 /** The method that answers denied calls. Immutable. */
-public final class Fallback {
-    private final Method method;
-
-    private Fallback(Method method) {
+record Fallback(Method method) {
+    Fallback {
         method.trySetAccessible();
-        this.method = method;
     }
 
     /**
-     * The method of that name.
+     * The method of the only one of these names; null if there is none.
      *
      * @param target the class of the object; a method that is not found there is looked up in its superclasses, or is a
      *     default method
      * @throws IllegalStateException if there is no compatible one; the message shows its form
      */
-    public static Fallback find(MethodScope scope, String name, Class<?> target) {
+    static @Nullable Fallback find(MethodScope scope, Set<String> names, Class<?> target) {
+        if (names.size() > 1) {
+            throw scope.error("RL-121", "it has the fallbacks " + names + "; a method has one, so keep one of them");
+        }
+        return names.isEmpty() ? null : find(scope, names.iterator().next(), target);
+    }
+
+    private static Fallback find(MethodScope scope, String name, Class<?> target) {
         Method limited = scope.method();
         List<Method> candidates = Arrays.stream(ReflectionUtils.getAllDeclaredMethods(target))
                 .filter(method -> method.getName().equals(name)
@@ -45,8 +47,7 @@ public final class Fallback {
                 // Prefer one with the decision, then that of the class itself.
                 .max(Comparator.comparingInt(Method::getParameterCount))
                 .map(Fallback::new)
-                .orElseThrow(() -> AnnotationError.at(
-                        scope,
+                .orElseThrow(() -> scope.error(
                         "RL-125",
                         "fallback = \"" + name + "\": "
                                 + (candidates.isEmpty()
@@ -61,7 +62,7 @@ public final class Fallback {
     }
 
     /** Whether a method has the parameters of a fallback of another one. */
-    public static boolean answers(Method method, Method limited) {
+    static boolean answers(Method method, Method limited) {
         Class<?>[] parameters = limited.getParameterTypes();
         return Arrays.equals(method.getParameterTypes(), parameters)
                 || Arrays.equals(method.getParameterTypes(), ObjectUtils.addObjectToArray(parameters, Decision.class));

@@ -1,4 +1,4 @@
-package io.limiter.spring.expression;
+package io.limiter.spring.method;
 
 import io.limiter.PartitionKey;
 import io.limiter.rule.KeyFold;

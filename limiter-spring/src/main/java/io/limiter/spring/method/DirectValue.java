@@ -1,4 +1,4 @@
-package io.limiter.spring.expression;
+package io.limiter.spring.method;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Member;
@@ -41,8 +41,8 @@ interface DirectValue {
             return findOne(node, scope);
         }
         List<DirectValue> items = new ArrayList<>();
-        for (int i = 0; i < node.getChildCount(); i++) {
-            DirectValue item = findOne(node.getChild(i), scope);
+        for (SpelNode child : CallExpression.children(node)) {
+            DirectValue item = findOne(child, scope);
             if (item == null) {
                 return null;
             }
@@ -51,13 +51,9 @@ interface DirectValue {
         return arguments -> {
             List<@Nullable Object> values = new ArrayList<>(items.size());
             for (DirectValue item : items) {
-                Object value = item.of(arguments);
-                if (value == UNKNOWN) {
-                    return UNKNOWN;
-                }
-                values.add(value);
+                values.add(item.of(arguments));
             }
-            return values;
+            return values.contains(UNKNOWN) ? UNKNOWN : values;
         };
     }
 
@@ -68,7 +64,7 @@ interface DirectValue {
         }
         if (node instanceof VariableReference) {
             Integer position = scope.position(node.toStringAST().substring(1));
-            return position == null ? null : argument(position);
+            return position == null ? null : arguments -> arguments[position];
         }
         if (node instanceof PropertyOrFieldReference word) {
             RequestWords words = new RequestWords(scope);
@@ -84,10 +80,6 @@ interface DirectValue {
                     : null;
         }
         return value;
-    }
-
-    private static DirectValue argument(int position) {
-        return arguments -> arguments[position];
     }
 
     /** How the language reads a property of a class. */

@@ -1,4 +1,4 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Decision;
 import java.util.concurrent.CompletableFuture;

@@ -1,15 +1,10 @@
-package io.limiter.spring.call;
+package io.limiter.spring.method;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
-import io.limiter.RateLimiter;
-import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.RateLimitExceededException;
-import io.limiter.spring.call.MethodRule.Charged;
-import io.limiter.spring.expression.MethodCall;
-import io.limiter.spring.expression.MethodScope;
+import io.limiter.spring.method.MethodRule.Charged;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -23,10 +18,10 @@ import org.slf4j.Logger;
  * A call of a limited method with its charges: decided once, made or denied, and possibly refunded if it fails. Used by
  * one thread at a time.
  */
-public final class LimitedCall {
+final class LimitedCall {
     private static final Logger LOG = DiagnosticLog.of(LimitedCall.class);
 
-    private final Terms terms;
+    private final LimitedMethod method;
     private final MethodCall call;
     private final List<Charged> charged;
     /** How many of them can deny; the others, which come last, are shadow charges. */
@@ -39,42 +34,22 @@ public final class LimitedCall {
 
     private List<CompletionStage<Decision>> counted = List.of();
 
-    /**
-     * The common part of all calls of a method.
-     *
-     * @param rules the rules of the current snapshot; also used after the end of the limiter
-     */
-    public record Terms(
-            MethodScope scope,
-            RateLimiter limiter,
-            ShadowCounter shadow,
-            @Nullable Fallback fallback,
-            CallObserver observer,
-            Derived<MethodRules> rules) {}
-
-    private LimitedCall(Terms terms, MethodCall call, List<Charged> charged) {
+    /** A call with at least one charge. */
+    LimitedCall(LimitedMethod method, MethodCall call, List<Charged> charged) {
         int first = 0;
         while (first < charged.size() && !charged.get(first).rule().isShadow()) {
             first++;
         }
-        this.terms = terms;
+        this.method = method;
         this.call = call;
         this.charged = charged;
         this.enforced = first;
-        this.observed = terms.observer.begin();
-    }
-
-    /** A call under the current rules; null if none of them applies to it. */
-    public static @Nullable LimitedCall of(MethodCall call, Terms terms) {
-        List<Charged> charged = terms.rules.get().charge(call);
-        return charged.isEmpty() ? null : new LimitedCall(terms, call, charged);
+        this.observed = method.observer().begin();
     }
 
     /** Repeats the call: with its key and its cost, and the current policies. */
     LimitedCall again() {
-        MethodRules rules = terms.rules.get();
-        return new LimitedCall(
-                terms, call.again(), charged.stream().map(rules::renewed).toList());
+        return new LimitedCall(method, call.again(), method.rules().get().renewed(charged));
     }
 
     /** Whether it can't be denied. */
@@ -85,21 +60,21 @@ public final class LimitedCall {
     Decision decide() {
         Charged only = charged.get(0);
         if (enforced > 1 || only.member() != null) {
-            return terms.limiter.tryAcquire(charges());
+            return method.limiter().tryAcquire(charges());
         }
-        return terms.limiter.tryAcquire(only.rule().policy(), only.key(), only.permits());
+        return method.limiter().tryAcquire(only.policy(), only.key(), only.permits());
     }
 
     CompletionStage<Decision> decideAsync() {
-        return charged.stream().allMatch(one -> one.rule().rule().maxWait().isZero())
-                ? terms.limiter.tryAcquireAsync(charges())
-                : terms.limiter.tryAcquireAsync(charges(), this::maxWait);
+        return charged.stream().allMatch(one -> one.rule().maxWait().isZero())
+                ? method.limiter().tryAcquireAsync(charges())
+                : method.limiter().tryAcquireAsync(charges(), this::maxWait);
     }
 
     private Duration maxWait(Charge charge) {
         return charged.stream()
                 .filter(one -> one.charge().isToSame(charge))
-                .map(one -> one.rule().rule().maxWait())
+                .map(one -> one.rule().maxWait())
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
     }
@@ -124,8 +99,10 @@ public final class LimitedCall {
             observed.accept(decision);
         }
         if (enforced < charged.size()) {
-            counted = terms.shadow.count(
-                    charged.stream().skip(enforced).map(Charged::charge).toList(), "a call of " + terms.scope);
+            counted = method.shadow()
+                    .count(
+                            charged.stream().skip(enforced).map(Charged::charge).toList(),
+                            "a call of " + method.scope());
         }
         if (!isRefundable()) {
             return call.proceed();
@@ -143,10 +120,11 @@ public final class LimitedCall {
     @Nullable
     Object deny(Decision decision) throws Throwable {
         observed.accept(decision);
-        if (terms.fallback == null) {
+        Fallback fallback = method.fallback();
+        if (fallback == null) {
             throw new RateLimitExceededException(decision);
         }
-        return terms.fallback.answer(call, decision);
+        return fallback.answer(call, decision);
     }
 
     /** Whether a failure may require a refund. */
@@ -179,7 +157,7 @@ public final class LimitedCall {
 
     private void refund(Decision decision, Predicate<Charge> which, boolean waits) {
         try {
-            CompletionStage<Boolean> given = terms.limiter.refundAsync(List.of(decision), which);
+            CompletionStage<Boolean> given = method.limiter().refundAsync(List.of(decision), which);
             if (waits) {
                 given.toCompletableFuture().join();
             }
