@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -74,7 +73,7 @@ final class WaitQueues {
             List<Charge> charges,
             Function<? super Charge, Duration> maxWaits,
             Function<List<Charge>, CompletableFuture<Decision>> firstAsk) {
-        Waiter waiter = new Waiter(charges, maxWaits, timer.nowMicros());
+        Waiter waiter = new Waiter(charges, maxWaits, timer.nowMicros(), count, giveBack);
         if (!queues.isEmpty() && joinsOrIsDenied(waiter)) {
             return waiter.promise;
         }
@@ -114,7 +113,7 @@ final class WaitQueues {
             lock.unlock();
         }
         if (denial != null) {
-            complete(waiter, denial);
+            waiter.complete(denial);
         }
         return true;
     }
@@ -213,28 +212,9 @@ final class WaitQueues {
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
         } else if (!waits && own == null) {
-            complete(waiter, decision);
+            waiter.complete(decision);
         } else if (!waits) {
-            completeLater(waiter, decision);
-        }
-    }
-
-    /** Counts and completes a call. What a cancelled one took is given back. */
-    private void complete(Waiter waiter, Decision decision) {
-        if (!waiter.promise.isDone()) {
-            count.accept(decision);
-        }
-        if (!waiter.promise.complete(decision) && decision.allowed()) {
-            giveBack.accept(decision);
-        }
-    }
-
-    /** The same on the executor, unless that is closed. */
-    private void completeLater(Waiter waiter, Decision decision) {
-        try {
-            executor.execute(() -> complete(waiter, decision));
-        } catch (RejectedExecutionException refused) {
-            complete(waiter, decision);
+            waiter.completeOn(executor, decision);
         }
     }
 
@@ -282,7 +262,7 @@ final class WaitQueues {
         } finally {
             lock.unlock();
         }
-        completeLater(waiter, denial);
+        waiter.completeOn(executor, denial);
         work(queue);
     }
 
@@ -352,7 +332,7 @@ final class WaitQueues {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
                     if (which.test(waiter) && (!queue.isAsking || queue.head() != waiter)) {
                         Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> completeLater(waiter, denial));
+                        denials.add(() -> waiter.completeOn(executor, denial));
                     }
                 }
                 timer.execute(() -> work(queue));

@@ -5,7 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,8 @@ final class Waiter {
     private final Map<List<@Nullable Object>, Long> waitMicros = new HashMap<>();
 
     private final long sinceMicros;
+    private final Consumer<Decision> count;
+    private final Consumer<Decision> giveBack;
 
     List<Charge> charges;
     /** Where it waits; null before and after. */
@@ -32,9 +37,22 @@ final class Waiter {
 
     long untilMicros;
 
-    Waiter(List<Charge> charges, Function<? super Charge, Duration> maxWaits, long sinceMicros) {
+    /**
+     * A call.
+     *
+     * @param count counts its decision
+     * @param giveBack returns what it took, if it was cancelled
+     */
+    Waiter(
+            List<Charge> charges,
+            Function<? super Charge, Duration> maxWaits,
+            long sinceMicros,
+            Consumer<Decision> count,
+            Consumer<Decision> giveBack) {
         this.charges = charges;
         this.sinceMicros = sinceMicros;
+        this.count = count;
+        this.giveBack = giveBack;
         // Called once and here, because code of a caller may be slow and may throw.
         for (Charge charge : charges) {
             waitMicros.put(charge.quota(), micros(charge.policy(), maxWaits.apply(charge)));
@@ -64,6 +82,25 @@ final class Waiter {
                 .mapToLong(outcome -> untilMicros(outcome.charge()))
                 .min()
                 .orElse(sinceMicros);
+    }
+
+    /** Counts and completes it. What a cancelled call took is given back. */
+    void complete(Decision decision) {
+        if (!promise.isDone()) {
+            count.accept(decision);
+        }
+        if (!promise.complete(decision) && decision.allowed()) {
+            giveBack.accept(decision);
+        }
+    }
+
+    /** The same on this executor, unless that is closed. */
+    void completeOn(Executor executor, Decision decision) {
+        try {
+            executor.execute(() -> complete(decision));
+        } catch (RejectedExecutionException closed) {
+            complete(decision);
+        }
     }
 
     /** Whether one of its policies was removed since it began. */
