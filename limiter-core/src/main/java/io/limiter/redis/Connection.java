@@ -241,11 +241,8 @@ final class Connection implements AutoCloseable {
 
     private void connect(int attempt, long pauseMillis) {
         try {
-            RedissonClient used = client;
-            if (used == null) {
-                used = clients.make();
-                client = used;
-            }
+            RedissonClient used = Objects.requireNonNullElseGet(client, clients::make);
+            client = used;
             Masters fresh = new Masters(used, timer);
             testAll(fresh);
             masters = fresh;

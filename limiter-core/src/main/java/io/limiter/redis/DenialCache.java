@@ -214,6 +214,9 @@ final class DenialCache {
             }
             victim = endMicros(place, set) < endMicros(victim, set) ? place : victim;
         }
+        if (outcomes.isEmpty()) {
+            return;
+        }
         long longest = charge.policy().block() == null ? maxAgeMicros : Math.min(maxAgeMicros, UNCOUNTED_MICROS);
         Denial fresh = Denial.of(hash, charge, epoch, sentMicros, outcomes, longest, uncounted);
         if (fresh != null && !overtaken) {
