@@ -1,6 +1,6 @@
 package app;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.RateLimitFilter;

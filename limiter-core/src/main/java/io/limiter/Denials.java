@@ -75,8 +75,13 @@ public final class Denials {
         this.settings = settings(DEFAULT_LINES_PER_SECOND, DEFAULT_KEYS, List.of());
     }
 
-    /** Sets what is recorded from now on; earlier records are kept if the number of keys is the same. */
-    void set(int linesPerSecond, int keys) {
+    /**
+     * Sets what is recorded from now on; earlier records are kept if the number of keys is the same.
+     *
+     * @param linesPerSecond the most denials that are logged in a second; 0 for none
+     * @param keys how many keys are recorded
+     */
+    public void configure(int linesPerSecond, int keys) {
         Settings before = settings;
         settings = settings(linesPerSecond, keys, before.keys == keys ? before.samples : List.of());
     }

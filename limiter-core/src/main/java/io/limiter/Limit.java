@@ -238,7 +238,7 @@ public record Limit(
     }
 
     /** Whether the other limit, of the same policy, uses the state of this one. */
-    boolean hasStateOf(Limit other) {
+    public boolean hasStateOf(Limit other) {
         return algorithm == other.algorithm && identity.equals(other.identity);
     }
 

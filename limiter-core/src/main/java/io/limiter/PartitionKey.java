@@ -215,7 +215,7 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
         /**
          * Adds a part of a kind that is a secret, such as an API key: {@code ~} and 128 bits of its hash replace it,
-         * whatever its length. In an application, {@link Limiter#keyHash()} is the hash that rules use.
+         * whatever its length. In an application, {@code Limiter.keyHash()} is the hash that rules use.
          */
         public Builder addSecret(String kind, String secret, KeyHash hash) {
             return append(encoded(kind) + "=~" + hash.of(wholeEncoded(secret)));

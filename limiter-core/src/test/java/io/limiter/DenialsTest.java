@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Denials.DeniedKey;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
@@ -73,14 +74,14 @@ class DenialsTest {
 
     @Test
     void linesAreBoundedPerSecondAndTheRestIsCounted() {
-        denials.set(2, 10);
+        denials.configure(2, 10);
         for (int i = 0; i < 10_000; i++) {
             deny("key-" + i);
             time.advance(Duration.ofMillis(1));
         }
         assertEquals(20, lines().size(), "two in each of ten seconds");
         assertTrue(lines().get(1).endsWith("since the last line: 499"), lines().get(1));
-        denials.set(0, 10);
+        denials.configure(0, 10);
         for (int i = 0; i < 100; i++) {
             deny("key");
             time.advance(Duration.ofSeconds(1));
@@ -252,7 +253,7 @@ class DenialsTest {
                     shared.add(denial(NOBODY, PartitionKey.of("k" + i % 300)), false, Runnable::run);
                     if (i % 1_000 == 0) {
                         assertTrue(shared.busiest(20).size() <= 20);
-                        shared.set(1, i % 2_000 == 0 ? 50 : 100);
+                        shared.configure(1, i % 2_000 == 0 ? 50 : 100);
                     }
                 }
             }));

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import java.io.File;
 import java.io.IOException;
@@ -39,7 +40,7 @@ class WithoutLogProviderTest {
     @Test
     void findingsGoToStandardError() throws Exception {
         String error = run(false, "");
-        assertTrue(error.contains("WARN io.limiter.BackendStart RL-111"), error);
+        assertTrue(error.contains("WARN io.limiter.application.BackendStart RL-111"), error);
         assertFalse(error.contains("limiter started"), "what is no finding is not written: " + error);
     }
 
@@ -47,7 +48,7 @@ class WithoutLogProviderTest {
     void findingsGoToTheLogOfAContainerWhereThereIsOne() throws Exception {
         assertFalse(run(false, "container").contains("RL-111"));
         String out = Files.readString(folder.resolve("out"), StandardCharsets.UTF_8);
-        assertTrue(out.contains("container: WARN io.limiter.BackendStart RL-111"), out);
+        assertTrue(out.contains("container: WARN io.limiter.application.BackendStart RL-111"), out);
     }
 
     @Test

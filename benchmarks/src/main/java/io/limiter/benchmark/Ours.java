@@ -3,7 +3,7 @@ package io.limiter.benchmark;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;

@@ -1,7 +1,7 @@
 package com.example;
 
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import io.limiter.servlet.rejection.DenialAnswer;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;

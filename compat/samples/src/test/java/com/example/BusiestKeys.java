@@ -2,8 +2,8 @@ package com.example;
 
 import io.limiter.Decision;
 import io.limiter.Denials.DeniedKey;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import java.util.List;
 
 public class BusiestKeys {

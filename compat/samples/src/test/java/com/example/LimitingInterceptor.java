@@ -7,8 +7,8 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.limiter.Decision;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 

@@ -2,8 +2,8 @@ package com.example;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 

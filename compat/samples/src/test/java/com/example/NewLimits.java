@@ -1,6 +1,6 @@
 package com.example;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package com.example;
 
 import io.limiter.Decision;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 

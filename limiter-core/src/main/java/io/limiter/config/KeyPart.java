@@ -28,6 +28,8 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
     public static final KeyPart BEARER = new KeyPart(Kind.BEARER, null);
 
     private static final String GLOBAL = "global";
+    private static final Pattern ADDRESS_HEADERS = Pattern.compile(
+            "(?i)(X-)?Forwarded(-For)?|(X-Real|X-Client|True-Client|CF-Connecting|Fastly-Client|X-Cluster-Client)-IP");
     private static final Pattern FOLD = Pattern.compile("(.*\\S)\\s+fold");
 
     /** Where a part comes from. */
@@ -105,9 +107,11 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
                 "'" + text(kind, name) + "' is not a key; write "
                         + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
         Problems.refuseIf(
-                kind == Kind.HEADER && name != null && name.matches("(?i)(X-Forwarded-For|Forwarded)"),
+                kind == Kind.HEADER
+                        && name != null
+                        && ADDRESS_HEADERS.matcher(name).matches(),
                 "'" + text(kind, name)
-                        + "' begins with what the client writes, so each request could have a new key; write"
+                        + "' is an address that the client can write, so each request could have a new key; write"
                         + " ip, and your proxies into limiter.client-ip.trusted-proxies");
         Problems.refuseIf(
                 isFolded && !kind.canBeFolded(),

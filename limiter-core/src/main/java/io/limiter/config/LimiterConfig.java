@@ -236,7 +236,7 @@ public record LimiterConfig(
         }
 
         /**
-         * Whether the caller has a Redis client, for {@link io.limiter.Limiter#start(LimiterConfig,
+         * Whether the caller has a Redis client, for {@link io.limiter.application.Limiter#start(LimiterConfig,
          * io.limiter.Backend)}: then the backend is Redis without an address, unless {@code limiter.backend} is set.
          */
         public Builder findBackend(boolean hasClient) {
@@ -262,7 +262,7 @@ public record LimiterConfig(
         }
 
         /**
-         * How to read all of this again, for {@code limiter.reload} and {@link io.limiter.Limiter#reload}.
+         * How to read all of this again, for {@code limiter.reload} and {@link io.limiter.application.Limiter#reload}.
          *
          * @param files the files to watch for changes; empty if there are none on this machine
          * @param again reads everything again, or throws the mistakes. Called by one thread at a time

@@ -201,6 +201,8 @@ class SpellingsTest {
                 "remote-addr",
                 "header:X-Forwarded-For",
                 "header:forwarded",
+                "header:X-Real-IP",
+                "header:cf-connecting-ip",
                 "ip + header:X-Forwarded-For"
             })
     void noKeys(String key) {

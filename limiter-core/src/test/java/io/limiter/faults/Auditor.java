@@ -3,7 +3,7 @@ package io.limiter.faults;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package io.limiter.faults;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package io.limiter.faults;
 
 import io.limiter.BackendException;
 import io.limiter.Charge;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.limiter.faults;
 
 import io.limiter.FailureMode;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;

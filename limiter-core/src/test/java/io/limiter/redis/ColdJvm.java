@@ -2,8 +2,8 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.Decision;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import java.io.StringReader;
 import java.util.ArrayList;

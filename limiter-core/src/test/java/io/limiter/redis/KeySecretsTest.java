@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.KeyHash;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
@@ -103,7 +103,7 @@ class KeySecretsTest {
                                 key));
         LimiterConfig config =
                 (secret == null ? text : text.property("test", 0, "limiter.redis.key-secret", secret)).build();
-        try (LogLines log = new LogLines("io.limiter.BackendStart", Level.INFO);
+        try (LogLines log = new LogLines("io.limiter.application.BackendStart", Level.INFO);
                 Limiter limiter = Limiter.start(config)) {
             limiter.replace(config);
             // Once at startup; the later configuration changes no rule.

@@ -207,10 +207,7 @@ final class PlantedFaults {
                 "elseif added and added > 0 then",
                 "elseif false then"));
         faults.add(new Fault(
-                distinct,
-                "a member of the last window is known",
-                "if stored == 0 then forget_all(key) end",
-                ""));
+                distinct, "a member of the last window is known", "if stored == 0 then forget_all(key) end", ""));
         faults.add(new Fault(
                 distinct,
                 "no cut of a long window",

@@ -1,6 +1,6 @@
 package io.limiter.servlet;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletContext;

@@ -1,9 +1,9 @@
 package io.limiter.servlet;
 
 import io.limiter.Charge;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleDefinition.Mode;

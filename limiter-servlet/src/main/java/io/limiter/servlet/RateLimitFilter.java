@@ -1,9 +1,9 @@
 package io.limiter.servlet;
 
-import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Derived;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.rule.NamedClasses;

@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limit;
-import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.KeyResolver;
 import io.limiter.rule.PlanResolver;

@@ -3,7 +3,7 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Decision;
-import io.limiter.LimiterMXBean;
+import io.limiter.application.LimiterMXBean;
 import io.limiter.servlet.WebServer.Answer;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -268,7 +268,8 @@ class KindsOfKeysTest {
     void aClassThatTheApplicationHasIsNotMadeAgain(ServletSite container) throws Exception {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = class:"
                 + WithSuffix.class.getName();
-        RateLimitFilter.Builder builder = RateLimitFilter.builder(io.limiter.Limiter.start(WebServer.config(rules)));
+        RateLimitFilter.Builder builder =
+                RateLimitFilter.builder(io.limiter.application.Limiter.start(WebServer.config(rules)));
         String message =
                 assertThrows(IllegalArgumentException.class, builder::build).getMessage();
         assertTrue(

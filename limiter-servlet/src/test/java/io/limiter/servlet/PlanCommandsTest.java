@@ -2,8 +2,8 @@ package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;

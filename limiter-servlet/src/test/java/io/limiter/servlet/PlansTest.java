@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.PlanResolver;
 import jakarta.servlet.http.HttpServletRequest;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
+import io.limiter.application.Limiter;
 import io.limiter.config.ClientIpSettings.Source;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.address.ClientAddressResolver;

@@ -8,7 +8,7 @@ import static org.mockito.Mockito.lenient;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.ServletContext;

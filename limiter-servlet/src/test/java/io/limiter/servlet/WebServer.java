@@ -1,8 +1,8 @@
 package io.limiter.servlet;
 
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.address.ClientAddressResolver;

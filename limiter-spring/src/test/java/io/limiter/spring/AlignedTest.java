@@ -2,7 +2,7 @@ package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import org.junit.jupiter.api.Test;

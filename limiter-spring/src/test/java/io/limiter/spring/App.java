@@ -2,10 +2,10 @@ package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.config.EnableRateLimiting;

@@ -1,6 +1,6 @@
 package io.limiter.benchmark.http;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.benchmark.Ours;
 import io.limiter.benchmark.redis.Contender;
 import io.limiter.benchmark.redis.Workload;

@@ -2,7 +2,7 @@ package io.limiter.benchmark.jvm;
 
 import io.limiter.Decision;
 import io.limiter.Limit;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;

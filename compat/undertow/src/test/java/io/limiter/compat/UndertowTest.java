@@ -2,7 +2,7 @@ package io.limiter.compat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;

@@ -1,7 +1,7 @@
 package io.limiter.spring.aop;
 
 import io.limiter.DiagnosticLog;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.method.CallObserver;
 import io.limiter.spring.method.LimitedMethod;

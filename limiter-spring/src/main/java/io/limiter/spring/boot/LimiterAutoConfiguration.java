@@ -1,8 +1,8 @@
 package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.spring.aop.RateLimiting;

@@ -1,7 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.DiagnosticLog;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.spring.config.WebBeans;

@@ -1,7 +1,7 @@
 package io.limiter.spring.config;
 
 import io.limiter.DiagnosticLog;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Import;
  *
  * <p>It defines these beans, each unless the application defines one of its type:
  * <ul>
- * <li>{@code limiter}, a {@link io.limiter.Limiter} that is started from the file and closed with the context;
+ * <li>{@code limiter}, a {@link io.limiter.application.Limiter} that is started from the file and closed with the context;
  * <li>{@code callerSource}, a {@link io.limiter.spring.CallerSource} that finds the request of Spring MVC, if
  * spring-web is present;
  * <li>{@code rateLimitExceededAdvice}, which answers a denied call with HTTP 429, if spring-web is present. It is
@@ -41,7 +41,7 @@ public @interface EnableRateLimiting {
     /**
      * The location of the configuration: any resource of Spring; placeholders are resolved. Environment variables
      * override it ({@code LIMITER_POLICIES_VOTE_LIMITS}). Not read if the application has a bean of type
-     * {@link io.limiter.Limiter}.
+     * {@link io.limiter.application.Limiter}.
      */
     String value() default "classpath:limiter.properties";
 

@@ -1,8 +1,8 @@
 package io.limiter.spring.method;
 
 import io.limiter.Limit;
-import io.limiter.Limiter;
 import io.limiter.Policy;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
 import io.limiter.spring.RateLimited;

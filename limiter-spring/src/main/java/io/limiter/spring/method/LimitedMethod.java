@@ -1,7 +1,7 @@
 package io.limiter.spring.method;
 
-import io.limiter.Derived;
 import io.limiter.RateLimiter;
+import io.limiter.application.Derived;
 import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.method.MethodRule.Charged;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.limiter.spring.method;
 
-import io.limiter.Derived;
 import io.limiter.DiagnosticLog;
-import io.limiter.Limiter;
+import io.limiter.application.Derived;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;

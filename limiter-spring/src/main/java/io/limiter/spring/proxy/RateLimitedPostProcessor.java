@@ -1,6 +1,6 @@
 package io.limiter.spring.proxy;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;

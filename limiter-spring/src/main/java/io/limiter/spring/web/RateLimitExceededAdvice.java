@@ -1,6 +1,6 @@
 package io.limiter.spring.web;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.RateLimitExceededException;

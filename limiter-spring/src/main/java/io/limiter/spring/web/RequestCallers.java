@@ -1,7 +1,7 @@
 package io.limiter.spring.web;
 
 import io.limiter.DiagnosticLog;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;

@@ -1,6 +1,6 @@
 package io.limiter.spring.boot;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import java.nio.file.Path;
 import java.util.HashMap;

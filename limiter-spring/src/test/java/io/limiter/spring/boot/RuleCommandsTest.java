@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.nio.file.Path;

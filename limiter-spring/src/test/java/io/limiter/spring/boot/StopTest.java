@@ -2,7 +2,7 @@ package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,7 +1,7 @@
 package io.limiter.spring.optional;
 
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimitExceededException;

@@ -1,7 +1,7 @@
 package io.limiter.spring.weaving;
 
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.spring.App;
 import io.limiter.spring.aop.RateLimiting;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;

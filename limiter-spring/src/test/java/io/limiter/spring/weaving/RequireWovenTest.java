@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.App;

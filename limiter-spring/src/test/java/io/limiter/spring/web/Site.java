@@ -1,7 +1,7 @@
 package io.limiter.spring.web;
 
-import io.limiter.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.App;
 import io.limiter.spring.config.EnableRateLimiting;

@@ -4,7 +4,7 @@ import io.limiter.Charge
 import io.limiter.Decision
 import io.limiter.Limit
 import io.limiter.LimitOutcome
-import io.limiter.Limiter
+import io.limiter.application.Limiter
 import io.limiter.PartitionKey
 import io.limiter.Policy
 import io.limiter.config.LimiterConfig

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.limiter.example.site;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig.BackendKind;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;

@@ -1,7 +1,7 @@
 package io.limiter.example.site;
 
 import io.limiter.Limit;
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.spring.RateLimited;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.limiter.spring.boot.actuate;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.servlet.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.method.CallObserver;

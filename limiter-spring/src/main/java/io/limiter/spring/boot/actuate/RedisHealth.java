@@ -2,8 +2,8 @@ package io.limiter.spring.boot.actuate;
 
 import io.limiter.BackendHealth;
 import io.limiter.FailureMode;
-import io.limiter.Limiter;
 import io.limiter.Policy;
+import io.limiter.application.Limiter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

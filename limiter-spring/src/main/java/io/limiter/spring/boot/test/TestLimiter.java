@@ -1,9 +1,9 @@
 package io.limiter.spring.boot.test;
 
 import io.limiter.Backend;
-import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.InProcessSettings;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.limiter.spring.boot.actuate;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.application.Limiter;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.Test;
 

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
 import io.limiter.kit.RedisServers;

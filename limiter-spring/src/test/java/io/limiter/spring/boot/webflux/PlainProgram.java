@@ -1,8 +1,8 @@
 package io.limiter.spring.boot.webflux;
 
-import io.limiter.Limiter;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.config.EnableRateLimiting;

@@ -1,7 +1,7 @@
 package io.limiter.example.fair.points;
 
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import io.limiter.spring.RateLimitExceededException;
 import java.util.List;
 import java.util.Set;

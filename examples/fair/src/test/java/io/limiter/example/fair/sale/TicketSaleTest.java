@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.example.fair.FairSite;
 import io.limiter.kit.Await;
 import java.time.Duration;

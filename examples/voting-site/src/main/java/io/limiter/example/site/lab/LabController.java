@@ -1,6 +1,6 @@
 package io.limiter.example.site.lab;
 
-import io.limiter.Limiter;
+import io.limiter.application.Limiter;
 import io.limiter.example.site.ExpectedBody;
 import io.limiter.example.site.Instance;
 import io.limiter.spring.RateLimited;

@@ -2,11 +2,11 @@ package io.limiter.example.site.lab;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
+import io.limiter.application.Limiter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,8 +1,16 @@
-package io.limiter;
+package io.limiter.application;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import java.util.Collection;
 import java.util.LinkedHashMap;

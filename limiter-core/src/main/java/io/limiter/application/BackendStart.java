@@ -1,5 +1,9 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.Backend;
+import io.limiter.DiagnosticLog;
+import io.limiter.Limit;
+import io.limiter.Policy;
 import io.limiter.config.InProcessSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;

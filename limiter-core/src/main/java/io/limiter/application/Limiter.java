@@ -1,5 +1,13 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.Backend;
+import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
+import io.limiter.KeyHash;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
 import io.limiter.config.DenialSettings;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
@@ -72,7 +80,7 @@ public final class Limiter implements AutoCloseable {
 
     private void note(DenialSettings before, DenialSettings after) {
         if (!after.equals(before)) {
-            rateLimiter.denials().set(after.linesPerSecond(), after.keys());
+            rateLimiter.denials().configure(after.linesPerSecond(), after.keys());
         }
     }
 

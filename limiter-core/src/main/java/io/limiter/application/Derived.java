@@ -1,5 +1,6 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.DiagnosticLog;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.Set;

@@ -1,10 +1,14 @@
-package io.limiter;
+package io.limiter.application;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Pages;

@@ -1,5 +1,8 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.Counters;
+import io.limiter.DiagnosticLog;
+import io.limiter.Policy;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;

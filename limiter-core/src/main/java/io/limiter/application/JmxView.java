@@ -1,5 +1,10 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.Counters;
+import io.limiter.Decision;
+import io.limiter.DiagnosticLog;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;

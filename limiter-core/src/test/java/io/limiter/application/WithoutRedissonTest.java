@@ -1,4 +1,4 @@
-package io.limiter;
+package io.limiter.application;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 

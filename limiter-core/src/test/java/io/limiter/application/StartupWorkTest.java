@@ -1,8 +1,11 @@
-package io.limiter;
+package io.limiter.application;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
 import java.lang.management.ManagementFactory;

@@ -1,5 +1,6 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.DiagnosticLog;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.ReloadSettings;
 import java.io.IOException;

@@ -1,5 +1,8 @@
-package io.limiter;
+package io.limiter.application;
 
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.Decision;
 import java.util.List;
 import java.util.Map;
 
