@@ -1,7 +1,7 @@
 package app;
 
-import io.limiter.application.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.RateLimitExceededException;

@@ -2,10 +2,10 @@ package io.limiter.benchmark.jvm;
 
 import io.limiter.Decision;
 import io.limiter.Limit;
-import io.limiter.application.Limiter;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimited;

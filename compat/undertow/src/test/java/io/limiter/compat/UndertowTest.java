@@ -2,8 +2,8 @@ package io.limiter.compat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.application.Limiter;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.RateLimitFilter;
