@@ -112,7 +112,7 @@ final class FailureAnswers {
      */
     private void warn(FailureMode answer, BackendException failure) {
         Throttle throttle = warnings[failure.kind().ordinal() * FAILURE_MODES + answer.ordinal()];
-        if (throttle.tryPass()) {
+        if (throttle.tryPassOften()) {
             long times = counters.failures(failure.kind());
             boolean fault = failure.kind() == BackendException.Kind.FAULT;
             LOG.atLevel(fault ? Level.ERROR : Level.WARN)

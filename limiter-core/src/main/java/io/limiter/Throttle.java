@@ -1,5 +1,6 @@
 package io.limiter;
 
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Limits how often something happens, such as a log line, so that a flood can't fill the disk. Thread-safe. */
@@ -17,6 +18,16 @@ public final class Throttle {
     /** Admits one an hour. */
     public static Throttle hourly() {
         return new Throttle(TimeSource.system(), 3_600_000_000L);
+    }
+
+    /**
+     * As {@link #tryPass} for what happens so often that a look at the clock each time costs too much: after the first
+     * caller, about one of 16 looks. Which one is random, so that threads do not write to the same memory.
+     */
+    boolean tryPassOften() {
+        boolean looks = nextMicros.get() == Long.MIN_VALUE
+                || (ThreadLocalRandom.current().nextInt() & 15) == 0;
+        return looks && tryPass();
     }
 
     /** Returns true for one caller in each pause. */

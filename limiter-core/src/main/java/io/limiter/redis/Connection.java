@@ -152,16 +152,17 @@ final class Connection implements AutoCloseable {
     }
 
     /**
-     * Throws what a call with this deadline would get without being sent, before the call is made; a cluster's master is known
-     * only then.
+     * The reason why a call with this deadline is not sent, before the call is made; null if it is. A cluster's master is
+     * known only then.
      */
-    void refuse(Duration longest) {
-        Masters now = masters();
-        MasterWatch only = now.areCluster() ? null : byMaster.get(now.of(""));
-        BackendException refusal = only == null ? null : only.sender.breaker.whyNotAsked(longest.toNanos() / 1_000);
-        if (refusal != null) {
-            throw refusal;
+    @Nullable
+    BackendException whyNotSent(Duration longest) {
+        Masters now = masters;
+        if (now == null) {
+            return notConnected();
         }
+        MasterWatch only = now.areCluster() ? null : byMaster.get(now.of(""));
+        return only == null ? null : only.sender.breaker.whyNotAsked(longest.toNanos() / 1_000);
     }
 
     private Sender sender(Call call) {

@@ -126,7 +126,7 @@ public final class RedisBackend implements Backend.PerPolicy {
         if (known != null) {
             return known;
         }
-        connection.refuse(Call.deadline(charges, deadline));
+        RedisFailure.throwIf(connection.whyNotSent(Call.deadline(charges, deadline)));
         return askNow(charges, mode);
     }
 
@@ -137,7 +137,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             if (known != null) {
                 return known;
             }
-            connection.refuse(Objects.requireNonNullElse(policy.deadline(), deadline));
+            RedisFailure.throwIf(connection.whyNotSent(Objects.requireNonNullElse(policy.deadline(), deadline)));
             return askNow(List.of(new Charge(policy, key, permits)), mode);
         };
     }

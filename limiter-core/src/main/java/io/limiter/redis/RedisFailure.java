@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
@@ -156,6 +157,13 @@ final class RedisFailure {
                         + " ms, so its calls to Redis got no answer in time;"
                         + " Redis may be well: look for garbage collection and for a CPU quota",
                 null);
+    }
+
+    /** Throws a failure, if there is one. */
+    static void throwIf(@Nullable BackendException failure) {
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     static BackendException closed() {
