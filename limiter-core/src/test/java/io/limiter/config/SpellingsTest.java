@@ -219,7 +219,7 @@ class SpellingsTest {
                 "cookie:__Host-id",
                 "query:filter[name]",
                 "query:$filter",
-                "header:X-Real-IP",
+                "header:X-Tenant.Id",
                 "query:user.name"
             })
     void keys(String key) {
