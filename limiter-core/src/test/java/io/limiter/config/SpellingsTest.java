@@ -242,6 +242,7 @@ class SpellingsTest {
                 "X-Kind~=x",
                 "X-Kind=*",
                 "X-Kind=.*",
+                "X-Kind=^a$",
                 "X-Kind=a*",
                 "X-Kind=a|b",
                 "X-Kind=\"a\"",
