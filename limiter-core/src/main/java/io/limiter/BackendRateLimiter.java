@@ -46,7 +46,7 @@ final class BackendRateLimiter implements RateLimiter {
         this.backend = backend;
         this.fallback = fallback;
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
-        this.failures = new FailureAnswers(fallback, instances, counters);
+        this.failures = new FailureAnswers(fallback, instances, counters, timer::nowMicros);
         this.executor = executor;
         this.waiting = new WaitQueues(
                 timer,

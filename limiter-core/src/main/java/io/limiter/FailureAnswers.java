@@ -18,9 +18,10 @@ final class FailureAnswers {
     private final long instances;
     private final Counters counters;
     /** By what failed and what answered. */
-    private final Throttle[] warnings = Stream.generate(() -> new Throttle(TimeSource.system(), WARN_EVERY_MICROS))
-            .limit((long) BackendException.Kind.values().length * FAILURE_MODES)
-            .toArray(Throttle[]::new);
+    private final Throttle[] warnings;
+    /** The failures that were logged last, in the same places. One that is always the same belongs to an outage, which is a flood. */
+    private final @Nullable BackendException[] logged =
+            new BackendException[BackendException.Kind.values().length * FAILURE_MODES];
     /**
      * The shares of the policies that were asked for last, by identity. Bounded, as an application may make a policy for each call.
      * Read without synchronization: a thread that sees an old entry, or none, makes its own.
@@ -30,7 +31,10 @@ final class FailureAnswers {
     /** An instance's part of a policy, and what decides by it. */
     private record Share(Policy of, Policy part, Backend.Decider decider) {}
 
-    FailureAnswers(@Nullable Backend fallback, long instances, Counters counters) {
+    FailureAnswers(@Nullable Backend fallback, long instances, Counters counters, TimeSource time) {
+        this.warnings = Stream.generate(() -> new Throttle(time, WARN_EVERY_MICROS))
+                .limit(logged.length)
+                .toArray(Throttle[]::new);
         this.fallback = fallback;
         this.instances = instances;
         this.counters = counters;
@@ -111,8 +115,10 @@ final class FailureAnswers {
      * logs, and must show each mode that answers.
      */
     private void warn(FailureMode answer, BackendException failure) {
-        Throttle throttle = warnings[failure.kind().ordinal() * FAILURE_MODES + answer.ordinal()];
-        if (throttle.tryPassOften()) {
+        int place = failure.kind().ordinal() * FAILURE_MODES + answer.ordinal();
+        Throttle throttle = warnings[place];
+        if (logged[place] == failure ? throttle.tryPassOften() : throttle.tryPass()) {
+            logged[place] = failure;
             long times = counters.failures(failure.kind());
             boolean fault = failure.kind() == BackendException.Kind.FAULT;
             LOG.atLevel(fault ? Level.ERROR : Level.WARN)

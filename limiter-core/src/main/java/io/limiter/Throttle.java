@@ -21,13 +21,11 @@ public final class Throttle {
     }
 
     /**
-     * As {@link #tryPass} for what happens so often that a look at the clock each time costs too much: after the first
-     * caller, about one of 16 looks. Which one is random, so that threads do not write to the same memory.
+     * As {@link #tryPass} for what happens so often that a look at the clock each time costs too much: about one of 16
+     * callers looks. Which one is random, so that threads do not write to the same memory.
      */
     boolean tryPassOften() {
-        boolean looks = nextMicros.get() == Long.MIN_VALUE
-                || (ThreadLocalRandom.current().nextInt() & 15) == 0;
-        return looks && tryPass();
+        return (ThreadLocalRandom.current().nextInt() & 15) == 0 && tryPass();
     }
 
     /** Returns true for one caller in each pause. */

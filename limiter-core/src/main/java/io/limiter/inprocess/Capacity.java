@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
  * while all of it was in use.
  */
 final class Capacity {
-    /** The share of states that take nothing. */
+    /** The share of states that take nothing. All tables have it, so what it has in use is not counted. */
     static final Share UNLIMITED = new Capacity(Long.MAX_VALUE).new Share();
 
     private final long total;
@@ -126,6 +126,9 @@ final class Capacity {
         }
 
         private boolean reading(BooleanSupplier work) {
+            if (this == UNLIMITED) {
+                return true;
+            }
             long stamp = parts.readLock();
             try {
                 return work.getAsBoolean();

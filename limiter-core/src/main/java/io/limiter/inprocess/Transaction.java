@@ -197,13 +197,15 @@ final class Transaction {
         check.state = shared != null ? shared : check.ofNobody(table.clock);
     }
 
-    /** One before it of the same state: another member of the same key. */
+    /** One before it that takes of the same state: another member of the same key. */
     private @Nullable Check twin(Check check) {
         for (Check earlier : checks) {
             if (earlier == check) {
                 return null;
             }
-            if (earlier.charge.key().equals(check.charge.key()) && earlier.name.equals(check.name)) {
+            if (earlier.charge.permits() > 0
+                    && earlier.charge.key().equals(check.charge.key())
+                    && earlier.name.equals(check.name)) {
                 return earlier;
             }
         }

@@ -40,7 +40,7 @@ final class MasterWatch {
     private final Executor watch;
     private final Consumer<MasterWatch> forget;
     /** Intermittent errors must not keep Redis busy with tests. Further tests wait for the next periodic check. */
-    private final Throttle tests = new Throttle(TimeSource.system(), TEST_PAUSE_MICROS);
+    private final Throttle tests;
 
     private final Throttle outagesLogged;
     /** The reason why its last test had no answer; null if it had one. */
@@ -71,6 +71,7 @@ final class MasterWatch {
         this.master = master;
         this.name = Masters.name(master);
         this.time = time;
+        this.tests = new Throttle(time, TEST_PAUSE_MICROS);
         this.outagesLogged = new Throttle(time, LOG_PAUSE_MICROS);
         this.selfTest = selfTest;
         this.masters = selfTest.masters();

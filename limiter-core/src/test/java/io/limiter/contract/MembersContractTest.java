@@ -36,6 +36,19 @@ class MembersContractTest {
         return Backends.all().stream();
     }
 
+    /** The first charge takes nothing, so the state of the key is made for the second one. */
+    @ParameterizedTest
+    @MethodSource("backends")
+    void aMemberThatTakesNothingHidesNoOther(TestedBackend tested) {
+        Policy policy = Policy.of("p", Limit.distinct(3, DAY));
+        try (RateLimiter limiter = RateLimiter.on(tested.open(new ManualTime()))) {
+            Charge nothing = new Charge(policy, KEY, 0, null, PartitionKey.of("a"));
+            Charge one = new Charge(policy, KEY, 1, null, PartitionKey.of("b"));
+            assertTrue(limiter.tryAcquire(List.of(nothing, one)).allowed());
+            assertEquals(2, limiter.peek(policy, KEY).remaining());
+        }
+    }
+
     /** Each of them is another one. */
     private static List<@Nullable PartitionKey> members() {
         List<@Nullable PartitionKey> members = new ArrayList<>();

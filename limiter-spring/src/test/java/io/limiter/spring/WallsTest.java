@@ -67,7 +67,8 @@ class WallsTest {
     static final ArchRule EXPRESSIONS_DECIDE_NOTHING = noClasses()
             .that()
             .haveNameMatching(
-                    "io.limiter.spring.method.(CallExpression|CallVariables|MethodKey|MethodScope|RequestWords)")
+                    "io.limiter.spring.method."
+                            + "(Beans|CallExpression|CallVariables|DirectValue|MethodCall|MethodKey|MethodScope|RequestWords)(\\$.*)?")
             .should()
             .dependOnClassesThat()
             .belongToAnyOf(Limiter.class, RateLimiter.class, Policy.class)

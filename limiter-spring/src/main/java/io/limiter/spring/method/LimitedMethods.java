@@ -60,8 +60,10 @@ public final class LimitedMethods implements AutoCloseable {
      * @throws IllegalStateException if its annotations are wrong; the message names the method and the remedy
      */
     public @Nullable LimitedMethod of(Method called, Class<?> target) {
-        return known.computeIfAbsent(target, type -> new ConcurrentHashMap<>())
-                .computeIfAbsent(called, one -> Optional.ofNullable(make(one, target)))
+        Map<Method, Optional<LimitedMethod>> methods = known.computeIfAbsent(target, type -> new ConcurrentHashMap<>());
+        // Without a lock where it is known.
+        Optional<LimitedMethod> made = methods.get(called);
+        return (made != null ? made : methods.computeIfAbsent(called, one -> Optional.ofNullable(make(one, target))))
                 .orElse(null);
     }
 
