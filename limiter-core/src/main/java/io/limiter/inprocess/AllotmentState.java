@@ -17,7 +17,7 @@ final class AllotmentState extends State {
     static final long STAMPS_A_PURCHASE = 96;
 
     /** How many holds that have run out one call settles. */
-    private static final int MOST_SETTLED = 32;
+    private static final int MOST_SETTLED = 20;
 
     private static final long SOLD_OUT = DenialReason.SOLD_OUT.ordinal();
 

@@ -27,7 +27,7 @@ if ARGV[3] == '0' then ARGV[3] = '2251799813685248' end
 -- [algorithm]
 local DAY, FOREVER = 86400000000, 2251799813685248
 -- How many holds one command settles of a key, and takes into its index.
-local MOST, settled, indexed = 32, {}, {}
+local MOST, settled, indexed = 20, {}, {}
 
 local function field(stamp) return string.format('%.0f', stamp) end
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class NaiveStock {
     private static final long DAY = 86_400_000_000L;
     /** How many holds that have run out one call forgets. Others count again if the clock steps back. */
-    private static final int MOST_SETTLED = 32;
+    private static final int MOST_SETTLED = 20;
 
     private record Purchase(
             String member, @Nullable String request, long permits, long stamp, boolean held, boolean confirmed) {
