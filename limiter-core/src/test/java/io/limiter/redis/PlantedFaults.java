@@ -276,7 +276,7 @@ final class PlantedFaults {
                 "s.held, s.gone = s.held - one.n, s.gone - one.n",
                 "s.held = s.held - one.n"
             },
-            {"more is settled than a call may", "local MOST, settled, indexed = 32", "local MOST, settled, indexed = 33"
+            {"more is settled than a call may", "local MOST, settled, indexed = 20", "local MOST, settled, indexed = 21"
             },
             {"one page too few before a time", "total(root, 1, at - 1)", "total(root, 1, at - 2)"},
             {"one page too many before a time", "total(root, 1, at - 1)", "total(root, 1, at)"},
