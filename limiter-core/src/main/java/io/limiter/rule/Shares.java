@@ -40,6 +40,11 @@ public final class Shares {
         return isFree;
     }
 
+    /** Whether a client has a place. */
+    public synchronized boolean areTaken() {
+        return taken > 0;
+    }
+
     /** Returns a place that the client has taken. */
     public synchronized void free(String client) {
         taken--;

@@ -48,12 +48,24 @@ final class HeldRequests {
 
     /** Takes a place for a request of a client. */
     boolean tryEnter(String client) {
-        return !closed && places.tryTake(client);
+        if (!places.tryTake(client)) {
+            return false;
+        }
+        boolean isOpen = !closed;
+        if (!isOpen) {
+            leave(client);
+        }
+        return isOpen;
     }
 
     /** Returns a place. */
     void leave(String client) {
         places.free(client);
+        if (closed) {
+            synchronized (this) {
+                notifyAll();
+            }
+        }
     }
 
     /** Waits for lookups on this thread; not at all if too many threads do, because a client could occupy all of them. */
@@ -96,10 +108,11 @@ final class HeldRequests {
         closed = true;
         forgetExit();
         all.forEach(Held::refuse);
+        // A request that has its place and is about to be held refuses itself.
         long end = System.nanoTime() + longest.toNanos();
         synchronized (this) {
             try {
-                for (long left = longest.toMillis(); !all.isEmpty() && left > 0; ) {
+                for (long left = longest.toMillis(); places.areTaken() && left > 0; ) {
                     wait(left);
                     left = (end - System.nanoTime()) / 1_000_000;
                 }
@@ -198,9 +211,6 @@ final class HeldRequests {
         private void remove() {
             if (all.remove(this)) {
                 leave(client);
-                synchronized (HeldRequests.this) {
-                    HeldRequests.this.notifyAll();
-                }
             }
         }
 
