@@ -78,10 +78,15 @@ public final class Denials {
     /**
      * Sets what is recorded from now on; earlier records are kept if the number of keys is the same.
      *
-     * @param linesPerSecond the most denials that are logged in a second; 0 for none
-     * @param keys how many keys are recorded
+     * @param linesPerSecond the most denials that are logged in a second, up to 1 000; 0 for none
+     * @param keys how many keys are recorded, up to 10 000; 0 for none
+     * @throws IllegalArgumentException if one is out of range
      */
     public void configure(int linesPerSecond, int keys) {
+        if (linesPerSecond < 0 || linesPerSecond > 1_000 || keys < 0 || keys > 10_000) {
+            throw new IllegalArgumentException(
+                    linesPerSecond + " lines and " + keys + " keys; write 0 to 1 000 lines, and 0 to 10 000 keys");
+        }
         Settings before = settings;
         settings = settings(linesPerSecond, keys, before.keys == keys ? before.samples : List.of());
     }

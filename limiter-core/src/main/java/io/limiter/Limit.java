@@ -237,11 +237,6 @@ public record Limit(
         return gcd(permits, periodMicros);
     }
 
-    /** Whether the other limit, of the same policy, uses the state of this one. */
-    public boolean hasStateOf(Limit other) {
-        return algorithm == other.algorithm && identity.equals(other.identity);
-    }
-
     /** The name that the policy gave. */
     String givenName() {
         return Objects.requireNonNull(name, "a limit of a policy has a name");

@@ -19,11 +19,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** What the limiter makes of a backend that can't answer. The backend is our own seam, so it may be a mock. */
@@ -93,32 +91,6 @@ class BackendRateLimiterTest {
                             "down; failure mode deny answers; 2 times" + end,
                             "down; failure mode allow answers; 4 times" + end),
                     log.of(Level.WARN, "down"));
-        }
-    }
-
-    /** An outage has one exception, and few of its calls look at the clock; each other failure does. */
-    @Test
-    void aFailureLongAfterTheLastOneIsLogged() {
-        ManualTimer timer = new ManualTimer();
-        AtomicReference<BackendException> reason = new AtomicReference<>(new BackendException("gone"));
-        Backend failing = new AskedBackend(InProcessBackend.create()) {
-            @Override
-            public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-                return CompletableFuture.failedFuture(reason.get());
-            }
-        };
-        RateLimiter limiter = RateLimiter.builder(failing).timer(timer).build();
-        try (LogLines log = new LogLines()) {
-            ask(limiter, DENY);
-            timer.advance(11_000_000);
-            reason.set(new BackendException("gone"));
-            ask(limiter, DENY);
-            assertEquals(2, log.of(Level.WARN, "gone").size(), "another failure");
-            timer.advance(11_000_000);
-            for (int i = 0; i < 1_000; i++) {
-                ask(limiter, DENY);
-            }
-            assertEquals(3, log.of(Level.WARN, "gone").size(), "the same one, often");
         }
     }
 

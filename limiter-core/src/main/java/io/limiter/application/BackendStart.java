@@ -119,10 +119,10 @@ final class BackendStart {
     /** Changing the period of a limit without a name gives each caller a new quota. */
     private static void warnOfFreshStarts(Policy before, Policy after) {
         List<Limit> gone = before.limits().stream()
-                .filter(limit -> after.limits().stream().noneMatch(limit::hasStateOf))
+                .filter(limit -> after.limits().stream().noneMatch(other -> haveOneState(limit, other)))
                 .toList();
         List<Limit> come = after.limits().stream()
-                .filter(limit -> before.limits().stream().noneMatch(limit::hasStateOf))
+                .filter(limit -> before.limits().stream().noneMatch(other -> haveOneState(limit, other)))
                 .toList();
         if (!gone.isEmpty() && !come.isEmpty()) {
             LOG.warn(
@@ -132,6 +132,10 @@ final class BackendStart {
                     come,
                     gone);
         }
+    }
+
+    private static boolean haveOneState(Limit one, Limit other) {
+        return one.algorithm() == other.algorithm() && one.identity().equals(other.identity());
     }
 
     static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
