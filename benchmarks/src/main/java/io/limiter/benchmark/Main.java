@@ -12,6 +12,8 @@ import io.limiter.benchmark.redis.ColdStart;
 import io.limiter.benchmark.redis.DelayedWire;
 import io.limiter.benchmark.redis.Load;
 import io.limiter.benchmark.redis.ScriptCost;
+import io.limiter.benchmark.walk.Steps;
+import io.limiter.benchmark.walk.Walks;
 import java.util.Arrays;
 
 /** The entry of the runnable build: a command and its arguments; {@code benchmarks/README.md} has all of them. */
@@ -33,14 +35,16 @@ public final class Main {
             case "http" -> HttpBenchmarks.run(rest, System.out);
             case "http-start" -> HttpBenchmarks.start(rest, System.out);
             case "plot" -> Plot.run(rest);
+            case "walks" -> Walks.run(rest, System.out);
             // What the other JVMs of the commands above run.
             case "memory-of" -> JvmMemory.child(rest);
             case "cold-callers" -> ColdStart.child(rest);
             case "delayed-wire" -> DelayedWire.child(rest);
+            case "walk-steps" -> Steps.run(rest);
             case "http-server" -> HttpServer.child(rest);
             default -> {
                 System.err.println(
-                        "usage: jvm | jvm-rounds | outage | memory | redis | redis-memory | scripts | cold | http | http-start | plot, and arguments: see benchmarks/README.md");
+                        "usage: jvm | jvm-rounds | outage | memory | redis | redis-memory | scripts | cold | http | http-start | walks | plot, and arguments: see benchmarks/README.md");
                 System.exit(2);
             }
         }
