@@ -3,6 +3,7 @@ package io.limiter;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Repeats;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -43,7 +44,7 @@ class DeniedKeysTest {
     @Test
     void ofManyKeysTheBusiestAreThereAndNoCountIsTooSmall() {
         SplittableRandom random = new SplittableRandom(18);
-        for (int run = 0; run < 20; run++) {
+        for (int run = 0; run < Repeats.of(4, 20); run++) {
             long denials = 0;
             for (int i = 0; i < 20_000; i++) {
                 long weight = random.nextInt(4) == 0 ? 64 : 1;

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,7 @@ class SmokeTest {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
 
+    @Tag("long")
     @Test
     void theCasesOfTheJvmRun() throws Exception {
         run("OneKey.one -p answer=denied");
@@ -61,6 +63,7 @@ class SmokeTest {
         assertEquals(2 * 2 * 2, rows().size());
     }
 
+    @Tag("long")
     @Test
     void clientsInTheJvmAreWeighed() throws Exception {
         JvmMemory.run("--contenders fixed,cas-gcra --clients 20000 --rounds 1".split(" ", -1), out);
@@ -91,6 +94,7 @@ class SmokeTest {
         assertEquals(11, rows().size());
     }
 
+    @Tag("long")
     @Test
     void theCostOfScriptsIsMeasured() throws Exception {
         ScriptCost.run(new String[] {"1", "50", "fixed_window"}, out);
@@ -98,6 +102,7 @@ class SmokeTest {
         assertEquals(4 * 8, rows().size());
     }
 
+    @Tag("long")
     @ParameterizedTest
     @CsvSource({
         "limiter-fixed;lettuce-fixed, keys;allowed;attack, 8, 0",
@@ -147,6 +152,7 @@ class SmokeTest {
         assertEquals(0, rows().size());
     }
 
+    @Tag("long")
     @Test
     void clientsInRedisAreWeighed() throws Exception {
         RedisMemory.run("--contenders limiter-fixed,rrl --clients 2000".split(" ", -1), out);

@@ -39,6 +39,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Threads that call and refund at once, while the clock runs: every refund gives back what its call took. */
 class RefundContentionTest {
     private static final int THREADS = 4;
+
+    /** How many refunds of each limit a long run makes. */
+    private static final int REFUNDS = Integer.getInteger("limiter.refunds", 40_000);
     private static final long LIMIT = 5_000;
     private static final long DAY = 86_400_000_000L;
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
@@ -122,7 +125,7 @@ class RefundContentionTest {
 
     private static void callAndRefund(RateLimiter limiter, Running running, Supplier<List<Charge>> charges)
             throws Exception {
-        int each = (running.isRedis() ? Repeats.of(2_000, 400_000) : Repeats.of(20_000, 400_000)) / THREADS;
+        int each = (running.isRedis() ? Repeats.of(1_000, REFUNDS) : Repeats.of(10_000, REFUNDS)) / THREADS;
         together(THREADS, thread -> {
             for (int i = 0; i < each; i++) {
                 limiter.refund(limiter.tryAcquire(charges.get()));
@@ -134,7 +137,7 @@ class RefundContentionTest {
     @MethodSource("algorithmsAndBackends")
     void nothingIsLostOfKeysThatAreNewToTwoThreads(Algorithm algorithm, Running running) throws Exception {
         Policy policy = policy("p", algorithm);
-        int keys = running.isRedis() ? Repeats.of(200, 10_000) : Repeats.of(2_000, 40_000);
+        int keys = running.isRedis() ? Repeats.of(100, 10_000) : Repeats.of(1_000, 40_000);
         CyclicBarrier both = new CyclicBarrier(2);
         try (RateLimiter limiter = RateLimiter.on(running.get())) {
             together(2, thread -> {
@@ -164,7 +167,7 @@ class RefundContentionTest {
             read.set(now);
             return now;
         };
-        int each = Repeats.of(20_000, 400_000) / THREADS;
+        int each = Repeats.of(20_000, REFUNDS) / THREADS;
         List<Event> events = new ArrayList<>();
         try (RateLimiter limiter =
                 RateLimiter.on(InProcessBackend.builder().timeSource(time).build())) {

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * the same model, Lua equals Java. Each run has a backend, keys and a time of its own, so several go side by side.
  */
 class TrafficContractTest {
-    /** Steps for each algorithm: so many that PlantedFaultsTest misses no fault. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(10_000, 20_000));
+    /** Steps for each algorithm. PlantedFaultsTest, which takes more, misses no fault. */
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(2_500, 20_000));
 
     /** What is left of them where the same scripts run again, on another server or another number of servers. */
     private static final int SHARE_OF_REPEATS = 4;

@@ -13,11 +13,7 @@ class FaultsTest {
 
     static Stream<Fault<?>> faults() {
         return Stream.of(
-                ServerFaults.SCRIPTS_FLUSHED,
-                ServerFaults.STOPPED,
-                ServerFaults.KILLED_WITH_ITS_DATA,
-                ServerFaults.READ_ONLY,
-                ServerFaults.GARBLED);
+                ServerFaults.STOPPED, ServerFaults.KILLED_WITH_ITS_DATA, ServerFaults.GARBLED);
     }
 
     @ParameterizedTest

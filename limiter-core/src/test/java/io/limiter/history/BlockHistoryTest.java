@@ -160,6 +160,7 @@ class BlockHistoryTest {
         check(Duration.ofMillis(maxAgeMillis), Duration.ofSeconds(4));
     }
 
+    @Tag("long")
     @ParameterizedTest
     @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
     void aFaultIsFound(Fault fault) throws Exception {

@@ -76,6 +76,7 @@ class HistoryTest {
         assertEquals(List.of(), judged(events), "seed " + seed);
     }
 
+    @Tag("long")
     @ParameterizedTest
     @EnumSource
     void aFaultOfOneInstanceIsFound(Faulty.Fault fault) throws Exception {

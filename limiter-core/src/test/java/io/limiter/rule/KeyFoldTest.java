@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Repeats;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -61,7 +62,7 @@ class KeyFoldTest {
 
     @Test
     void foldingAgainChangesNothing() {
-        for (int point = 0; point <= Character.MAX_CODE_POINT; point++) {
+        for (int point = 0; point <= Character.MAX_CODE_POINT; point += Repeats.of(7, 1)) {
             String text = "a" + Character.toString(point) + "\u0308.";
             String once = KeyFold.of(text);
             assertEquals(once, KeyFold.of(once), () -> escaped(text));

@@ -161,7 +161,7 @@ class ExemptPathAttackTest {
     void noSpellingReachesAnotherPathUncounted(Container container) {
         int uncounted = 0;
         int refused = 0;
-        List<String> targets = targets(Repeats.of(1_300, 5_000));
+        List<String> targets = targets(Repeats.of(500, 5_000));
         try (RuleSite site = new RuleSite(container, directory, RULES)) {
             for (String target : targets) {
                 int before = site.served.get();

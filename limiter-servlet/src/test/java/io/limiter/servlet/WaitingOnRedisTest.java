@@ -29,7 +29,7 @@ import redis.embedded.RedisServer;
 /** Requests that wait, two hundred or a thousand at once, on real containers and a real Redis. */
 class WaitingOnRedisTest {
     private static final int KEYS = 10;
-    private static final int EACH = Repeats.of(20, 100);
+    private static final int EACH = Repeats.of(8, 100);
     private static final int WAITING = KEYS * EACH;
     /** Long enough for all requests to arrive within it. */
     private static final String WINDOW = Repeats.of(8, 15) + "s";

@@ -91,7 +91,7 @@ class PathIndexTest {
     void namesEveryRuleThatIsForARequest(long seed) {
         Random random = new Random(seed);
         int matched = 0;
-        int rounds = Repeats.of(60, 200);
+        int rounds = Repeats.of(20, 200);
         for (int i = 0; i < rounds; i++) {
             HttpSettings settings = random.nextBoolean() ? usual : exact;
             List<RuleDefinition> rules = rules(random, 1 + random.nextInt(40));

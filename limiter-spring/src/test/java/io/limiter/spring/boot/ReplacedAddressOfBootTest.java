@@ -13,6 +13,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -142,6 +143,7 @@ class ReplacedAddressOfBootTest {
                 logged.toString());
     }
 
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = {NATIVE, PLATFORM, VALVE})
     void theValveRemovesTheHeaderThatAConnectionNeeds(String strategy) {
@@ -176,6 +178,7 @@ class ReplacedAddressOfBootTest {
         }
     }
 
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = {FRAMEWORK, NATIVE, PLATFORM, VALVE})
     void whoSaysSoIsBelieved(String strategy) {

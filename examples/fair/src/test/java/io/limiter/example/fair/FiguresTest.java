@@ -24,12 +24,14 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RSet;
 import org.redisson.api.RedissonClient;
 
 /** Prints the measured figures of docs/articles.md; small numbers in each build, the real ones with {@code -Dtests.many=true}. */
+@Tag("long")
 class FiguresTest {
     private final RedissonClient redisson = TestRedis.client();
 

@@ -19,11 +19,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import redis.embedded.RedisServer;
 
 /** A real Redis that is stopped where it is: visitors get a short answer, the log one line, and afterwards everything works. */
+@Tag("long")
 class RedisStalledTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String PLAIN = "Redis does not answer. Try again in a moment.";

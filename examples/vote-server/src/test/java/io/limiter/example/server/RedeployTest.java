@@ -19,6 +19,7 @@ import org.apache.catalina.core.ThreadLocalLeakPreventionListener;
 import org.apache.catalina.startup.Tomcat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.embedded.RedisServer;
 
 /** A web application that is stopped and started again in one Tomcat, on Redis, leaves nothing behind. */
+@Tag("long")
 @Timeout(240)
 class RedeployTest {
     /** -Dlimiter.redeploys=20 */

@@ -13,9 +13,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Plans in a real database that is well, down, slow or wrong: every request is limited. Public for the database. */
+@Tag("long")
 public class PlansInDatabaseTest {
     private static final AtomicInteger LOOKUPS = new AtomicInteger();
     private static volatile CountDownLatch slow = new CountDownLatch(0);

@@ -12,10 +12,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** Two of the site on one Redis, by the command line that the README gives for it. */
+@Tag("long")
 class TwoInstancesTest {
     private static final String TEA = "{\"candidate\":\"tea\"}";
 

@@ -17,6 +17,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aot.hint.RuntimeHints;
@@ -41,6 +42,7 @@ import org.springframework.web.context.support.GenericWebApplicationContext;
  * A web application with Spring Boot is processed ahead of time, and what was generated is compiled and started, in AOT mode in
  * this JVM.
  */
+@Tag("long")
 class BootAheadOfTimeTest {
     static class Votes {
         @RateLimited(value = "vote", key = "#who", fallback = "instead")

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -73,6 +74,7 @@ class WebFluxTest {
         assertEquals(2, errors.size(), () -> "those of /broken: " + errors);
     }
 
+    @Tag("long")
     @Test
     void inSpringBootWhoseAdviceAnswersEverything() throws Exception {
         String answers = run(BootProgram.Everything.class);
@@ -80,6 +82,7 @@ class WebFluxTest {
         assertTrue(answers.contains("\n/broken 500 500 sorry"), answers);
     }
 
+    @Tag("long")
     @Test
     void anAdviceOfTheApplicationForDenialsGoesFirst() throws Exception {
         String answers = run(BootProgram.Denials.class);

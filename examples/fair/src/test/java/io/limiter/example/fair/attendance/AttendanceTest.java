@@ -18,10 +18,12 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 
 /** Days, months and streaks over the ends of months and years, beside a set of dates. */
+@Tag("long")
 class AttendanceTest {
     private RedissonClient redisson;
 

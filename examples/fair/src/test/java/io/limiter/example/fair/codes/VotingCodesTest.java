@@ -17,10 +17,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 
 /** A code votes once; an unknown one never votes, whether the filter knows it or not. */
+@Tag("long")
 class VotingCodesTest {
     private RedissonClient redisson;
 

@@ -21,11 +21,13 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /** Order, ranks and neighbours, plain and in segments, beside a list that is sorted here. */
+@Tag("long")
 class LeaderboardTest {
     private RedissonClient redisson;
     private Leaderboard plain;

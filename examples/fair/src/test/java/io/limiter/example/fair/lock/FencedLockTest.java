@@ -16,11 +16,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /** One counter at a time, in processes that are killed and frozen. */
+@Tag("long")
 class FencedLockTest {
     private static final Pattern WRITE = Pattern.compile("(accepted|REFUSED) from (\\d+), token redis=(\\d+): (.*)");
 

@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.RedissonMultiLock;
 import org.redisson.api.RBucket;
@@ -27,6 +28,7 @@ import org.redisson.client.codec.StringCodec;
 import redis.embedded.RedisServer;
 
 /** A lock over three real servers. The clients of one holder and of the other are different, as in two processes. */
+@Tag("long")
 class MajorityLockTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final String NAME = MajorityHolder.LOCK;

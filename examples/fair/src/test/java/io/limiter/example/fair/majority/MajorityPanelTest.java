@@ -8,10 +8,12 @@ import io.limiter.example.fair.FairSite.Answer;
 import io.limiter.example.fair.TestRedis;
 import io.limiter.kit.Await;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** What a visitor sees who stops and starts the servers of the lock. */
+@Tag("long")
 class MajorityPanelTest {
     private static final Duration LONG = Duration.ofSeconds(60);
 

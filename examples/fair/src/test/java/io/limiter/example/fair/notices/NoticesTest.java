@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RScript.Mode;
@@ -23,6 +24,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /** Which voter gets which notice, in which order, and how often: once. */
+@Tag("long")
 class NoticesTest {
     private RedissonClient redisson;
     private Notices notices;

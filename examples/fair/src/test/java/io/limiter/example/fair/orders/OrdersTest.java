@@ -17,11 +17,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.stream.StreamAddArgs;
 import org.redisson.client.codec.StringCodec;
 
+@Tag("long")
 class OrdersTest {
     private static final Duration BRIEF = Duration.ofMillis(200);
     private static final Duration HOUR = Duration.ofHours(1);

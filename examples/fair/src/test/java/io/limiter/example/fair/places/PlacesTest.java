@@ -12,10 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 
 /** The nearest places, also over the date line and near the poles, beside a calculation without Redis. */
+@Tag("long")
 class PlacesTest {
     private RedissonClient redisson;
     private Places places;

@@ -15,11 +15,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /** Workers are processes, and are killed at work. */
+@Tag("long")
 class TaskWorkerKilledTest {
     private static final int TASKS = Repeats.of(300, 3_000);
     private static final String BATCH = "50";

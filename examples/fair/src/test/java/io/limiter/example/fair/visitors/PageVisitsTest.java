@@ -18,10 +18,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RedissonClient;
 
 /** Views and visitors by day and by ISO week, and how far the estimate is from the truth. */
+@Tag("long")
 class PageVisitsTest {
     private RedissonClient redisson;
 

@@ -8,8 +8,10 @@ import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("long")
 class WorkerProcessTest {
     private static final String[] ARGUMENTS = {RedisServers.single(), "1000", "1", "1"};
 
