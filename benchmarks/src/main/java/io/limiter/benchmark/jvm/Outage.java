@@ -21,6 +21,7 @@ public final class Outage {
     private static final int WARM_UP = 3;
 
     /** The answer of the last call, so that no call is left out. */
+    @SuppressWarnings("UnusedVariable")
     private static volatile Object last = "";
 
     private Outage() {}

@@ -150,7 +150,10 @@ public class StateChangeBenchmark {
 
     private static final class Spinning implements Bucket {
         private static final VarHandle LOCK = handle(Spinning.class, "lock", int.class);
+
+        @SuppressWarnings("UnusedVariable") // Read by its handle.
         private volatile int lock;
+
         private long credit = FULL;
         private long from;
         private long fullAt;

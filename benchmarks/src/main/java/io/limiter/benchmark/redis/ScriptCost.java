@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -50,7 +51,7 @@ public final class ScriptCost implements AutoCloseable {
         this.rounds = rounds;
         this.calls = calls;
         this.before = before;
-        socket = new Socket("127.0.0.1", URI.create(server.address()).getPort());
+        socket = new Socket(InetAddress.getLoopbackAddress(), URI.create(server.address()).getPort());
         socket.setTcpNoDelay(true);
         in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
     }

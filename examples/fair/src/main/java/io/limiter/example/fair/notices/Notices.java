@@ -111,13 +111,16 @@ public final class Notices {
      */
     public Optional<Delivery> deliverNext() {
         String id = queue.first();
-        Map<String, String> fields = Map.of();
-        while (id != null && (fields = notice(id).readAllMap()).isEmpty()) {
+        while (id != null) {
+            Map<String, String> fields = notice(id).readAllMap();
+            if (!fields.isEmpty()) {
+                return Optional.of(deliver(id, fields));
+            }
             // It expired while it waited.
             queue.remove(id);
             id = queue.first();
         }
-        return id == null ? Optional.empty() : Optional.of(deliver(id, fields));
+        return Optional.empty();
     }
 
     private Delivery deliver(String id, Map<String, String> fields) {
@@ -129,7 +132,7 @@ public final class Notices {
         Collection<String> voters = List.of(fields.getOrDefault("voter", ""));
         if (notice.kind() == Kind.GLOBAL) {
             // In this order: who arrives after the list of active voters was read finds the notice here and pulls it.
-            global.add(notice.id(), id);
+            global.add((double) notice.id(), id);
             global.removeRangeByRank(0, -1 - GLOBAL_KEPT);
             voters = active();
         }

@@ -38,7 +38,7 @@ class RedisPicture {
         this.outage = outage;
     }
 
-    /** The picture of a system, whose keys begin with {@code fair:<system>} or {@code fair:{<system>}. */
+    /** The picture of a system, whose keys begin with {@code fair:SYSTEM} or <code>fair:&#123;SYSTEM</code>. */
     @GetMapping("/{system:[a-z]+}")
     Picture picture(@PathVariable String system) {
         try {

@@ -160,6 +160,7 @@ public final class DelayedTasks {
         return completed;
     }
 
+    @SuppressWarnings("TypeParameterUnusedInFormals") // The caller knows what its script returns.
     private <R> R run(String lua, ReturnType type, List<Object> keys, List<Object> arguments) {
         return script.eval(Mode.READ_WRITE, lua, type, keys, arguments.toArray());
     }
