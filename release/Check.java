@@ -29,7 +29,8 @@ public final class Check {
             "limiter-bom", List.of("-cyclonedx.json"),
             "limiter-core", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-servlet", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
-            "limiter-spring", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")));
+            "limiter-spring", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
+            "limiter-spring-test", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")));
 
     private static final Map<String, String> CHECKSUMS = Map.of(".md5", "MD5", ".sha1", "SHA-1");
     private static final List<String> DEMANDED = List.of(

@@ -1,4 +1,4 @@
-// The Javadoc of the three libraries, beside the pages. Needs a JDK and Maven; without network, Maven's -o.
+// The Javadoc of the libraries, beside the pages. Needs a JDK and Maven; without network, Maven's -o.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ made.forEach((folder) => rmSync(folder, { recursive: true, force: true }))
 const goal = ['javadoc:aggregate', '-Ddoclint=none', '-Dmaven.javadoc.failOnWarnings=false', '-Denforcer.skip=true']
 const run = spawnSync(
   'mvn',
-  ['-q', '-B', '-ntp', ...process.argv.slice(2), '-pl', '.,limiter-core,limiter-servlet,limiter-spring', '-Pall', ...goal],
+  ['-q', '-B', '-ntp', ...process.argv.slice(2), '-pl', '.,limiter-core,limiter-servlet,limiter-spring,limiter-spring-test', '-Pall', ...goal],
   { cwd: root, stdio: 'inherit' },
 )
 const folder = made.find((one) => existsSync(one))

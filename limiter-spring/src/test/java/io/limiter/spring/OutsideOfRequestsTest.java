@@ -10,7 +10,7 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.spring.web.RequestCallers;
+import io.limiter.spring.internal.web.RequestCallers;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;

@@ -44,6 +44,13 @@ class RefundsTest {
             throw new IllegalStateException();
         }
 
+        @RateLimited(value = "nine", key = "'g'", permits = "5", refundOn = IllegalStateException.class)
+        @RateLimited(value = "nine", key = "'g'", permits = "1")
+        @RateLimited(value = "nine", key = "'g'", permits = "2", refundOn = IllegalStateException.class)
+        public void theSecondOfThreeHasNoRefund() {
+            throw new IllegalStateException();
+        }
+
         @RateLimited(value = "nine", key = "'e'", refundOn = ExecutionException.class)
         public void wrapper() throws ExecutionException {
             throw new ExecutionException(new IOException());
@@ -66,6 +73,8 @@ class RefundsTest {
             assertEquals(4, left(app, "c"), "two of one policy and key are one charge, that of the larger");
             assertThrows(IllegalStateException.class, failing::theLargerHasARefund);
             assertEquals(4, left(app, "d"), "one of them keeps it");
+            assertThrows(IllegalStateException.class, failing::theSecondOfThreeHasNoRefund);
+            assertEquals(4, left(app, "g"), "one of three keeps it");
         }
     }
 

@@ -5,9 +5,9 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -28,15 +28,25 @@ import java.util.stream.Collectors;
 /** The walls of this module. */
 @AnalyzeClasses(packages = "io.limiter.spring", importOptions = DoNotIncludeTests.class)
 class WallsTest {
-    private static final String[] METHODS = {
-        "io.limiter.spring.method", "io.limiter.spring.aop", "io.limiter.spring.proxy"
-    };
+    private static final String INTERNAL = "io.limiter.spring.internal";
 
+    /** The classes of the inner room for beans and their proxies. */
+    private static final String OF_BEANS = "io.limiter.spring.internal."
+            + "(LimitHints|NamedPolicies|ProxyReach|RateLimitInterceptor|RateLimitedPostProcessor)(\\$.*)?";
+
+    /** A slice is one package, by its whole name. */
     @ArchTest
-    static final ArchRule NO_CYCLES = slices().matching("io.limiter.spring.(*)..")
+    static final ArchRule NO_CYCLES = slices().matching("(io.limiter.spring..)")
             .should()
             .beFreeOfCycles()
             .because("packages in a cycle can't be understood separately");
+
+    @ArchTest
+    static final ArchRule WEAVING_NEEDS_NO_PROXIES = noClasses()
+            .that(resideInAnyPackage(INTERNAL, "io.limiter.spring.aop").and(not(nameMatching(OF_BEANS))))
+            .should()
+            .dependOnClassesThat(nameMatching(OF_BEANS))
+            .because("a limited method does not know how it was found");
 
     @ArchTest
     static final ArchRule THE_ANNOTATION_KNOWS_NOBODY = noClasses()
@@ -47,27 +57,11 @@ class WallsTest {
             .resideInAnyPackage("io.limiter.spring.*..", "org.springframework..", "io.limiter.servlet..")
             .because("who has the annotation on a method needs nothing else to compile");
 
-    /** From a limited method to a bean's proxy: each package uses those before it. */
-    @ArchTest
-    static final ArchRule METHODS_ARE_LIMITED_IN_LAYERS = layeredArchitecture()
-            .consideringOnlyDependenciesInLayers()
-            .layer("method")
-            .definedBy("io.limiter.spring.method")
-            .layer("aop")
-            .definedBy("io.limiter.spring.aop")
-            .layer("proxy")
-            .definedBy("io.limiter.spring.proxy")
-            .whereLayer("method")
-            .mayNotAccessAnyLayer()
-            .whereLayer("aop")
-            .mayOnlyAccessLayers("method")
-            .because("weaving needs no proxies, and a limited method does not know how it was found");
-
     @ArchTest
     static final ArchRule EXPRESSIONS_DECIDE_NOTHING = noClasses()
             .that()
             .haveNameMatching(
-                    "io.limiter.spring.method."
+                    "io.limiter.spring.internal."
                             + "(Beans|CallExpression|CallVariables|DirectValue|MethodCall|MethodKey|MethodScope|RequestWords)(\\$.*)?")
             .should()
             .dependOnClassesThat()
@@ -77,16 +71,20 @@ class WallsTest {
     @ArchTest
     static final ArchRule NO_SERVLET_WHERE_METHODS_ARE_LIMITED = noClasses()
             .that()
-            .resideInAnyPackage(METHODS)
+            .resideInAnyPackage(INTERNAL, "io.limiter.spring.aop")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
-                    "jakarta..", "io.limiter.servlet..", "org.springframework.web..", "io.limiter.spring.web")
+                    "jakarta..",
+                    "io.limiter.servlet..",
+                    "org.springframework.web..",
+                    "io.limiter.spring.web",
+                    "io.limiter.spring.internal.web")
             .because("methods are limited in programs without any web");
 
     @ArchTest
     static final ArchRule WOVEN_CODE_NEEDS_NO_CONTEXT = noClasses()
-            .that(resideInAnyPackage(METHODS).and(not(resideInAPackage("io.limiter.spring.proxy"))))
+            .that(resideInAnyPackage(INTERNAL, "io.limiter.spring.aop").and(not(nameMatching(OF_BEANS))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
@@ -151,12 +149,10 @@ class WallsTest {
             .because("Spring Boot 3 has one of them and Spring Boot 4 the other");
 
     @ArchTest
-    static final ArchRule ONLY_THE_TEST_ROOM_KNOWS_TESTS = noClasses()
-            .that()
-            .resideOutsideOfPackage("io.limiter.spring.boot.test")
+    static final ArchRule NO_LIBRARY_FOR_TESTS = noClasses()
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.spring.boot.test", "org.springframework.test..")
+            .resideInAnyPackage("org.springframework.test..")
             .because("an application that runs has no libraries for tests");
 
     @ArchTest
@@ -171,7 +167,7 @@ class WallsTest {
 
     @ArchTest
     static final ArchRule NO_BACKEND = noClasses()
-            .that(not(simpleName("RedissonBeans")).and(not(resideInAPackage("io.limiter.spring.boot.test"))))
+            .that(not(simpleName("RedissonBeans")))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
@@ -197,6 +193,7 @@ class WallsTest {
         Set<String> open = all.stream()
                 .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
                 .filter(type -> type.getEnclosingClass().isEmpty())
+                .filter(type -> !type.getPackageName().contains(".internal"))
                 .map(JavaClass::getName)
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(
@@ -205,31 +202,14 @@ class WallsTest {
                         "io.limiter.spring.CallerSource",
                         "io.limiter.spring.RateLimitExceededException",
                         "io.limiter.spring.RateLimited",
-                        "io.limiter.spring.aop.DecidedCall",
                         "io.limiter.spring.aop.RateLimitAspect",
                         "io.limiter.spring.aop.RateLimiting",
-                        "io.limiter.spring.aop.WovenClasses",
                         "io.limiter.spring.boot.LimiterAutoConfiguration",
                         "io.limiter.spring.boot.LimiterReactiveAutoConfiguration",
                         "io.limiter.spring.boot.LimiterServletAutoConfiguration",
                         "io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration",
-                        "io.limiter.spring.boot.actuate.LimiterMetrics",
-                        "io.limiter.spring.boot.actuate.RateLimitsEndpoint",
-                        "io.limiter.spring.boot.test.AutoConfigureTestLimiter",
                         "io.limiter.spring.config.EnableRateLimiting",
-                        "io.limiter.spring.config.WebBeans",
-                        "io.limiter.spring.method.AnnotatedMethod",
-                        "io.limiter.spring.method.AnnotatedPolicy",
-                        "io.limiter.spring.method.Beans",
-                        "io.limiter.spring.method.CallObserver",
-                        "io.limiter.spring.method.LimitedMethod",
-                        "io.limiter.spring.method.LimitedMethods",
-                        "io.limiter.spring.method.MethodCall",
-                        "io.limiter.spring.method.MethodScope",
-                        "io.limiter.spring.method.RequestWords",
-                        "io.limiter.spring.proxy.RateLimitedPostProcessor",
                         "io.limiter.spring.web.RateLimitExceededAdvice",
-                        "io.limiter.spring.web.RequestCallers",
                         "io.limiter.spring.webflux.RateLimitExceededWebHandler",
                         "io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice")),
                 open,

@@ -1,7 +1,7 @@
 package io.limiter.spring.aop;
 
-import io.limiter.spring.method.MethodCall;
-import java.lang.reflect.Method;
+import io.limiter.spring.internal.MethodCall;
+import io.limiter.spring.internal.WovenMethods;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
 import org.aspectj.lang.annotation.Aspect;
@@ -56,18 +56,10 @@ public final class RateLimitAspect {
     @Around("(annotatedMethod() || methodOfAnnotatedClass()) && !proxy()")
     public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
         MethodSignature signature = (MethodSignature) point.getSignature();
-        if (DecidedCall.tryReach(signature.getMethod(), point.getThis())) {
-            return point.proceed();
-        }
-        RateLimiting.WovenMethod method = RateLimiting.woven(point.getStaticPart(), signature.getMethod());
-        return method == null
-                ? point.proceed()
-                : method.limited().call(new WovenCall(point, method.overridesWoven() ? signature.getMethod() : null));
+        return WovenMethods.call(point.getStaticPart(), signature.getMethod(), new WovenCall(point));
     }
 
-    /** A call of a woven method; passed if the method may call another woven one. */
-    private record WovenCall(
-            ProceedingJoinPoint point, @Nullable Method overriding) implements MethodCall {
+    private record WovenCall(ProceedingJoinPoint point) implements MethodCall {
         @Override
         public @Nullable Object target() {
             return point.getThis();
@@ -80,9 +72,7 @@ public final class RateLimitAspect {
 
         @Override
         public @Nullable Object proceed() throws Throwable {
-            return overriding == null
-                    ? point.proceed()
-                    : DecidedCall.proceed(overriding, point.getThis(), overriding.getDeclaringClass(), point::proceed);
+            return point.proceed();
         }
     }
 }

@@ -6,7 +6,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.spring.proxy.RateLimitedPostProcessor;
+import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -35,9 +35,6 @@ import org.springframework.util.ClassUtils;
  */
 @AutoConfiguration
 public class LimiterAutoConfiguration {
-    /** Replaces each limiter by that of a test. */
-    private static final String TEST = "io.limiter.spring.boot.test.limiter";
-
     private static final String REFRESHED = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
     private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
@@ -55,14 +52,9 @@ public class LimiterAutoConfiguration {
                 ConfigurableEnvironment environment,
                 ApplicationContext application,
                 ObjectProvider<RateLimiter> ownRateLimiter) {
-            RateLimiter given = ownRateLimiter.getIfAvailable();
+            RateLimiter own = ownRateLimiter.getIfAvailable();
             return LimiterFailureAnalyzer.orShortened(() -> {
                 LimiterConfig config = config(environment, application);
-                RateLimiter own = given;
-                if (own == null && application.containsBean(TEST)) {
-                    LOG.info("the limits are those of @AutoConfigureTestLimiter");
-                    own = RateLimiter.unlimited();
-                }
                 return own == null ? start(config, application) : Limiter.of(config, own);
             });
         }

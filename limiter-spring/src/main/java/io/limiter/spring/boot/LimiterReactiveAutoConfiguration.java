@@ -4,7 +4,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
-import io.limiter.spring.config.WebBeans;
+import io.limiter.spring.internal.web.WebBeans;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;

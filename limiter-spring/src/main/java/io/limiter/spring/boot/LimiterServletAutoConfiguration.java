@@ -7,7 +7,7 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.match.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
-import io.limiter.spring.config.WebBeans;
+import io.limiter.spring.internal.web.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.List;

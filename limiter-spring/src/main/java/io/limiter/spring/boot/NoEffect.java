@@ -5,7 +5,7 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
-import io.limiter.spring.proxy.RateLimitedPostProcessor;
+import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.limiter.spring.config;
 import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.spring.internal.web.WebBeans;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;

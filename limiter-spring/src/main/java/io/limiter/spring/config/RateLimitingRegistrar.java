@@ -1,6 +1,7 @@
 package io.limiter.spring.config;
 
-import io.limiter.spring.proxy.RateLimitedPostProcessor;
+import io.limiter.spring.internal.RateLimitedPostProcessor;
+import io.limiter.spring.internal.web.WebBeans;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -35,6 +35,7 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.javapoet.ClassName;
+import org.springframework.stereotype.Component;
 
 /**
  * Contexts are processed ahead of time, as for a native image, and what was generated is compiled and started. A native image
@@ -89,6 +90,56 @@ class AheadOfTimeTest {
     static class Plans {
         public String of(Order order) {
             return "free";
+        }
+    }
+
+    /** Names beans in every attribute that is an expression. */
+    static class Desk {
+        @RateLimited(
+                plan = "@planBean.of(#p0)",
+                defaultPlan = "free",
+                name = "desk",
+                key = "@keyBean.of(#p0)",
+                member = "@memberBean.of(#p0)",
+                permits = "@permitsBean.of(#p0)",
+                condition = "@conditionBean.of(#p0)")
+        public String call(String who) {
+            return who;
+        }
+    }
+
+    @Component("planBean")
+    static class PlanBean {
+        public String of(String who) {
+            return "free";
+        }
+    }
+
+    @Component("keyBean")
+    static class KeyBean {
+        public String of(String who) {
+            return who;
+        }
+    }
+
+    @Component("memberBean")
+    static class MemberBean {
+        public String of(String who) {
+            return who;
+        }
+    }
+
+    @Component("permitsBean")
+    static class PermitsBean {
+        public int of(String who) {
+            return 1;
+        }
+    }
+
+    @Component("conditionBean")
+    static class ConditionBean {
+        public boolean of(String who) {
+            return true;
         }
     }
 
@@ -181,6 +232,20 @@ class AheadOfTimeTest {
         assertTrue(String.valueOf(failure.getMessage()).startsWith("RL-130"), failure::toString);
     }
 
+    @Configuration(proxyBeanMethods = false)
+    @EnableRateLimiting
+    @Import({Desk.class, PlanBean.class, KeyBean.class, MemberBean.class, PermitsBean.class, ConditionBean.class})
+    static class WithADesk {}
+
+    @Test
+    void theBeansOfAllExpressionsAreCalledByReflection() throws NoSuchMethodException {
+        RuntimeHints hints = process(WithADesk.class).generation().getRuntimeHints();
+        for (Class<?> named :
+                List.of(PlanBean.class, KeyBean.class, MemberBean.class, PermitsBean.class, ConditionBean.class)) {
+            invokes(hints, named, "of", String.class);
+        }
+    }
+
     @Test
     void proxiesAreMadeAheadOfTime() {
         TestGenerationContext generation = process(Application.class).generation();
@@ -220,7 +285,7 @@ class AheadOfTimeTest {
         invokes(hints, Item.class, "weight");
         invokes(hints, Plans.class, "of", Order.class);
         invokes(hints, Class.forName("java.util.ImmutableCollections$ListN"), "size");
-        invokes(hints, Class.forName("io.limiter.spring.method.RequestWords"), "getUser");
+        invokes(hints, Class.forName("io.limiter.spring.internal.RequestWords"), "getUser");
     }
 
     private static void has(RuntimeHints hints, String resource) {

@@ -18,7 +18,7 @@ import io.limiter.spring.App;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.proxy.RateLimitedPostProcessor;
+import io.limiter.spring.internal.RateLimitedPostProcessor;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import java.lang.reflect.Proxy;
 import java.time.Duration;

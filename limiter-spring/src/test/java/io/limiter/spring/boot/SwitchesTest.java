@@ -12,7 +12,7 @@ import io.limiter.kit.LogLines;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.spring.proxy.RateLimitedPostProcessor;
+import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

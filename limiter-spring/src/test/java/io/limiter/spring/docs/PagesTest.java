@@ -61,7 +61,8 @@ class PagesTest {
         String here = flat(Files.readString(HERE.resolve("PagesTest.java"))
                 + Files.readString(HERE.resolve("VoteSite.java"))
                 + Files.readString(HERE.resolve("boot/VoteApplication.java"))
-                + Files.readString(HERE.resolve("BootVotesTest.java")));
+                + Files.readString(
+                        Path.of("../limiter-spring-test").resolve(HERE).resolve("BootVotesTest.java")));
         List<String> snippets = Pages.blocks(PAGES, "java");
         snippets.addAll(Pages.blocks(START, "java"));
         snippets.addAll(Pages.blocks(Pages.text("getting-started/spring-boot"), "java"));

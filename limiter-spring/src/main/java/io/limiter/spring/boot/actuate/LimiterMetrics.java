@@ -23,7 +23,7 @@ import java.util.function.ToDoubleFunction;
  * by client. Each policy has nine of the first, from 0 on; policies that become known later get theirs when they decide
  * for the first time. Thread-safe.
  */
-public final class LimiterMetrics implements MeterBinder {
+final class LimiterMetrics implements MeterBinder {
     private final Limiter limiter;
 
     /** The meters of a limiter. */

@@ -12,8 +12,8 @@ import io.limiter.config.RuleDefinition;
 import io.limiter.rule.KeyForm;
 import io.limiter.servlet.RequestSample;
 import io.limiter.servlet.key.RuleKeyForm;
-import io.limiter.spring.method.AnnotatedPolicy;
-import io.limiter.spring.proxy.RateLimitedPostProcessor;
+import io.limiter.spring.internal.AnnotatedPolicy;
+import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,7 +40,7 @@ import org.springframework.util.StringUtils;
  * not answer and the state is unknown. Thread-safe.
  */
 @WebEndpoint(id = "ratelimits")
-public class RateLimitsEndpoint {
+class RateLimitsEndpoint {
     private final Limiter limiter;
     private static final String DENIED = "denied";
     private static final String EXPLAIN = "explain";

@@ -17,7 +17,7 @@ import io.limiter.config.KeyPart;
 import io.limiter.config.LimiterConfig;
 import io.limiter.config.RuleDefinition;
 import io.limiter.config.RuleScope;
-import io.limiter.spring.method.AnnotatedPolicy;
+import io.limiter.spring.internal.AnnotatedPolicy;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

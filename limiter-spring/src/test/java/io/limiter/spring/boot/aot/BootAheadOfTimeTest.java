@@ -11,9 +11,8 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.LimiterServletAutoConfiguration;
 import io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration;
-import io.limiter.spring.boot.actuate.LimiterMetrics;
-import io.limiter.spring.boot.actuate.RateLimitsEndpoint;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +22,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContextInitializer;
@@ -36,6 +36,7 @@ import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.javapoet.ClassName;
 import org.springframework.mock.web.MockServletContext;
+import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.web.context.support.GenericWebApplicationContext;
 
 /**
@@ -139,14 +140,14 @@ class BootAheadOfTimeTest {
         assertEquals(2, context.getBeansOfType(FilterRegistrationBean.class).size());
         assertTrue(context.getBeansOfType(FilterRegistrationBean.class).values().stream()
                 .allMatch(registration -> registration.getFilter() instanceof RateLimitFilter));
-        RateLimitsEndpoint endpoint = context.getBean(RateLimitsEndpoint.class);
-        assertEquals(
-                List.of("vote", "Votes.once"),
-                List.copyOf(((Map<?, ?>) endpoint.ratelimits().get("policies")).keySet()));
-        Map<?, ?> alice =
-                (Map<?, ?>) endpoint.peek("vote", "key=alice", null, null).getBody();
-        assertEquals(false, alice.get("allowed"));
-        context.getBean(LimiterMetrics.class).bindTo(context.getBean(MeterRegistry.class));
+        Object endpoint = context.getBean("io.limiter.spring.rateLimitsEndpoint");
+        Map<?, ?> overview = ReflectionTestUtils.invokeMethod(endpoint, "ratelimits");
+        assertEquals(List.of("vote", "Votes.once"), List.copyOf(((Map<?, ?>) overview.get("policies")).keySet()));
+        WebEndpointResponse<?> alice =
+                ReflectionTestUtils.invokeMethod(endpoint, "peek", "vote", "key=alice", null, null);
+        assertEquals(false, ((Map<?, ?>) alice.getBody()).get("allowed"));
+        context.getBean("io.limiter.spring.limiterMetrics", MeterBinder.class)
+                .bindTo(context.getBean(MeterRegistry.class));
         assertEquals(
                 2,
                 context.getBean(MeterRegistry.class)

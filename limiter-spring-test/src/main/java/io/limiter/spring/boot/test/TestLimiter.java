@@ -1,0 +1,127 @@
+package io.limiter.spring.boot.test;
+
+import io.limiter.Backend;
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
+import io.limiter.config.InProcessSettings;
+import io.limiter.inprocess.InProcessBackend;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.HotSwappableTargetSource;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Fallback;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
+import org.springframework.test.context.TestContext;
+import org.springframework.test.context.TestContextAnnotationUtils;
+import org.springframework.test.context.support.AbstractTestExecutionListener;
+
+/**
+ * Replaces each limiter that the context makes by one in this JVM. Its backend can be reset, so that the next test can
+ * use the same limiter. Thread-safe.
+ */
+final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
+    private static final Logger LOG = LoggerFactory.getLogger(TestLimiter.class);
+    private static final String RATE_LIMITER = "io.limiter.spring.boot.test.rateLimiter";
+
+    private final ObjectProvider<ManualTime> times;
+    private final ListableBeanFactory beans;
+    private final List<Replaced> all = new CopyOnWriteArrayList<>();
+    private volatile long start;
+
+    /** A limiter that replaces another one, and its backend. */
+    private record Replaced(Limiter limiter, HotSwappableTargetSource backend) {}
+
+    /**
+     * The time is looked up when there is a limiter: dependencies of a post processor would be created before all other
+     * beans.
+     */
+    TestLimiter(ObjectProvider<ManualTime> times, ListableBeanFactory beans) {
+        this.times = times;
+        this.beans = beans;
+    }
+
+    @Override
+    public int getOrder() {
+        return Ordered.HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (!(bean instanceof Limiter limiter)) {
+            return bean;
+        }
+        if (List.of(RATE_LIMITER).containsAll(List.of(beans.getBeanNamesForType(RateLimiter.class, true, false)))) {
+            // The context owns the application's own rate limiter.
+            limiter.close();
+        }
+        LOG.info("the limits are those of @AutoConfigureTestLimiter");
+        if (all.isEmpty()) {
+            start = times.getObject().nowMicros();
+        }
+        HotSwappableTargetSource backend = new HotSwappableTargetSource(fresh(limiter));
+        Limiter replaced = Limiter.of(limiter.config(), RateLimiter.on(ProxyFactory.getProxy(Backend.class, backend)));
+        all.add(new Replaced(replaced, backend));
+        return replaced;
+    }
+
+    /** Resets all quotas and the time. */
+    void beginAnew() {
+        if (!all.isEmpty()) {
+            times.getObject().setMicros(start);
+        }
+        all.forEach(one -> one.backend().swap(fresh(one.limiter())));
+    }
+
+    private Backend fresh(Limiter limiter) {
+        InProcessSettings bounds = limiter.config().inProcess();
+        Backend backend = InProcessBackend.builder()
+                .timeSource(times.getObject())
+                .maxEntries(bounds.maxEntries())
+                .maxStamps(bounds.maxStamps())
+                .build();
+        limiter.policies().values().forEach(backend::announce);
+        return backend;
+    }
+
+    /** The beans that {@link AutoConfigureTestLimiter} adds to the context of a test. */
+    @Configuration(proxyBeanMethods = false)
+    static class Beans {
+        /** A test's own bean takes precedence. */
+        @Bean("io.limiter.spring.boot.test.time")
+        @Fallback
+        ManualTime time() {
+            return new ManualTime();
+        }
+
+        /** So that the limiter that is replaced makes no connection. An application's own one takes precedence. */
+        @Bean(RATE_LIMITER)
+        @Fallback
+        RateLimiter rateLimiter() {
+            return RateLimiter.unlimited();
+        }
+
+        @Bean("io.limiter.spring.boot.test.limiter")
+        static TestLimiter limiter(ObjectProvider<ManualTime> times, ListableBeanFactory beans) {
+            return new TestLimiter(times, beans);
+        }
+    }
+
+    /** Resets the limiter before each method of a test that has {@link AutoConfigureTestLimiter}. */
+    static final class Listener extends AbstractTestExecutionListener {
+        @Override
+        public void beforeTestMethod(TestContext test) {
+            if (TestContextAnnotationUtils.hasAnnotation(test.getTestClass(), AutoConfigureTestLimiter.class)) {
+                test.getApplicationContext().getBean(TestLimiter.class).beginAnew();
+            }
+        }
+    }
+}

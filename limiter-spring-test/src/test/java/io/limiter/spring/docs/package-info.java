@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.docs;
+
+import org.jspecify.annotations.NullMarked;

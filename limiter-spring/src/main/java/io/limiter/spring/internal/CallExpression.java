@@ -1,0 +1,281 @@
+package io.limiter.spring.internal;
+
+import io.limiter.PartitionKey;
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.Operator;
+import org.springframework.expression.spel.ast.OperatorNot;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/**
+ * An expression of an annotation: parsed once, with its parameters, beans and words resolved before the first call.
+ * Thread-safe.
+ */
+final class CallExpression {
+    // Compiled code fails for an argument of another class than the first; a system property must not enable it.
+    private static final SpelExpressionParser PARSER =
+            new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
+
+    /** The properties of the root object: see {@link RequestWords}. */
+    private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
+
+    /** Makes one text of the spellings of a name. */
+    static final String FOLD = "fold";
+
+    private static final Map<Class<? extends SpelNode>, String> FORBIDDEN = Map.of(
+            TypeReference.class, "names a type",
+            ConstructorReference.class, "names a type",
+            Assign.class, "changes something",
+            OpInc.class, "changes something",
+            OpDec.class, "changes something",
+            FunctionReference.class, "calls a function, and there are none");
+
+    private static final Pattern PART_OF_RULE = Pattern.compile("\\b(?<kind>header|cookie|path):(?<name>[^\\s+,]+)");
+
+    private final MethodScope scope;
+    private final String attribute;
+    private final String text;
+    private final SpelNode root;
+    private final SpelExpression expression;
+    /** Null if only the interpreter can evaluate it. */
+    private final @Nullable DirectValue direct;
+
+    private CallExpression(MethodScope scope, String attribute, String text, SpelExpression expression) {
+        this.scope = scope;
+        this.attribute = attribute;
+        this.text = text;
+        this.root = expression.getAST();
+        this.expression = expression;
+        check(root, true);
+        this.direct = DirectValue.find(root, scope);
+    }
+
+    /**
+     * The expression of an attribute.
+     *
+     * @throws IllegalStateException if it can't be parsed, or names something that does not exist; the message contains
+     *     what to write
+     */
+    public static CallExpression parse(MethodScope scope, String attribute, String text) {
+        SpelExpression parsed;
+        try {
+            parsed = PARSER.parseRaw(text);
+        } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
+            throw scope.error(
+                    "RL-123",
+                    attribute + " = \"" + text + "\" is not an expression (" + broken.getMessage() + "); "
+                            + instead(text),
+                    broken);
+        }
+        return new CallExpression(scope, attribute, text, parsed);
+    }
+
+    /** What to write instead. A part of a rule's key in quotes would be a constant, so that all callers would share a quota. */
+    private static String instead(String text) {
+        Matcher part = PART_OF_RULE.matcher(text);
+        if (!part.find()) {
+            return "write one such as #user";
+        }
+        String kind = part.group("kind");
+        String annotation =
+                kind.equals("header") ? "RequestHeader" : kind.equals("cookie") ? "CookieValue" : "PathVariable";
+        return "'" + kind + ":' works in limiter.rules only; take the value as a parameter, @" + annotation + "(\""
+                + part.group("name") + "\") String it, and write #it";
+    }
+
+    /**
+     * The words in the parts of a key, null for other parts: for {@code {ip, #account}} the first is {@code ip}.
+     */
+    List<@Nullable String> words() {
+        List<@Nullable String> words = new ArrayList<>();
+        for (SpelNode part : isListOfParts() ? children(root) : List.of(root)) {
+            words.add(part instanceof PropertyOrFieldReference word ? word.getName() : isFold(part) ? FOLD : null);
+        }
+        return words;
+    }
+
+    /** Whether it is a list, with the parts as items. */
+    boolean isListOfParts() {
+        return root instanceof InlineList;
+    }
+
+    /**
+     * Whether its value may be a whole key or a list of parts; false for a literal text, and for a parameter of a type
+     * that excludes this.
+     */
+    boolean mayBeKeyOrList() {
+        Integer position = root instanceof VariableReference
+                ? scope.position(root.toStringAST().substring(1))
+                : null;
+        if (position == null) {
+            return !(root instanceof Literal
+                    || root instanceof Operator
+                    || root instanceof OperatorNot
+                    || isFold(root)
+                    || isWord(root));
+        }
+        Class<?> type = scope.method().getParameterTypes()[position];
+        return type == Object.class
+                || type == PartitionKey.class
+                || Collection.class.isAssignableFrom(type)
+                || (type.isInterface() && type != CharSequence.class && type != Principal.class);
+    }
+
+    private static boolean isFold(SpelNode node) {
+        return node instanceof MethodReference method && method.getName().equals(FOLD) && method.getChildCount() == 1;
+    }
+
+    private static boolean isWord(SpelNode node) {
+        return node instanceof PropertyOrFieldReference word && !word.getName().equals("global");
+    }
+
+    /** Its value for every call, if it is constant: a number, a text in quotes; else null. */
+    public @Nullable Object constant() {
+        return isLiteral(root) ? value((CallVariables) null) : null;
+    }
+
+    private static boolean isLiteral(SpelNode node) {
+        return node instanceof Literal
+                || ((node instanceof Operator || node instanceof OperatorNot)
+                        && children(node).stream().allMatch(CallExpression::isLiteral));
+    }
+
+    /** Its value for this call. */
+    public @Nullable Object value(MethodCall call) {
+        Object value = direct == null ? DirectValue.UNKNOWN : direct.of(call.arguments());
+        return value == DirectValue.UNKNOWN ? value(new CallVariables(scope, call)) : value;
+    }
+
+    private @Nullable Object value(@Nullable CallVariables variables) {
+        try {
+            return variables == null ? expression.getValue() : expression.getValue(variables);
+        } catch (RuntimeException failed) {
+            for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+                // The language wraps an exception of a word, which already names the method and the remedy.
+                if (cause instanceof IllegalStateException wrong
+                        && String.valueOf(wrong.getMessage()).startsWith("RL-128")) {
+                    throw wrong;
+                }
+            }
+            throw scope.error(
+                    "RL-132",
+                    attribute + " = \"" + text + "\" failed ("
+                            + failed.getClass().getSimpleName()
+                            + "); write it so that it has a value for every call, for example #user?.name",
+                    failed);
+        }
+    }
+
+    /** An exception for a value that can't be used. */
+    public IllegalStateException unusable(String found, String remedy) {
+        return scope.error("RL-132", attribute + " = \"" + text + "\" gave " + found + "; " + remedy);
+    }
+
+    /** Checks every name. At the root, names without a prefix are words; after a dot they are members of the value before it. */
+    private void check(SpelNode node, boolean atRoot) {
+        String forbidden = FORBIDDEN.get(node.getClass());
+        if (forbidden != null) {
+            throw unknown(
+                    node.toStringAST(),
+                    forbidden + ", which is not allowed here; put it into a bean, and call that: @"
+                            + scope.method().getDeclaringClass().getSimpleName().toLowerCase(Locale.ROOT)
+                            + "Keys.of(#p0)");
+        }
+        if (node instanceof VariableReference) {
+            checkVariable(node.toStringAST().substring(1), atRoot);
+        } else if (node instanceof BeanReference) {
+            checkBean(node.toStringAST());
+        } else if (atRoot && node instanceof PropertyOrFieldReference word) {
+            checkWord(word.getName());
+        } else if (atRoot && node instanceof MethodReference method && !isFold(node)) {
+            throw unknown(
+                    method.getName() + "(...)", "has no object; call methods of parameters or beans, or fold(#name)");
+        }
+        for (SpelNode child : children(node)) {
+            if (node instanceof CompoundExpression && child != node.getChild(0)) {
+                // A property, a method or an index of the value before it; its arguments are separate expressions.
+                children(child).forEach(argument -> check(argument, !isNested(child)));
+            } else {
+                check(child, atRoot && !isNested(node));
+            }
+        }
+    }
+
+    private static boolean isNested(SpelNode node) {
+        return node instanceof Projection || node instanceof Selection;
+    }
+
+    private void checkVariable(String name, boolean atRoot) {
+        if (atRoot && (name.equals("root") || name.equals("this"))) {
+            throw unknown(
+                    "#" + name, "is a word of the language; for a parameter of that name write its position, #p0");
+        }
+        if (scope.position(name) == null && !name.equals("this")) {
+            throw unknown("#" + name, "is not a parameter; " + scope.parameters());
+        }
+    }
+
+    private void checkBean(String reference) {
+        String name = reference.substring(reference.lastIndexOf('@') + 1).replace("'", "");
+        Beans beans = scope.beans();
+        if (beans == null) {
+            throw unknown("@" + name, "is a bean, and there is no Spring context; use parameters");
+        }
+        if (!beans.has().test(name)) {
+            throw unknown("@" + name, "is not a bean of this context; correct its name, or define it");
+        }
+    }
+
+    private void checkWord(String name) {
+        if (!WORDS.contains(name)) {
+            throw unknown(
+                    name,
+                    scope.position(name) != null
+                            ? "is not a known word; for the parameter write #" + name
+                            : "is none of the words " + String.join(", ", WORDS) + "; for a text write '" + name
+                                    + "' in quotes, for a parameter #" + name);
+        }
+        if (!name.equals("global") && !scope.isInRequests()) {
+            throw scope.noRequest(attribute + " = \"" + text + "\": '" + name + "' is of a web request");
+        }
+    }
+
+    private IllegalStateException unknown(String name, String what) {
+        return scope.error("RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
+    }
+
+    static List<SpelNode> children(SpelNode node) {
+        List<SpelNode> children = new ArrayList<>();
+        for (int i = 0; i < node.getChildCount(); i++) {
+            children.add(node.getChild(i));
+        }
+        return children;
+    }
+}

@@ -1,0 +1,98 @@
+package io.limiter.spring.internal;
+
+import io.limiter.Decision;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ObjectUtils;
+import org.springframework.util.ReflectionUtils;
+
+/** The method that answers denied calls. Immutable. */
+record Fallback(Method method) {
+    Fallback {
+        method.trySetAccessible();
+    }
+
+    /**
+     * The method of the only one of these names; null if there is none.
+     *
+     * @param target the class of the object; a method that is not found there is looked up in its superclasses, or is a
+     *     default method
+     * @throws IllegalStateException if there is no compatible one; the message shows its form
+     */
+    static @Nullable Fallback find(MethodScope scope, Set<String> names, Class<?> target) {
+        if (names.size() > 1) {
+            throw scope.error("RL-121", "it has the fallbacks " + names + "; a method has one, so keep one of them");
+        }
+        return names.isEmpty() ? null : find(scope, names.iterator().next(), target);
+    }
+
+    private static Fallback find(MethodScope scope, String name, Class<?> target) {
+        Method limited = scope.method();
+        List<Method> candidates = Arrays.stream(ReflectionUtils.getAllDeclaredMethods(target))
+                .filter(method -> method.getName().equals(name)
+                        && !method.isSynthetic()
+                        && !Modifier.isAbstract(method.getModifiers())
+                        && !method.equals(limited))
+                .toList();
+        return candidates.stream()
+                .filter(candidate -> answers(candidate, limited) && fits(candidate, limited))
+                // Prefer one with the decision, then that of the class itself.
+                .max(Comparator.comparingInt(Method::getParameterCount))
+                .map(Fallback::new)
+                .orElseThrow(() -> scope.error(
+                        "RL-125",
+                        "fallback = \"" + name + "\": "
+                                + (candidates.isEmpty()
+                                        ? "there is no other method of that name in " + target.getName()
+                                        : "there is "
+                                                + candidates.stream()
+                                                        .map(Fallback::shown)
+                                                        .collect(Collectors.joining(", ")))
+                                + "; it needs the same parameters and a result that fits: "
+                                + shown(limited).replace(limited.getName() + "(", name + "(")
+                                + ", or with a Decision as one more parameter at the end"));
+    }
+
+    /** Whether a method has the parameters of a fallback of another one. */
+    static boolean answers(Method method, Method limited) {
+        Class<?>[] parameters = limited.getParameterTypes();
+        return Arrays.equals(method.getParameterTypes(), parameters)
+                || Arrays.equals(method.getParameterTypes(), ObjectUtils.addObjectToArray(parameters, Decision.class));
+    }
+
+    /** Answers a denied call. */
+    @Nullable
+    Object answer(MethodCall call, Decision decision) throws Throwable {
+        @Nullable Object[] arguments = call.arguments();
+        if (method.getParameterCount() > arguments.length) {
+            arguments = Arrays.copyOf(arguments, arguments.length + 1);
+            arguments[arguments.length - 1] = decision;
+        }
+        try {
+            return method.invoke(call.target(), arguments);
+        } catch (InvocationTargetException thrown) {
+            throw thrown.getCause() == null ? thrown : thrown.getCause();
+        }
+    }
+
+    private static boolean fits(Method candidate, Method limited) {
+        boolean reachable = Modifier.isStatic(candidate.getModifiers()) || !Modifier.isStatic(limited.getModifiers());
+        Class<?> result = limited.getReturnType();
+        return reachable
+                && (result == candidate.getReturnType()
+                        || (!result.isPrimitive() && ClassUtils.isAssignable(result, candidate.getReturnType())));
+    }
+
+    private static String shown(Method method) {
+        return (Modifier.isStatic(method.getModifiers()) ? "static " : "")
+                + method.getReturnType().getSimpleName() + " " + MethodScope.signature(method);
+    }
+}

@@ -1,0 +1,106 @@
+package io.limiter.spring.internal;
+
+import io.limiter.spring.RateLimited;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Hints for native images. For any application: the scripts, and the reflection of annotations and expressions. For a
+ * bean with limited methods: its methods, which are looked up by reflection, and fallbacks by name; its annotations;
+ * and the values that their expressions read.
+ */
+final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProcessor {
+    /** The usual implementations of collections in java.util: expressions use the class of the value. */
+    private static final String COLLECTIONS = "ArrayList LinkedList Arrays$ArrayList HashSet LinkedHashSet TreeSet"
+            + " HashMap LinkedHashMap TreeMap Collections$UnmodifiableRandomAccessList"
+            + " ImmutableCollections$List12 ImmutableCollections$ListN ImmutableCollections$Set12"
+            + " ImmutableCollections$SetN ImmutableCollections$Map1 ImmutableCollections$MapN";
+
+    private static final Pattern BEAN = Pattern.compile("@&?'?((?<=')[^']+|\\w+)");
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        hints.resources().registerPattern("io/limiter/redis/*.lua");
+        hints.reflection()
+                .registerType(RateLimited.class, MemberCategory.INVOKE_DECLARED_METHODS)
+                .registerType(RateLimited.List.class, MemberCategory.INVOKE_DECLARED_METHODS)
+                .registerType(RequestWords.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+        for (String collection : COLLECTIONS.split(" ")) {
+            hints.reflection()
+                    .registerType(TypeReference.of("java.util." + collection), MemberCategory.INVOKE_PUBLIC_METHODS);
+        }
+        hints.proxies().registerJdkProxy(RateLimited.class);
+    }
+
+    @Override
+    public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+        Class<?> type = bean.getBeanClass();
+        List<AnnotatedMethod> methods = AnnotatedMethod.of(type);
+        if (methods.isEmpty()) {
+            return null;
+        }
+        ConfigurableListableBeanFactory beans = bean.getBeanFactory();
+        return (generation, code) -> {
+            ReflectionHints hints = generation.getRuntimeHints().reflection();
+            addType(type, hints);
+            for (AnnotatedMethod method : methods) {
+                addParameters(method.specific(), hints);
+                for (MergedAnnotation<RateLimited> found : method.annotations()) {
+                    // It may be a meta-annotation on an annotation of the application, which is read too.
+                    for (MergedAnnotation<?> one = found; one != null; one = one.getMetaSource()) {
+                        hints.registerType(one.getType(), MemberCategory.INVOKE_DECLARED_METHODS);
+                    }
+                    Stream.of("key", "member", "permits", "plan", "condition")
+                            .flatMap(attribute ->
+                                    BEAN.matcher(found.getString(attribute)).results())
+                            .map(match -> match.group(1))
+                            .filter(beans::containsBean)
+                            .map(beans::getType)
+                            .filter(Objects::nonNull)
+                            .forEach(named -> hints.registerType(named, MemberCategory.INVOKE_PUBLIC_METHODS));
+                }
+            }
+        };
+    }
+
+    /** Registers what expressions may read: all properties of parameters, and their methods. */
+    private static void addParameters(Method method, ReflectionHints hints) {
+        new BindingReflectionHintsRegistrar().registerReflectionHints(hints, method.getGenericParameterTypes());
+        for (Class<?> type : method.getParameterTypes()) {
+            hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
+        }
+    }
+
+    private static void addType(Class<?> type, ReflectionHints hints) {
+        List<Class<?>> types = new ArrayList<>(ClassUtils.getAllInterfacesForClassAsSet(type));
+        for (Class<?> one = type; one != null && one != Object.class; one = one.getSuperclass()) {
+            types.add(one);
+        }
+        for (Class<?> one : types) {
+            hints.registerType(one, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS);
+            for (Field field : one.getDeclaredFields()) {
+                if (WovenClasses.isOfWeaver(field)) {
+                    hints.registerField(field);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package io.limiter.spring.internal;
+
+import io.limiter.PartitionKey;
+import io.limiter.rule.KeyForm;
+import io.limiter.spring.Caller;
+import java.security.Principal;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The key of a call, which selects the quota. Immutable. */
+final class MethodKey {
+    /** The most parts of a list, which a client may have written; each part is kept in the key. */
+    private static final int MOST_PARTS = 32;
+
+    private final MethodScope scope;
+    /** The key of all calls; null if each has its own. */
+    private final @Nullable PartitionKey only;
+    /** Null if the key is the client's address, or global. */
+    private final @Nullable CallExpression expression;
+
+    private final List<@Nullable String> words;
+    private final boolean isMember;
+
+    /**
+     * The key of an attribute: {@code key}, or {@code member}, whose missing parts stay missing. The words {@code ip} and
+     * {@code global} alone, and an empty text, need no evaluation.
+     *
+     * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
+     */
+    MethodKey(MethodScope scope, String attribute, String text) {
+        this.isMember = attribute.equals("member");
+        String word = text.strip();
+        if (word.isEmpty() && !scope.isInRequests()) {
+            throw scope.noRequest("the key is the client's address");
+        }
+        this.scope = scope;
+        boolean global = word.equals("global");
+        boolean client = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
+        this.expression = global || client ? null : CallExpression.parse(scope, attribute, text);
+        this.words = expression == null ? List.of("ip") : expression.words();
+        Object constant = expression == null ? null : expression.constant();
+        if (expression == null || constant == null || constant.equals("")) {
+            this.only = global ? PartitionKey.global() : null;
+        } else {
+            this.only = of(constant, expression);
+        }
+    }
+
+    /** Whether all calls have the same. */
+    public boolean isConstant() {
+        return only != null;
+    }
+
+    /**
+     * Whether a caller can choose the key of another one: it contains neither the client's address nor the
+     * authenticated user.
+     */
+    public boolean canBeAnothers() {
+        return only != null
+                || words.stream()
+                        .noneMatch(word -> isAddress(word) || kindOf(word).equals("user"));
+    }
+
+    /** The form of the keys of all calls. */
+    public KeyForm form() {
+        if (only != null && only.equals(PartitionKey.global())) {
+            return KeyForm.global();
+        }
+        if (expression != null && !expression.isListOfParts() && expression.mayBeKeyOrList()) {
+            return KeyForm.any();
+        }
+        KeyForm.Builder form = KeyForm.builder();
+        for (String word : words) {
+            if (isAddress(word)) {
+                form.address();
+            } else if (CallExpression.FOLD.equals(word)) {
+                form.folded(kindOf(word), false);
+            } else {
+                form.text(kindOf(word));
+            }
+        }
+        return form.build();
+    }
+
+    /**
+     * The key of a call.
+     *
+     * @throws IllegalStateException if there is none: outside of a request, or if the value of the expression is not a text
+     */
+    public PartitionKey of(MethodCall call) {
+        if (only != null) {
+            return only;
+        }
+        if (expression == null) {
+            Caller caller = scope.caller();
+            if (caller == null) {
+                throw scope.noRequest("the key is the client's address");
+            }
+            return PartitionKey.of(caller.address());
+        }
+        return of(expression.value(call), expression);
+    }
+
+    private PartitionKey of(@Nullable Object value, CallExpression expression) {
+        if (value instanceof PartitionKey key) {
+            return key;
+        }
+        PartitionKey.Builder key = PartitionKey.builder();
+        if (value instanceof Collection<?> parts) {
+            if (parts.isEmpty() || parts.size() > MOST_PARTS) {
+                throw expression.unusable(
+                        parts.isEmpty() ? "an empty list" : "a list of " + parts.size(),
+                        "give 1 to " + MOST_PARTS + " parts, or key = \"global\"");
+            }
+            int i = 0;
+            for (Object part : parts) {
+                add(text(part, expression), i < words.size() ? words.get(i) : null, key);
+                i++;
+            }
+        } else {
+            add(text(value, expression), words.get(0), key);
+        }
+        return key.build();
+    }
+
+    /**
+     * Adds a part as the filter's rules do: an address as it is, everything else with its kind, so that a user named
+     * like an address does not use up the quota of that address. A missing part never disables a limit: it is replaced
+     * by the client's address or, outside of a request, by a shared value.
+     */
+    private void add(String text, @Nullable String word, PartitionKey.Builder key) {
+        if (text.isEmpty()) {
+            Caller caller = isMember ? null : scope.caller();
+            key.addStandIn(caller == null ? "" : caller.address());
+        } else if (isAddress(word)) {
+            key.add(text);
+        } else {
+            key.add(kindOf(word), text);
+        }
+    }
+
+    private static boolean isAddress(@Nullable String word) {
+        return "ip".equals(word);
+    }
+
+    private static String kindOf(@Nullable String word) {
+        return "user".equals(word) || "principal".equals(word) ? "user" : "key";
+    }
+
+    private static String text(@Nullable Object part, CallExpression of) {
+        if (part instanceof String known) {
+            return known;
+        }
+        if (part == null) {
+            return "";
+        }
+        if (part instanceof Principal principal) {
+            return text(principal.getName(), of);
+        }
+        if (part instanceof Optional<?> optional) {
+            return text(optional.orElse(null), of);
+        }
+        boolean several = part instanceof PartitionKey || part instanceof Collection || part instanceof Map;
+        String text = several ? "" : part.toString();
+        if (several || isOfObject(text, part)) {
+            throw of.unusable(
+                    "a part of type " + part.getClass().getName(),
+                    "give a text, a number or something else that has one text: #order.id, not #order");
+        }
+        return text;
+    }
+
+    /** Whether a text is that of {@link Object#toString}, with which each object would be a new client. */
+    private static boolean isOfObject(String text, Object part) {
+        String type = part.getClass().getName();
+        return text.startsWith(type) && text.equals(type + "@" + Integer.toHexString(part.hashCode()));
+    }
+}

@@ -1,0 +1,330 @@
+package io.limiter.spring.internal;
+
+import io.limiter.Algorithm;
+import io.limiter.Charge;
+import io.limiter.DiagnosticLog;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.config.LimitText;
+import io.limiter.config.RuleDefinition;
+import io.limiter.rule.ShadowCounter;
+import io.limiter.spring.RateLimited;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** One annotation of a method, ready to ask: its key, its cost, and its policies under one configuration. Immutable. */
+final class MethodLimit {
+    private static final Logger LOG = DiagnosticLog.of(MethodLimit.class);
+    private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
+
+    private final MethodScope scope;
+    private final RateLimited annotation;
+    private final MethodKey key;
+    private final @Nullable MethodKey member;
+    private final long permits;
+    private final @Nullable CallExpression permitsOf;
+    private final @Nullable CallExpression condition;
+    private final @Nullable CallExpression plan;
+    private final @Nullable ShadowCounter shadow;
+    private final List<Class<? extends Throwable>> refundOn;
+    private final Duration maxWait;
+    private final Map<String, Policy> policies;
+
+    /**
+     * Prepares an annotation; its key, permits and condition are expressions.
+     *
+     * @param policies by plan, or a single one with an empty name
+     * @param counter counts shadow annotations
+     * @throws IllegalStateException if one of the expressions is wrong, as far as this is known before a call, or no call
+     *     could ever be allowed, because its cost is above the maximum of a limit. A limit of 0 denies everything on
+     *     purpose
+     */
+    MethodLimit(MethodScope scope, RateLimited annotation, Map<String, Policy> policies, ShadowCounter counter) {
+        this.scope = scope;
+        this.annotation = annotation;
+        this.key = new MethodKey(scope, "key", annotation.key());
+        this.member = annotation.member().isBlank() ? null : new MethodKey(scope, "member", annotation.member());
+        String cost = annotation.permits();
+        if (WHOLE.matcher(cost).matches()) {
+            // The usual case, which does not need to load the expression language.
+            this.permits = Long.parseLong(cost.strip());
+            this.permitsOf = null;
+        } else {
+            CallExpression expression = CallExpression.parse(scope, "permits", cost);
+            Object constant = expression.constant();
+            this.permits = constant == null ? 0 : permits(constant, expression);
+            this.permitsOf = constant == null ? expression : null;
+        }
+        this.condition = annotation.condition().isBlank()
+                ? null
+                : CallExpression.parse(scope, "condition", annotation.condition());
+        if (condition != null && condition.constant() != null) {
+            isFor(condition.constant(), condition);
+        }
+        this.plan = annotation.plan().isBlank() ? null : CallExpression.parse(scope, "plan", annotation.plan());
+        this.shadow = annotation.shadow() ? counter : null;
+        this.refundOn = List.of(annotation.refundOn());
+        this.maxWait = annotation.maxWait().isEmpty() ? Duration.ZERO : maxWait(scope, annotation.maxWait());
+        this.policies = policies;
+        checkPolicies();
+    }
+
+    private void checkPolicies() {
+        policies.values().forEach(this::checkCost);
+        checkMember(policies.values().stream().anyMatch(Policy::takesMembers));
+        if (shadow == null && !maxWait.isZero()) {
+            policies.values().forEach(this::checkNoBlock);
+        }
+    }
+
+    private static Duration maxWait(MethodScope scope, String text) {
+        try {
+            Duration wait = LimitText.parseDuration(text);
+            if (!wait.isZero() && wait.compareTo(RuleDefinition.LONGEST_WAIT) <= 0) {
+                return wait;
+            }
+        } catch (IllegalArgumentException unreadable) {
+            LOG.debug("no duration", unreadable);
+        }
+        throw scope.error(
+                "RL-148",
+                "maxWait = \"" + text
+                        + "\" is not a duration above 0 and up to 1m; write one such as maxWait = \"500ms\"");
+    }
+
+    /** How long a call that it denies waits; zero for not at all. */
+    Duration maxWait() {
+        return maxWait;
+    }
+
+    boolean isShadow() {
+        return shadow != null;
+    }
+
+    boolean refunds() {
+        return !refundOn.isEmpty();
+    }
+
+    private void checkMember(boolean counted) {
+        boolean varies = member != null
+                && !member.isConstant()
+                && !annotation.member().strip().equals(annotation.key().strip());
+        if (counted ? !varies : member != null) {
+            throw counted
+                    ? scope.error(
+                            "RL-164",
+                            "its policy counts members, and all calls of one key have the same member, so"
+                                    + " nearly nothing is limited; add member = \"#user\", other than the key")
+                    : scope.error(
+                            "RL-163",
+                            "member = \"" + annotation.member()
+                                    + "\", and its policy counts no members; leave it out, or"
+                                    + " add a limit such as 5/1h distinct");
+        }
+        if (counted && !maxWait.isZero()) {
+            throw scope.error("RL-148", "its policy counts members, and no call can wait for that; leave maxWait out");
+        }
+    }
+
+    private void checkNoBlock(Policy policy) {
+        if (policy.block() != null) {
+            throw scope.error(
+                    "RL-177",
+                    "a call that waits is denied first, and denials by policy '" + policy.name()
+                            + "' block, so a legitimate caller that waits would be blocked; leave maxWait out,"
+                            + " or the block");
+        }
+    }
+
+    private void checkCost(Policy policy) {
+        for (Limit limit : policy.limits()) {
+            if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
+                throw scope.error(
+                        "RL-132",
+                        "permits = \"" + annotation.permits() + "\", and '" + limit + "' of policy '" + policy.name()
+                                + "' counts different members, of which a call has one; leave the cost out");
+            }
+            if (permits > limit.capacity() && limit.permits() > 0) {
+                throw scope.error(
+                        "RL-132",
+                        "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
+                                + limit + "' of policy '" + policy.name() + "' never has more than " + limit.capacity()
+                                + "; no call could ever be allowed; lower the cost or raise the limit");
+            }
+        }
+    }
+
+    Collection<Policy> policies() {
+        return policies.values();
+    }
+
+    /** The policy of a plan; of the default plan if there is no such plan. */
+    private Policy policy(String plan) {
+        Policy known = policies.get(plan);
+        return known == null ? Objects.requireNonNull(policies.get(annotation.defaultPlan())) : known;
+    }
+
+    /** A charge of this annotation under an earlier configuration, under the present policy of its plan. */
+    Stream<Charged> renewed(Charged earlier) {
+        if (earlier.limit.annotation != annotation) {
+            return Stream.empty();
+        }
+        Charge before = earlier.charge;
+        Policy now = policies.values().stream()
+                .filter(policy -> policy.name().equals(before.policy().name()))
+                .findFirst()
+                .orElseGet(() -> policy(""));
+        return Stream.of(charged(now, before.key(), before.permits(), before.member(), earlier.other));
+    }
+
+    /** The charge of a call; null if the annotation does not apply to it. */
+    @Nullable
+    Charged charge(MethodCall call) {
+        try {
+            if (condition != null && !isFor(condition.value(call), condition)) {
+                return null;
+            }
+            return charged(
+                    policy(plan == null ? "" : planOf(plan, call)),
+                    key.of(call),
+                    permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
+                    member == null ? null : member.of(call),
+                    null);
+        } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
+            if (shadow == null) {
+                throw wrong;
+            }
+            // A shadow policy must not deny calls, not even because of a mistake in it.
+            shadow.reportNotCounted(policy("").name(), "a call of " + scope, wrong);
+            return null;
+        }
+    }
+
+    /** What operators should know about it, as sentences for the log. */
+    List<String> findings() {
+        List<String> found = new ArrayList<>();
+        if (condition != null && Boolean.FALSE.equals(condition.constant())) {
+            found.add("RL-156 " + scope + ": condition = \"" + annotation.condition()
+                    + "\" holds for no call, so nothing is limited there; remove it to limit again");
+        } else if (permits == 0 && permitsOf == null) {
+            found.add("RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing");
+        }
+        for (Policy policy : shadow == null ? policies.values() : List.<Policy>of()) {
+            boolean isStock = policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+            if (key.canBeAnothers() && policy.block() != null) {
+                found.add("RL-175 " + scope + ": policy '" + policy.name()
+                        + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
+                        + annotation.key()
+                        + "\" has neither the client's address nor the authenticated user; add ip to it:"
+                        + " key = \"{ip, #account}\", or remove the block");
+            } else if (isStock && !key.canBeAnothers()) {
+                found.add("RL-178 " + scope + ": policy '" + policy.name()
+                        + "' has a stock for each caller, not one for all, because the key has the caller's"
+                        + " address or the user; write key = \"global\", or a key of what is sold");
+            }
+        }
+        return found;
+    }
+
+    /** Its use of each of its policies, for reports. */
+    Stream<AnnotatedPolicy> described() {
+        return policies.values().stream()
+                .sorted(Comparator.comparing(Policy::name))
+                .map(policy -> new AnnotatedPolicy(
+                        scope.toString(),
+                        policy,
+                        annotation.key(),
+                        key.form(),
+                        annotation.permits(),
+                        annotation.condition(),
+                        annotation.shadow()));
+    }
+
+    /** Empty if it is unknown: then the default plan applies, which also limits. */
+    private static String planOf(CallExpression plan, MethodCall call) {
+        try {
+            return Objects.toString(plan.value(call), "");
+        } catch (IllegalStateException failed) {
+            LOG.debug("the plan of a call is unknown", failed);
+            return "";
+        }
+    }
+
+    /** Whether a failure is refunded: by the exception, or the cause in the wrappers of asynchronous code. */
+    boolean refundsOn(Throwable thrown) {
+        for (Throwable link = thrown; link != null; link = wrappedBy(link)) {
+            for (Class<? extends Throwable> type : refundOn) {
+                if (type.isInstance(link)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The cause, if it is one of the wrappers that asynchronous code puts around a failure; else null. */
+    static @Nullable Throwable wrappedBy(Throwable thrown) {
+        return thrown instanceof CompletionException || thrown instanceof ExecutionException ? thrown.getCause() : null;
+    }
+
+    private static boolean isFor(@Nullable Object value, CallExpression condition) {
+        if (value instanceof Boolean answer) {
+            return answer;
+        }
+        throw condition.unusable(typeOf(value), "a condition is true or false, such as #size > 10");
+    }
+
+    private static long permits(@Nullable Object value, CallExpression permits) {
+        boolean whole =
+                value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte;
+        long number = whole && value instanceof Number known ? known.longValue() : -1;
+        if (number < 0 || number > Limit.MAX_PERMITS) {
+            throw permits.unusable(
+                    whole ? "the number " + number : typeOf(value),
+                    "a cost is a whole number from 0 to " + Limit.MAX_PERMITS + ", such as #items.size()");
+        }
+        return number;
+    }
+
+    private static String typeOf(@Nullable Object value) {
+        return value == null ? "null" : "a " + value.getClass().getName();
+    }
+
+    private Charged charged(
+            Policy policy, PartitionKey key, long permits, @Nullable PartitionKey member, @Nullable Charged other) {
+        Charge charge = new Charge(policy, key, permits, null, policy.takesMembers() ? member : null);
+        return new Charged(this, charge, other);
+    }
+
+    /**
+     * The charge of one annotation for a call.
+     *
+     * @param other the charge of another annotation to the same policy and key, which this charge includes
+     */
+    record Charged(
+            MethodLimit limit, Charge charge, @Nullable Charged other) {
+        /** The larger of this and another, instead of both. */
+        Charged with(Charged same) {
+            return same.charge.permits() > charge.permits()
+                    ? new Charged(same.limit, same.charge, this)
+                    : new Charged(limit, charge, new Charged(same.limit, same.charge, other));
+        }
+
+        /** Whether all annotations with this charge refund it. */
+        boolean refundsOn(Throwable failure) {
+            return limit.refundsOn(failure) && (other == null || other.refundsOn(failure));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package io.limiter.spring.internal;
+
+import io.limiter.spring.Caller;
+import io.limiter.spring.CallerSource;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/** A limited method: its name in messages, and the names for its expressions. Immutable. */
+final class MethodScope {
+    /**
+     * Annotations of methods that run outside of web requests; by name, because all of them are optional. The listeners
+     * of JMS, Kafka and RabbitMQ have the second one as a meta-annotation.
+     */
+    private static final List<String> CALLED_BY_NO_REQUEST = List.of(
+            "org.springframework.scheduling.annotation.Scheduled",
+            "org.springframework.messaging.handler.annotation.MessageMapping");
+
+    private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
+
+    private final Method method;
+    private final Map<String, Integer> positions = new HashMap<>();
+    private final Set<String> names = new LinkedHashSet<>();
+    private final @Nullable CallerSource callers;
+    private final @Nullable Beans beans;
+    private final @Nullable String callerWithoutRequest;
+
+    /**
+     * The scope of a method.
+     *
+     * @param method the method that runs
+     * @param annotated the one that has the annotation, for example of an interface, with possibly different parameter
+     *     names
+     * @param callers null if requests are never known
+     * @param beans null without a Spring context
+     */
+    public MethodScope(Method method, Method annotated, @Nullable CallerSource callers, @Nullable Beans beans) {
+        this.method = method;
+        this.callers = callers;
+        this.beans = beans;
+        this.callerWithoutRequest =
+                callers == null || callers.isOfWebRequestsOnly() ? callerWithoutRequest(method) : null;
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            positions.put("p" + i, i);
+            positions.put("a" + i, i);
+        }
+        addNames(method);
+        addNames(annotated);
+    }
+
+    /** The name of a method in messages: {@code com.example.Votes.vote(String, int)}. */
+    public static String describe(Method method) {
+        return method.getDeclaringClass().getName() + "." + signature(method);
+    }
+
+    /** Its name and its parameters: {@code vote(String, int)}. */
+    public static String signature(Method method) {
+        return method.getName() + "("
+                + Arrays.stream(method.getParameterTypes())
+                        .map(Class::getSimpleName)
+                        .collect(Collectors.joining(", "))
+                + ")";
+    }
+
+    /** The method that runs. */
+    public Method method() {
+        return method;
+    }
+
+    /** As in {@link #describe}. */
+    @Override
+    public String toString() {
+        return describe(method);
+    }
+
+    /**
+     * A mistake in an annotation, or in its values for a call: names the method, what is wrong, and the remedy. The codes
+     * are those of docs/diagnostics.md.
+     */
+    public static IllegalStateException errorAt(Object method, String code, String text) {
+        return new IllegalStateException(code + " @RateLimited at " + method + ": " + text);
+    }
+
+    /** A mistake in an annotation of this method. */
+    IllegalStateException error(String code, String text) {
+        return errorAt(this, code, text);
+    }
+
+    /** The same, with a cause. */
+    IllegalStateException error(String code, String text, Throwable cause) {
+        IllegalStateException error = error(code, text);
+        error.initCause(cause);
+        return error;
+    }
+
+    /** The index of the parameter, or null if there is none of that name. */
+    @Nullable
+    Integer position(String parameter) {
+        return positions.get(parameter);
+    }
+
+    /** The names of the parameters, for a message. */
+    String parameters() {
+        if (method.getParameterCount() == 0) {
+            return "the method has no parameters";
+        }
+        return names.isEmpty()
+                ? "the class file has no parameter names; compile it with -parameters, or write #p0 for the first"
+                : "there are #" + String.join(", #", names);
+    }
+
+    @Nullable
+    Beans beans() {
+        return beans;
+    }
+
+    /** The client of the current request; null if there is none. */
+    @Nullable
+    Caller caller() {
+        return callers == null ? null : callers.current();
+    }
+
+    /** Whether a call can be part of a web request. */
+    boolean isInRequests() {
+        return callers != null && callerWithoutRequest == null;
+    }
+
+    /** An exception for a call that needs a web request, but is not part of one. */
+    IllegalStateException noRequest(String what) {
+        String why = callerWithoutRequest == null
+                ? "the call is not part of a web request"
+                : callerWithoutRequest + " calls it outside of web requests";
+        return error(
+                "RL-128",
+                what + ", and " + why + "; give a key of parameters, such as key = \"#user\", or key ="
+                        + " \"global\" for a quota shared by all callers (requests are known in Spring MVC, or from a CallerSource)");
+    }
+
+    /** The annotation by which a method is called from threads without a web request, such as {@code @Scheduled}; null if it has none. */
+    private static @Nullable String callerWithoutRequest(Method method) {
+        MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        // The annotation as written on the method, which is clearer than its meta-annotation.
+        return CALLED_BY_NO_REQUEST.stream()
+                .map(all::get)
+                .filter(MergedAnnotation::isPresent)
+                .map(found -> "@" + found.getRoot().getType().getSimpleName())
+                .findFirst()
+                .orElse(null);
+    }
+
+    private void addNames(Method declared) {
+        @Nullable String[] found = NAMES.getParameterNames(declared);
+        if (found != null && found.length == method.getParameterCount()) {
+            for (int i = 0; i < found.length; i++) {
+                String name = found[i];
+                if (name != null) {
+                    positions.put(name, i);
+                    names.add(name);
+                }
+            }
+        }
+    }
+}

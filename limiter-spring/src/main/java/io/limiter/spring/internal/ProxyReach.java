@@ -1,0 +1,84 @@
+package io.limiter.spring.internal;
+
+import io.limiter.DiagnosticLog;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/** Which limited methods of a bean its proxy can intercept. */
+final class ProxyReach {
+    private static final Logger LOG = DiagnosticLog.of(ProxyReach.class);
+
+    private ProxyReach() {}
+
+    /** A final class has no subclasses, and a proxy of the JDK or a lambda can only be proxied by its interfaces. */
+    static boolean canHaveSubclass(Class<?> type) {
+        return !Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
+    }
+
+    /**
+     * False for methods that are limited elsewhere or not intended; throws for methods that would silently not be
+     * limited at all.
+     *
+     * @param subclassed whether the proxy of a bean of this class is a subclass of it
+     */
+    static boolean includes(AnnotatedMethod annotated, Class<?> type, boolean subclassed) {
+        Method method = annotated.specific();
+        String why = hindrance(method, type, subclassed);
+        // Methods of a class that can't be called on the proxy need no limit.
+        boolean meant = annotated.annotations().get(0).getSource() instanceof Method
+                || (!Modifier.isStatic(method.getModifiers()) && subclassed);
+        if (why != null && meant) {
+            if (!WovenClasses.isPerhapsWoven(method.getDeclaringClass())) {
+                throw MethodScope.errorAt(
+                        MethodScope.describe(method),
+                        "RL-130",
+                        "the method " + why
+                                + ", so a proxy can't limit it; change that, move it to another bean, or weave the"
+                                + " class by AspectJ");
+            }
+            // The aspect that was woven into the class can't be detected; most likely it is RateLimitAspect.
+            LOG.info(
+                    "RL-135 {} {}, so no proxy limits it; it is limited if RateLimitAspect is one of the"
+                            + " aspects that its class was woven with",
+                    MethodScope.describe(method),
+                    why);
+        }
+        return why == null;
+    }
+
+    private static @Nullable String hindrance(Method method, Class<?> type, boolean subclassed) {
+        if (Modifier.isPrivate(method.getModifiers())) {
+            return "is private";
+        }
+        if (Modifier.isStatic(method.getModifiers())) {
+            return "is static";
+        }
+        if (!subclassed) {
+            return Proxy.isProxyClass(type) || isOfInterface(method, type)
+                    ? null
+                    : "is in no interface, and the proxy of its bean has only the interfaces";
+        }
+        if (!canHaveSubclass(type)) {
+            return "is of a final class";
+        }
+        return Modifier.isFinal(method.getModifiers()) ? "is final" : null;
+    }
+
+    private static boolean isOfInterface(Method method, Class<?> type) {
+        return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                .flatMap(one -> Arrays.stream(one.getMethods()))
+                .anyMatch(one -> AnnotatedMethod.specific(one, type).equals(method));
+    }
+
+    /** Whether a test has replaced beans by its own objects ({@code @MockitoBean}, {@code @TestBean}), which stay as they are. */
+    static boolean hasReplacements(ConfigurableListableBeanFactory factory) {
+        return Arrays.stream(factory.getSingletonNames())
+                .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
+    }
+}

@@ -1,0 +1,83 @@
+package io.limiter.spring.internal;
+
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.TargetClassAware;
+import org.springframework.aop.support.AopUtils;
+
+/** Limits calls of a bean's methods through its proxy. Thread-safe. */
+final class RateLimitInterceptor implements MethodInterceptor {
+    private final Supplier<CallLimiters> limiters;
+    /** The last lookup: always the same one, if each method of a proxy has an interceptor of its own. */
+    private @Nullable Known last;
+
+    private record Known(
+            Method called, Class<?> target, @Nullable CallLimiter limited) {}
+
+    RateLimitInterceptor(Supplier<CallLimiters> limiters) {
+        this.limiters = limiters;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        CallLimiter limiter = limited(invocation);
+        return limiter == null ? invocation.proceed() : limiter.call(new ProxiedCall(invocation));
+    }
+
+    /**
+     * Marks a call on its last step to a woven method. It was decided by {@link #invoke}; it may have moved to another
+     * thread since.
+     */
+    @Nullable
+    Object arrive(MethodInvocation invocation) throws Throwable {
+        CallLimiter limiter = limited(invocation);
+        return limiter == null
+                ? invocation.proceed()
+                : DecidedCall.proceed(limiter.scope().method(), invocation.getThis(), null, invocation::proceed);
+    }
+
+    private @Nullable CallLimiter limited(MethodInvocation invocation) {
+        Object target = invocation.getThis();
+        Method called = invocation.getMethod();
+        Class<?> type = target == null ? called.getDeclaringClass() : target.getClass();
+        Known known = last;
+        if (known != null && known.called == called && known.target == type) {
+            return known.limited;
+        }
+        CallLimiter limited = limiters.get().of(called, target == null ? type : AopUtils.getTargetClass(target));
+        if (!(target instanceof TargetClassAware)) {
+            // The class of a proxy does not show its target.
+            last = new Known(called, type, limited);
+        }
+        return limited;
+    }
+
+    private record ProxiedCall(MethodInvocation invocation) implements MethodCall {
+        @Override
+        public @Nullable Object target() {
+            return invocation.getThis();
+        }
+
+        @Override
+        public @Nullable Object[] arguments() {
+            return invocation.getArguments();
+        }
+
+        @Override
+        public @Nullable Object proceed() throws Throwable {
+            return invocation.proceed();
+        }
+
+        /** An invocation stores its next interceptor, so each call needs a copy. */
+        @Override
+        public MethodCall again() {
+            return invocation instanceof ProxyMethodInvocation proxied
+                    ? new ProxiedCall(proxied.invocableClone())
+                    : this;
+        }
+    }
+}

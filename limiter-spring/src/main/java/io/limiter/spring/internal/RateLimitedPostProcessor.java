@@ -1,0 +1,336 @@
+package io.limiter.spring.internal;
+
+import io.limiter.application.Limiter;
+import io.limiter.spring.CallerSource;
+import io.limiter.spring.RateLimited;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiPredicate;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.Ordered;
+import org.springframework.util.ConcurrentReferenceHashMap;
+import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
+
+/**
+ * Applies limits to methods of beans with the annotation {@link RateLimited}. An invalid annotation fails startup.
+ * Needs one bean of type {@link Limiter}, and uses one of type {@link CallerSource} if there is one. Woven methods use
+ * the same limiter for the lifetime of the context. Used only by the Spring context.
+ *
+ * <p>Its proxies decide before every other advice of a bean: transactions, caches and {@code @Async} begin after it. It
+ * runs before processors that pass beans on, such as those of message listeners; {@link #lastPass}, which must be a
+ * bean too, moves its advice before that of later processors.
+ */
+public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+        implements SmartInitializingSingleton, DisposableBean {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Advisor arrival;
+    private final transient Map<Class<?>, List<Method>> reachable =
+            new ConcurrentReferenceHashMap<>(64, ReferenceType.WEAK);
+    private final transient Set<String> seen = ConcurrentHashMap.newKeySet();
+    private final transient Set<String> limited = ConcurrentHashMap.newKeySet();
+    private transient @Nullable ConfigurableListableBeanFactory beans;
+    private transient volatile @Nullable CallLimiters limiters;
+    private transient @Nullable WovenMethods woven;
+    private transient UnaryOperator<RuntimeException> thrown = UnaryOperator.identity();
+
+    /** Makes proxies that are subclasses of the beans, unless these are final. */
+    public RateLimitedPostProcessor() {
+        setProxyTargetClass(true);
+        setBeforeExistingAdvisors(true);
+        // Before processors that keep a reference to the bean, which have the last order.
+        setOrder(Ordered.LOWEST_PRECEDENCE - 1);
+        BiPredicate<Method, Class<?>> hasLimits = this::isLimited;
+        this.advisor = advisor(hasLimits, this::interceptor);
+        this.arrival = advisor(
+                hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
+                () -> interceptor()::arrive);
+    }
+
+    /** Replaces the exceptions for mistakes. */
+    public void replaceFailures(UnaryOperator<RuntimeException> by) {
+        thrown = by;
+    }
+
+    /** While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies. */
+    private boolean isLimited(Method method, Class<?> type) {
+        CallLimiters used = limiters;
+        return used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null;
+    }
+
+    private RateLimitInterceptor interceptor() {
+        return new RateLimitInterceptor(this::limiters);
+    }
+
+    /** A proxy gets the advice once for each of its methods. */
+    private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
+        return new StaticMethodMatcherPointcutAdvisor(advice.get()) {
+            @Override
+            public boolean matches(Method method, Class<?> targetClass) {
+                return matcher.test(method, targetClass);
+            }
+
+            @Override
+            public Advice getAdvice() {
+                return advice.get();
+            }
+        };
+    }
+
+    @Override
+    public void setBeanFactory(BeanFactory factory) {
+        super.setBeanFactory(factory);
+        this.beans = (ConfigurableListableBeanFactory) factory;
+    }
+
+    /** The annotations found so far, of beans and of woven classes, by method. */
+    public List<AnnotatedPolicy> policies() {
+        CallLimiters used = limiters;
+        return used == null ? List.of() : used.policies();
+    }
+
+    /** Records which beans have limits, while their classes are known. */
+    @Override
+    public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
+        seen.add(beanName);
+        if (isFor(bean)) {
+            makeLimits(bean);
+            limited.add(beanName);
+        }
+        return bean;
+    }
+
+    /** Checks the annotations of a bean, and makes a proxy if it has any. */
+    @Override
+    public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (!isFor(bean)) {
+            return bean;
+        }
+        // Products of a factory are only processed here.
+        makeLimits(bean);
+        return super.postProcessAfterInitialization(bean, beanName);
+    }
+
+    /** Finds all mistakes; from now on, at the latest, woven methods have a limiter. */
+    private void makeLimits(Object bean) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        try {
+            reachable(type).forEach(method -> limiters().of(method, type));
+        } catch (IllegalStateException wrong) {
+            throw thrown.apply(wrong);
+        }
+    }
+
+    @Override
+    protected boolean isEligible(Class<?> targetClass) {
+        return !reachable(targetClass).isEmpty();
+    }
+
+    /** A final class has no subclasses, and a proxy of the JDK or a lambda can only be proxied by its interfaces. */
+    @Override
+    protected void customizeProxyFactory(ProxyFactory proxy) {
+        Class<?> type = proxy.getTargetClass();
+        if (type != null
+                && proxy.isProxyTargetClass()
+                && !ProxyReach.canHaveSubclass(type)
+                && type.getInterfaces().length > 0) {
+            proxy.setProxyTargetClass(false);
+            evaluateProxyInterfaces(type, proxy);
+        }
+    }
+
+    /** The class of the proxy of a bean: made ahead of time, if it can't be made at run time. */
+    @Override
+    public Class<?> determineBeanType(Class<?> beanClass, String beanName) {
+        // An existing proxy gets our advice, not another proxy around it.
+        return SpringProxy.class.isAssignableFrom(beanClass) ? beanClass : super.determineBeanType(beanClass, beanName);
+    }
+
+    /**
+     * The processor that runs after all ordered ones: it moves the advice of this one before theirs, and fails startup
+     * if a bean has lost it. A separate bean.
+     */
+    public BeanPostProcessor lastPass() {
+        return new LastPass();
+    }
+
+    private final class LastPass implements BeanPostProcessor, AopInfrastructureBean {
+        @Override
+        public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
+            if (!arrange(bean) && limited.contains(beanName)) {
+                throw escaped(
+                        beanName,
+                        bean,
+                        "another post processor has wrapped it in an object of "
+                                + bean.getClass().getName()
+                                + ", which hides its annotations; put them on an interface that this implements, or weave"
+                                + " the class by AspectJ");
+            }
+            return bean;
+        }
+    }
+
+    /**
+     * Puts our advice first in a proxy, and the mark for woven methods last. Other processors may have put theirs
+     * before it: {@code @Async} would then switch threads first, outside of the request.
+     *
+     * @return whether the bean has our advice, itself or in a proxy below
+     */
+    private boolean arrange(Object bean) {
+        if (!(bean instanceof Advised advised) || advised.indexOf(advisor) < 0) {
+            return isLimitedInside(bean);
+        }
+        if (!advised.isFrozen()) {
+            if (advised.indexOf(advisor) > 0) {
+                advised.removeAdvisor(advisor);
+                advised.addAdvisor(0, advisor);
+            }
+            // Only for woven methods.
+            advised.removeAdvisor(arrival);
+            advised.addAdvisor(arrival);
+        }
+        return true;
+    }
+
+    private RuntimeException escaped(String beanName, Object bean, String why) {
+        return thrown.apply(MethodScope.errorAt(
+                "bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName() + ")",
+                "RL-134",
+                "nothing would be limited there: " + why));
+    }
+
+    /** From now on, at the latest, woven methods are limited. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        ConfigurableListableBeanFactory factory = factory();
+        if (factory.getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
+            limiters();
+        }
+        if (ProxyReach.hasReplacements(factory)) {
+            return;
+        }
+        checkEarlyBeans(factory);
+        // A context with the limiter of its parent knows only some users of the policies.
+        if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
+            factory.getBeanProvider(Limiter.class)
+                    .ifUnique(limiter -> limiter.reportUnusedPolicies(() -> NamedPolicies.of(factory)));
+        }
+    }
+
+    /** Reports beans that were created for a post processor, before this one existed. */
+    private void checkEarlyBeans(ConfigurableListableBeanFactory factory) {
+        for (String name : factory.getSingletonNames()) {
+            Object bean = seen.contains(name) ? null : factory.getSingleton(name);
+            if (bean != null && !bean.getClass().getName().contains("$MockitoMock$") && isFor(bean)) {
+                throw escaped(
+                        name,
+                        bean,
+                        factory.containsBeanDefinition(name)
+                                ? "it was created before limits could be applied, because a bean post processor"
+                                        + " needs it; inject it there lazily (ObjectProvider, @Lazy), or weave the class by AspectJ"
+                                : "it was registered as an object, which post processors do not see; define it as a bean");
+            }
+        }
+    }
+
+    @Override
+    public void destroy() {
+        WovenMethods used = woven;
+        if (used != null) {
+            used.close();
+        }
+    }
+
+    /** Whether a bean has limits that are not applied yet. */
+    private boolean isFor(Object bean) {
+        // Products of a factory are processed separately, and the factory may describe a proxy.
+        return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
+                && !isLimitedInside(bean)
+                && isEligible(AopUtils.getTargetClass(bean));
+    }
+
+    /** Whether it is a proxy of a bean that has our advice, such as a facade with another name. That bean decides. */
+    private boolean isLimitedInside(Object bean) {
+        Object target = bean;
+        while (target instanceof Advised advised) {
+            target = AopProxyUtils.getSingletonTarget(advised);
+            if (target instanceof Advised inner && inner.indexOf(advisor) >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The limited methods of a class that a proxy can intercept; checks all its annotations. */
+    private List<Method> reachable(Class<?> type) {
+        List<Method> known = reachable.get(type);
+        if (known == null) {
+            List<AnnotatedMethod> annotated = AnnotatedMethod.of(type);
+            boolean subclassed = !annotated.isEmpty() && isSubclassed(type);
+            known = annotated.stream()
+                    .filter(method -> ProxyReach.includes(method, type, subclassed))
+                    .map(AnnotatedMethod::called)
+                    .toList();
+            reachable.put(type, known);
+        }
+        return known;
+    }
+
+    /** Whether the proxy of a bean of this class is a subclass of it. */
+    private boolean isSubclassed(Class<?> type) {
+        if (isProxyTargetClass() && ProxyReach.canHaveSubclass(type)) {
+            return true;
+        }
+        ProxyFactory interfaces = new ProxyFactory();
+        evaluateProxyInterfaces(type, interfaces);
+        return interfaces.isProxyTargetClass();
+    }
+
+    /** Created when the first bean needs it, because the limiter is a bean too. */
+    private CallLimiters limiters() {
+        CallLimiters used = limiters;
+        return used == null ? makeLimiters() : used;
+    }
+
+    private synchronized CallLimiters makeLimiters() {
+        CallLimiters used = limiters;
+        if (used == null) {
+            BeanFactory factory = factory();
+            used = new CallLimiters(
+                    factory.getBean(Limiter.class),
+                    factory.getBeanProvider(CallerSource.class).getIfAvailable(),
+                    new Beans(factory::containsBean, factory::getBean),
+                    factory.getBeanProvider(CallObserver.class).getIfAvailable(() -> CallObserver.NONE));
+            woven = WovenMethods.use(used);
+            limiters = used;
+        }
+        return used;
+    }
+
+    private ConfigurableListableBeanFactory factory() {
+        return Objects.requireNonNull(beans, "the post processor is not a bean of a context; define it as one");
+    }
+}

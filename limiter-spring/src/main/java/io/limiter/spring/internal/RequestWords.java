@@ -1,0 +1,50 @@
+package io.limiter.spring.internal;
+
+import io.limiter.PartitionKey;
+import io.limiter.rule.KeyFold;
+import io.limiter.spring.Caller;
+import java.security.Principal;
+import org.jspecify.annotations.Nullable;
+
+/** The words without {@code #}: properties of the root object. Public, because the expression language requires it. */
+public final class RequestWords {
+    private final MethodScope scope;
+
+    RequestWords(MethodScope scope) {
+        this.scope = scope;
+    }
+
+    /** The client's address. */
+    public String getIp() {
+        return caller().address();
+    }
+
+    /** The name of the authenticated user, or null. */
+    public @Nullable String getUser() {
+        Principal principal = getPrincipal();
+        return principal == null ? null : principal.getName();
+    }
+
+    /** The authenticated user, or null. */
+    public @Nullable Principal getPrincipal() {
+        return caller().principal();
+    }
+
+    /** The key of a shared quota. */
+    public PartitionKey getGlobal() {
+        return PartitionKey.global();
+    }
+
+    /** One text for all spellings of a name. */
+    public String fold(@Nullable String name) {
+        return name == null ? "" : KeyFold.of(name);
+    }
+
+    private Caller caller() {
+        Caller caller = scope.caller();
+        if (caller == null) {
+            throw scope.noRequest("the key is the client's address");
+        }
+        return caller;
+    }
+}

@@ -1,0 +1,99 @@
+package io.limiter.spring.internal;
+
+import io.limiter.Decision;
+import io.limiter.spring.internal.CallLimiter.ChargedCall;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stage, which the caller gets at once. The method is called when the decision is made, on the completing thread. If
+ * the decision is known at once, that is the caller's thread; if no refund is possible, the caller gets the method's
+ * own stage.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
+final class StageInvoker {
+    private StageInvoker() {}
+
+    static Object invoke(ChargedCall call) throws Throwable {
+        if (call.isFree()) {
+            return refundable(call, stage(call.proceed(null, false)));
+        }
+        CompletableFuture<Decision> asked = call.decideAsync().toCompletableFuture();
+        if (asked.isDone() && !asked.isCompletedExceptionally()) {
+            return refundable(call, answer(call, asked.join()));
+        }
+        CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled()) {
+                // A call that waits leaves its queue.
+                asked.cancel(false);
+            }
+        });
+        asked.whenComplete((decision, failure) -> {
+            if (promised.isDone()) {
+                // Cancelled: the method must not run any more. The permits stay spent.
+                return;
+            }
+            if (failure != null) {
+                promised.completeExceptionally(unwrapped(failure));
+                return;
+            }
+            try {
+                join(answer(call, decision), promised, call);
+            } catch (Throwable thrown) {
+                promised.completeExceptionally(thrown);
+            }
+        });
+        return promised;
+    }
+
+    /** A denial completes the stage exceptionally, like other failures. */
+    private static CompletionStage<?> answer(ChargedCall call, Decision decision) throws Throwable {
+        if (decision.allowed()) {
+            return stage(call.proceed(decision, false));
+        }
+        try {
+            return stage(call.deny(decision));
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
+    }
+
+    private static CompletionStage<?> stage(@Nullable Object returned) {
+        return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(null);
+    }
+
+    private static CompletionStage<?> refundable(ChargedCall call, CompletionStage<?> stage) {
+        if (!call.isRefundable()) {
+            return stage;
+        }
+        CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        join(stage, promised, call);
+        return promised;
+    }
+
+    /** Completes the one like the other, and cancels the other if the one is cancelled. */
+    private static void join(CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, ChargedCall call) {
+        stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                promised.complete(value);
+                return;
+            }
+            call.refund(failure, false);
+            // The method's own exception, without the wrapper of CompletableFuture.
+            promised.completeExceptionally(unwrapped(failure));
+        });
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled() && stage instanceof Future<?> own) {
+                own.cancel(true);
+            }
+        });
+    }
+
+    private static Throwable unwrapped(Throwable thrown) {
+        Throwable cause = MethodLimit.wrappedBy(thrown);
+        return cause == null ? thrown : unwrapped(cause);
+    }
+}

@@ -1,0 +1,186 @@
+package io.limiter.spring.internal;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.application.Limiter;
+import io.limiter.spring.CallerSource;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+import org.springframework.util.ClassUtils;
+
+/** The limits of the methods that AspectJ has woven: the last ones in use count. Thread-safe. */
+public final class WovenMethods implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(WovenMethods.class);
+    private static final List<WovenMethods> IN_USE = new ArrayList<>();
+    private static volatile @Nullable WovenMethods last;
+
+    /** Null if nothing is limited. */
+    private final @Nullable CallLimiters limiters;
+
+    private final Map<Object, Optional<Woven>> known = new ConcurrentHashMap<>();
+
+    private WovenMethods(@Nullable CallLimiters limiters) {
+        this.limiters = limiters;
+    }
+
+    /**
+     * A woven method with limits.
+     *
+     * @param overridesWoven whether it may call another one, and both are one call
+     */
+    private record Woven(CallLimiter limiter, boolean overridesWoven) {}
+
+    /** Woven methods use this limiter from now on. Without callers no call is part of a request. */
+    public static WovenMethods use(Limiter limiter, @Nullable CallerSource callers) {
+        return use(new CallLimiters(limiter, callers, null, CallObserver.NONE));
+    }
+
+    /** Woven methods are not limited from now on. */
+    public static WovenMethods useNone() {
+        return use(new WovenMethods(null));
+    }
+
+    /** Woven methods use these from now on, which are closed with the returned object. */
+    static WovenMethods use(CallLimiters limiters) {
+        if (isAskedForWeaving() && !hasWeaver()) {
+            LOG.warn("RL-143 a META-INF/aop.xml requires load-time weaving, and the JVM has no weaving agent, so"
+                    + " only calls of beans through their proxies are limited; start it with"
+                    + " -javaagent:aspectjweaver-<version>.jar, or remove the file if classes are woven"
+                    + " at compile time");
+        }
+        return use(new WovenMethods(limiters));
+    }
+
+    private static WovenMethods use(WovenMethods used) {
+        synchronized (IN_USE) {
+            IN_USE.add(used);
+            last = used;
+        }
+        return used;
+    }
+
+    /** Whether a file of AspectJ includes classes. Libraries have files that only name aspects. */
+    private static boolean isAskedForWeaving() {
+        try {
+            for (Resource file :
+                    new PathMatchingResourcePatternResolver().getResources("classpath*:META-INF/aop.xml")) {
+                if (file.getContentAsString(StandardCharsets.UTF_8).contains("<include")) {
+                    return true;
+                }
+            }
+        } catch (IOException unreadable) {
+            LOG.debug("the files of the weaver can't be read", unreadable);
+        }
+        return false;
+    }
+
+    /** Whether the agent of AspectJ was loaded with the JVM, or later. As a plain library it has no instrumentation. */
+    private static boolean hasWeaver() {
+        try {
+            return Class.forName("org.aspectj.weaver.loadtime.Agent", false, ClassLoader.getSystemClassLoader())
+                            .getMethod("getInstrumentation")
+                            .invoke(null)
+                    != null;
+        } catch (ReflectiveOperationException | LinkageError none) {
+            return false;
+        }
+    }
+
+    /**
+     * Fails if a limited method of these classes is not woven.
+     *
+     * @throws IllegalStateException with all of them and the remedy (RL-142)
+     */
+    public static void requireWoven(Class<?>... classes) {
+        String problems = Arrays.stream(classes).flatMap(WovenClasses::notWoven).collect(Collectors.joining(", "));
+        if (!problems.isEmpty()) {
+            throw new IllegalStateException("RL-142 not woven, so not limited: " + problems
+                    + "; start the JVM with -javaagent:aspectjweaver-<version>.jar and include their package in"
+                    + " META-INF/aop.xml, or weave at compile time (aspectj-maven-plugin)");
+        }
+    }
+
+    /** They are no longer in use. */
+    @Override
+    public void close() {
+        synchronized (IN_USE) {
+            if (IN_USE.remove(this) && limiters != null) {
+                limiters.close();
+            }
+            last = IN_USE.isEmpty() ? null : IN_USE.get(IN_USE.size() - 1);
+        }
+    }
+
+    /**
+     * Makes a call of a woven method if it is allowed, or already decided.
+     *
+     * @param place the join point, once for each woven method
+     */
+    public static @Nullable Object call(Object place, Method method, MethodCall call) throws Throwable {
+        Woven woven = DecidedCall.tryReach(method, call.target()) ? null : find(place, method);
+        if (woven == null) {
+            return call.proceed();
+        }
+        return woven.limiter.call(woven.overridesWoven ? new OverridingCall(method, call) : call);
+    }
+
+    /** A woven method, found by its join point; null if it has no limits. */
+    private static @Nullable Woven find(Object place, Method method) {
+        WovenMethods used = last;
+        if (used == null) {
+            if (isGenerated(method)) {
+                return null;
+            }
+            throw MethodScope.errorAt(
+                    MethodScope.describe(method),
+                    "RL-129",
+                    "it is woven, but no limiter is set; call RateLimiting.use(limiter) when the program"
+                            + " starts, or add @EnableRateLimiting to a Spring context");
+        }
+        if (used.limiters == null) {
+            return null;
+        }
+        Optional<Woven> woven = used.known.get(place);
+        if (woven == null) {
+            woven = Optional.ofNullable(
+                            isGenerated(method) ? null : used.limiters.of(method, method.getDeclaringClass()))
+                    .map(limiter -> new Woven(limiter, WovenClasses.overridesWoven(method)));
+            used.known.put(place, woven);
+        }
+        return woven.orElse(null);
+    }
+
+    /** For a proxy that Spring made while classes are woven: it calls the limited method. */
+    private static boolean isGenerated(Method method) {
+        return method.getDeclaringClass().getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
+    }
+
+    /** A call that may reach the woven method that this one overrides. */
+    private record OverridingCall(Method method, MethodCall call) implements MethodCall {
+        @Override
+        public @Nullable Object target() {
+            return call.target();
+        }
+
+        @Override
+        public @Nullable Object[] arguments() {
+            return call.arguments();
+        }
+
+        @Override
+        public @Nullable Object proceed() throws Throwable {
+            return DecidedCall.proceed(method, call.target(), method.getDeclaringClass(), call::proceed);
+        }
+    }
+}

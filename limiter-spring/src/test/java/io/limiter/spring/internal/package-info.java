@@ -1,0 +1,4 @@
+@NullMarked
+package io.limiter.spring.internal;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package io.limiter.spring.method;
-
-import org.jspecify.annotations.NullMarked;
