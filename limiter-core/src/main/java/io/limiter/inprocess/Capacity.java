@@ -2,9 +2,6 @@ package io.limiter.inprocess;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.StampedLock;
-import java.util.function.BooleanSupplier;
 
 /**
  * Units of memory that policies share. Half of them are divided evenly into guaranteed parts, one for each share, which are
@@ -20,15 +17,29 @@ final class Capacity {
     static final Share UNLIMITED = new Capacity(Long.MAX_VALUE).new Share();
 
     private final long total;
+    // All that follows is written under the lock of this.
     private final List<Share> guaranteed = new ArrayList<>();
-    /** The read lock is held while a share changes, which threads do concurrently; the write lock while the parts change. */
-    private final StampedLock parts = new StampedLock();
     /** The guaranteed part of each share. */
     private long part;
-
-    private final AtomicLong used = new AtomicLong();
     /** Units in use beyond the guaranteed parts. */
-    private final AtomicLong lent = new AtomicLong();
+    private long lent;
+
+    private volatile long used;
+
+    /** The shares of one policy: states, and timestamps of its logs, in states of its own and in those that keys share. */
+    record Shares(String owner, Share entries, Share stamps, Share sharedStamps) {
+        /** Sets whether a part of the memory is guaranteed. */
+        void guarantee(boolean wanted) {
+            entries.guarantee(wanted);
+            stamps.guarantee(wanted);
+            sharedStamps.guarantee(wanted);
+        }
+
+        /** Whether they are unused: the policy was retracted, and holds nothing any more. */
+        boolean isUnused() {
+            return entries.isUnused() && stamps.isUnused() && sharedStamps.isUnused();
+        }
+    }
 
     Capacity(long total) {
         this.total = total;
@@ -36,43 +47,31 @@ final class Capacity {
 
     /** How many units are in use, of all shares. */
     long used() {
-        return used.get();
+        return used;
     }
 
     boolean isHalfSpent() {
-        return used.get() >= total / 2;
-    }
-
-    private long lendable() {
-        return total - part * guaranteed.size();
+        return used >= total / 2;
     }
 
     /** The units of one policy. */
     final class Share {
-        private final AtomicLong inUse = new AtomicLong();
+        private long inUse;
         private volatile boolean isGuaranteed;
 
         /** Gives it a guaranteed part, or removes that. */
         void guarantee(boolean wanted) {
-            long stamp = parts.writeLock();
-            try {
-                if (isGuaranteed == wanted) {
-                    return;
-                }
+            synchronized (Capacity.this) {
                 isGuaranteed = wanted;
+                guaranteed.remove(this);
                 if (wanted) {
                     guaranteed.add(this);
-                } else {
-                    guaranteed.remove(this);
                 }
                 part = total / 2 / Math.max(1, guaranteed.size());
-                long kept = 0;
-                for (Share share : guaranteed) {
-                    kept += Math.min(share.inUse.get(), part);
-                }
-                lent.set(used.get() - kept);
-            } finally {
-                parts.unlockWrite(stamp);
+                lent = used
+                        - guaranteed.stream()
+                                .mapToLong(share -> Math.min(share.inUse, part))
+                                .sum();
             }
         }
 
@@ -82,59 +81,50 @@ final class Capacity {
 
         /** Whether nothing of it is guaranteed or in use. */
         boolean isUnused() {
-            return reading(() -> !isGuaranteed && inUse.get() == 0);
+            synchronized (Capacity.this) {
+                return !isGuaranteed && inUse == 0;
+            }
         }
 
         /** Whether that many more can be taken now. */
         boolean hasLeft(long units) {
-            return reading(() -> {
-                long before = inUse.get();
-                long extra = lent(before + units) - lent(before);
-                return extra == 0 || lent.get() + extra <= lendable();
-            });
+            if (this == UNLIMITED) {
+                return true;
+            }
+            synchronized (Capacity.this) {
+                long extra = lent(inUse + units) - lent(inUse);
+                return extra == 0 || lent + extra <= total - part * guaranteed.size();
+            }
         }
 
         /** Takes that many more, all or none. */
         boolean take(long units) {
-            return reading(() -> {
-                // Of two threads that take the last at once both may fail; none takes too much.
-                boolean fits = lent(add(units)) == 0 || lent.get() <= lendable();
-                if (!fits) {
-                    add(-units);
+            if (this == UNLIMITED) {
+                return true;
+            }
+            synchronized (Capacity.this) {
+                boolean fits = hasLeft(units);
+                if (fits) {
+                    change(units);
                 }
                 return fits;
-            });
+            }
         }
 
         /** Takes that many more, even if others have taken the last ones; returns units if it is negative. */
         void change(long units) {
-            reading(() -> {
-                add(units);
-                return true;
-            });
-        }
-
-        private long add(long units) {
-            long after = inUse.addAndGet(units);
-            lent.addAndGet(lent(after) - lent(after - units));
-            used.addAndGet(units);
-            return after;
+            if (this == UNLIMITED) {
+                return;
+            }
+            synchronized (Capacity.this) {
+                lent += lent(inUse + units) - lent(inUse);
+                inUse += units;
+                used += units;
+            }
         }
 
         private long lent(long units) {
             return isGuaranteed ? Math.max(0, units - part) : units;
-        }
-
-        private boolean reading(BooleanSupplier work) {
-            if (this == UNLIMITED) {
-                return true;
-            }
-            long stamp = parts.readLock();
-            try {
-                return work.getAsBoolean();
-            } finally {
-                parts.unlockRead(stamp);
-            }
         }
     }
 }

@@ -75,24 +75,17 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return answer(() -> {
-            boolean given = false;
-            for (LimitOutcome outcome : decision.outcomes()) {
-                given |= end(outcome, false);
-            }
-            return given;
-        });
+        return answer(() -> ends(decision, false).contains(true));
     }
 
     @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
-        return answer(() -> {
-            boolean confirmed = true;
-            for (LimitOutcome outcome : decision.outcomes()) {
-                confirmed &= end(outcome, true);
-            }
-            return confirmed;
-        });
+        return answer(() -> !ends(decision, true).contains(false));
+    }
+
+    /** Ends what the decision took: for each of its outcomes, whether anything was given back or confirmed. */
+    private List<Boolean> ends(Decision decision, boolean keep) {
+        return decision.outcomes().stream().map(outcome -> end(outcome, keep)).toList();
     }
 
     private boolean end(LimitOutcome outcome, boolean keep) {
@@ -139,17 +132,17 @@ public final class InProcessBackend implements Backend.PerPolicy {
 
     /** How many states are kept now. */
     public int entries() {
-        return table.entries();
+        return Math.toIntExact(table.entries.used());
     }
 
     /** Number of timestamps for which the logs have memory now. */
     public long stamps() {
-        return table.stamps();
+        return table.stamps.used();
     }
 
     /** How many calls were decided by a shared state because the table was full. */
     public long overflowed() {
-        return table.overflowed();
+        return table.overflowed.sum();
     }
 
     @Override

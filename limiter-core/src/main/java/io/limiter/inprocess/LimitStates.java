@@ -32,17 +32,15 @@ final class LimitStates {
 
     private static final int GONE = -1;
 
-    private final Name name;
-    private final MemoryShare share;
+    final Name name;
+    /** The share of each state's entry; stays the same when the policy is announced later. */
+    final Capacity.Shares share;
+
     private final int hash;
     private final AtomicInteger states = new AtomicInteger();
 
-    /**
-     * A limit without states.
-     *
-     * @param share the share of each state's entry; stays the same when the policy is announced later
-     */
-    LimitStates(Name name, MemoryShare share) {
+    /** A limit without states. */
+    LimitStates(Name name, Capacity.Shares share) {
         this.name = name;
         this.share = share;
         this.hash = hash(name.policy());
@@ -65,14 +63,6 @@ final class LimitStates {
     static int hash(int ofPolicy, PartitionKey key) {
         int hash = ofPolicy ^ key.hashCode();
         return hash ^ hash >>> 16;
-    }
-
-    Name name() {
-        return name;
-    }
-
-    MemoryShare share() {
-        return share;
     }
 
     /** Whether the last state was removed, so that the limit must be looked up again. */

@@ -37,20 +37,24 @@ final class StateTable {
     private final Partition[] partitions = IntStream.range(0, Partition.COUNT)
             .mapToObj(number -> new Partition(slots, number))
             .toArray(Partition[]::new);
-    private final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
-    private final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
+    /** The limits that have states, and those that have states which keys share. */
+    final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
+
+    final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
     /** The overflow of all limits beyond the maximum. */
     private final Overflow overflowOfOthers;
 
-    private final ConcurrentHashMap<String, MemoryShare> shares = new ConcurrentHashMap<>();
-    private final MemoryShare restShare;
+    private final ConcurrentHashMap<String, Capacity.Shares> shares = new ConcurrentHashMap<>();
+    private final Capacity.Shares restShare;
     /** Whether keys have ever shared a state. */
     private volatile boolean sharing;
 
-    private final Capacity entries;
-    private final Capacity stamps;
+    final Capacity entries;
+    final Capacity stamps;
     private final Capacity sharedStamps;
-    private final LongAdder overflowed = new LongAdder();
+    /** The calls that a shared state decided. */
+    final LongAdder overflowed = new LongAdder();
+
     private final Throttle warnings = new Throttle(TimeSource.system(), 60_000_000);
     /** When the shared states may be swept again. */
     private final AtomicLong nextSweep = new AtomicLong(Long.MIN_VALUE);
@@ -67,8 +71,8 @@ final class StateTable {
         restShare.guarantee(true);
     }
 
-    private MemoryShare newShare(String owner) {
-        return new MemoryShare(owner, entries.new Share(), stamps.new Share(), sharedStamps.new Share());
+    private Capacity.Shares newShare(String owner) {
+        return new Capacity.Shares(owner, entries.new Share(), stamps.new Share(), sharedStamps.new Share());
     }
 
     /** Gives a policy a guaranteed part. */
@@ -79,33 +83,11 @@ final class StateTable {
 
     /** Removes that part: what the policy still holds is lent. */
     synchronized void retract(String policy) {
-        MemoryShare share = shares.get(policy);
+        Capacity.Shares share = shares.get(policy);
         if (share != null) {
             share.guarantee(false);
         }
-        shares.values().removeIf(MemoryShare::isUnused);
-    }
-
-    int entries() {
-        return Math.toIntExact(entries.used());
-    }
-
-    long stamps() {
-        return stamps.used();
-    }
-
-    long overflowed() {
-        return overflowed.sum();
-    }
-
-    /** How many limits have states. */
-    int limits() {
-        return limits.size();
-    }
-
-    /** How many limits have states that keys share. */
-    int overflows() {
-        return overflows.size();
+        shares.values().removeIf(Capacity.Shares::isUnused);
     }
 
     private static int hash(String policy, PartitionKey key) {
@@ -176,7 +158,7 @@ final class StateTable {
         if (overflows.size() >= Overflow.LIMITS) {
             sweep(now);
         }
-        MemoryShare share = states(name).share();
+        Capacity.Shares share = states(name).share;
         if (!hasRoom(share, stamps)) {
             for (int i = 0; i < Partition.COUNT && !hasRoom(share, stamps); i++) {
                 partitions[i].drop(now, LOOKS_WHEN_FULL, this::dropped);
@@ -200,7 +182,7 @@ final class StateTable {
             return own;
         }
         sharing = true;
-        Capacity.Share sharedStamps = states(name).share().sharedStamps();
+        Capacity.Share sharedStamps = states(name).share.sharedStamps();
         return overflow(name).enter(name, key, sharedStamps, time.nowMicros(), partition(name, key).creation);
     }
 
@@ -208,7 +190,7 @@ final class StateTable {
     @Nullable
     State createOwn(LimitStates.Name name, PartitionKey key, long stamps) {
         LimitStates states = states(name);
-        MemoryShare share = states.share();
+        Capacity.Shares share = states.share;
         if (!hasRoom(share, stamps) || !share.entries().take(1)) {
             return null;
         }
@@ -225,39 +207,39 @@ final class StateTable {
                     "RL-401 no memory for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
                             + " share states and may be denied early. Raise limiter.in-process.max-entries or max-stamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
-                    states(name).share().owner(),
-                    entries(),
-                    stamps(),
+                    states(name).share.owner(),
+                    entries.used(),
+                    stamps.used(),
                     overflowed.sum());
         }
     }
 
-    private static boolean hasRoom(MemoryShare share, long stamps) {
+    private static boolean hasRoom(Capacity.Shares share, long stamps) {
         return share.entries().hasLeft(1) && share.stamps().hasLeft(stamps);
     }
 
     /** Puts a new state into the table. */
     void keep(State made, Limit limit, long now) {
         LimitStates own = Objects.requireNonNull(made.limit);
-        LimitStates states = limits.computeIfAbsent(own.name(), name -> own);
+        LimitStates states = limits.computeIfAbsent(own.name, name -> own);
         while (!states.enter()) {
-            limits.remove(own.name(), states);
-            states = limits.computeIfAbsent(own.name(), name -> new LimitStates(name, own.share()));
+            limits.remove(own.name, states);
+            states = limits.computeIfAbsent(own.name, name -> new LimitStates(name, own.share));
         }
         if (states != own) {
             // Several new keys in one call, or a limit that lost its last state since.
-            own.share().entries().change(-1);
-            states.share().entries().change(1);
+            own.share.entries().change(-1);
+            states.share.entries().change(1);
             made.limit = states;
         }
         // The earliest time at which a state charged now can be full again.
         made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
-        partition(own.name(), Objects.requireNonNull(made.key)).add(made);
+        partition(own.name, Objects.requireNonNull(made.key)).add(made);
     }
 
     /** Returns the memory of a new state that took nothing. */
     void discard(State made) {
-        Objects.requireNonNull(made.limit).share().entries().change(-1);
+        Objects.requireNonNull(made.limit).share.entries().change(-1);
     }
 
     /** Drops full states to free memory for more timestamps. Must not be called while creating. */
@@ -286,7 +268,7 @@ final class StateTable {
         if (present != null) {
             return present;
         }
-        MemoryShare own = shares.get(name.policy());
+        Capacity.Shares own = shares.get(name.policy());
         // One with a retracted policy only waits until its units are returned.
         return new LimitStates(name, own != null && own.entries().isGuaranteed() ? own : restShare);
     }
@@ -299,9 +281,9 @@ final class StateTable {
 
     private void dropped(State state) {
         LimitStates states = Objects.requireNonNull(state.limit);
-        states.share().entries().change(-1);
+        states.share.entries().change(-1);
         if (states.leave()) {
-            limits.remove(states.name(), states);
+            limits.remove(states.name, states);
         }
     }
 }

@@ -6,7 +6,6 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
-import io.limiter.redis.CongestionWindow.Flight;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -43,6 +42,15 @@ final class Call {
     /** The number of values for each state in a reply. */
     static final int NUMBERS = 6;
 
+    /** What carries it to Redis, perhaps with others. */
+    interface Carrier {
+        /** There was no answer in time: one that is lost is lost for all its calls. Returns true for the first of them. */
+        boolean claimSilence();
+
+        /** It no longer delays others. */
+        void end();
+    }
+
     /** The progress of a call. */
     enum State {
         WAITING,
@@ -76,7 +84,7 @@ final class Call {
     private final long madeMicros;
     // Written before the state becomes SENT and read after that: a call that ends meanwhile was never on its way.
     private long sentMicros;
-    private @Nullable Flight flight;
+    private @Nullable Carrier carrier;
 
     private volatile boolean replied;
     /** The reply, or the exception; null until there is one. */
@@ -174,6 +182,12 @@ final class Call {
         return parts.stream().anyMatch(part -> part.key().equals(key));
     }
 
+    /** What the names of all keys in its slot of a cluster begin with: those that are equal up to the brace. */
+    String slot() {
+        String key = parts.get(0).key();
+        return key.substring(0, key.indexOf('}'));
+    }
+
     /** Whether its caller has stopped waiting. */
     boolean isDone() {
         State now = state.get();
@@ -197,9 +211,9 @@ final class Call {
     }
 
     /** It leaves the queue to be sent. Returns false if its caller has stopped waiting. */
-    boolean trySend(long nowMicros, Flight with) {
+    boolean trySend(long nowMicros, Carrier with) {
         sentMicros = nowMicros;
-        flight = with;
+        carrier = with;
         return state.compareAndSet(State.WAITING, State.SENT);
     }
 
@@ -216,8 +230,8 @@ final class Call {
     }
 
     /** What it was sent with. */
-    Flight flight() {
-        return Objects.requireNonNull(flight, "not sent");
+    Carrier carrier() {
+        return Objects.requireNonNull(carrier, "not sent");
     }
 
     /** Redis has replied, or will not reply. */

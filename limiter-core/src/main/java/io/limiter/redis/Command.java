@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.redisson.client.RedisException;
 
 /**
  * One command to Redis: a script, its keys and its arguments. Several calls can share one, as requests of the batch script;
@@ -123,7 +122,7 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         }
         if (list.size() == 1 && list.get(0) instanceof String error) {
             // The batch script replies the error of a request as its text.
-            return new RedisException(RedisFailure.code(error).isEmpty() ? "ERR " + error : error);
+            return RedisFailure.replied(error);
         }
         int from = Math.min(time, list.size() / size - 1) * size;
         return from < 0 || list.size() % size != 0 ? list : list.subList(from, from + size);

@@ -1,40 +1,55 @@
 package io.limiter.redis;
 
+import io.limiter.TimeSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is on its way to one master, and how much of it may be: as many calls as get their answer in time, found by
+ * The calls that wait for one master, those that are on their way to it, and how many may be: as many calls as get their answer in time, found by
  * trying. One more for each round of answers that did not queue, half as many when they did or were late (the rule of
  * TCP's congestion avoidance, RFC 5681, on latency above that of the network, as in TCP Vegas). So when calls are slow,
- * because they are big or the network is narrow, they wait here, where they can time out, and not at Redis. A long
- * network distance does not reduce the window.
+ * because they are big or the network is narrow, they wait here: one that waits too long is never sent, and waiting
+ * here (an overload) can be distinguished from waiting for Redis (an outage). A long network distance does not reduce the
+ * window.
  *
  * <p>The calls share few flights, so that those that arrive in the meantime are grouped into the next one. Each flight
  * is a command, or in a cluster one for each slot.
  *
- * <p>Thread-safe. Places are counted without a lock; the lock is for what answers teach, which senders read from the
- * volatile fields.
+ * <p>Thread-safe, as {@link MasterLink} describes. Places are counted without a lock; the lock is for what answers teach,
+ * which senders read from the volatile fields.
  */
 final class CongestionWindow {
     /** At some 20 us a script Redis serves these in 5 ms; at a round trip of 1 ms they are 250 000 calls a second. */
     static final int MOST = 256;
 
     static final int LEAST = 2;
+    /** About as many calls as Redis serves within the default deadline; further calls would wait in vain. */
+    static final int LONGEST_QUEUE = 2_048;
+
     private static final int FIRST = 64;
 
     /** The useful number: with more, sending calls separately costs more than the shorter wait gains. */
     static final int MOST_FLIGHTS = 8;
 
     private static final int LEAST_FLIGHTS = 2;
+    /** How long one command may occupy Redis. */
+    private static final long MOST_WORK_MICROS = 500;
     /** How long a call may wait for the next flight while one is in flight for longer than Redis works. */
     private static final long BETWEEN_FLIGHTS_MICROS = 250;
     /** How long the quickest answer is remembered as the network latency: once or twice this. */
     private static final long REMEMBERED_MICROS = 10_000_000;
 
     private final long deadlineMicros;
+    private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waitingCount = new AtomicInteger();
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicReferenceArray<@Nullable Flight> flights = new AtomicReferenceArray<>(MOST_FLIGHTS);
     private volatile double size = FIRST;
@@ -55,12 +70,97 @@ final class CongestionWindow {
         return (int) size;
     }
 
+    /** Whether no call waits or is on its way. */
     boolean isEmpty() {
-        return calls.get() == 0;
+        return calls.get() == 0 && waitingCount.get() == 0;
     }
 
-    boolean isFull() {
-        return calls.get() >= size();
+    /** How many calls wait. */
+    int waiting() {
+        return waitingCount.get();
+    }
+
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    void addWaiting(List<Call> more) {
+        waitingCount.addAndGet(more.size());
+        waiting.addAll(more);
+    }
+
+    /** Removes a call that was not sent and has no caller any more. */
+    void removeWaiting(Call call) {
+        // Calls leave roughly in order, so it is near the front.
+        if (waiting.remove(call)) {
+            waitingCount.decrementAndGet();
+        }
+    }
+
+    /** Takes the next call that waits. */
+    @Nullable
+    Call poll() {
+        Call next = waiting.poll();
+        if (next != null) {
+            waitingCount.decrementAndGet();
+        }
+        return next;
+    }
+
+    /** A flight with this call alone, which does not wait; null if others wait, or it has to. */
+    @Nullable
+    Flight tryLoadAlone(Call call, long nowMicros) {
+        if (hasWaiting() || !tryTakePlace()) {
+            return null;
+        }
+        Flight flight = tryBegin(nowMicros);
+        if (flight == null) {
+            freePlace();
+        } else {
+            board(flight, call, nowMicros);
+        }
+        return flight;
+    }
+
+    /** A flight with the next calls that wait; null if none can leave now. It is empty if all of them have expired. */
+    @Nullable
+    Flight tryLoad(TimeSource time) {
+        Flight flight = hasWaiting() && calls.get() < size() ? tryBegin(time.nowMicros()) : null;
+        if (flight == null) {
+            return null;
+        }
+        long workMicros = 0;
+        for (Call next = waiting.peek(); next != null; next = waiting.peek()) {
+            boolean fits =
+                    flight.calls.isEmpty() || workMicros + Command.workMicros(next, flight.calls) <= MOST_WORK_MICROS;
+            if (!fits || !tryTakePlace()) {
+                break;
+            }
+            Call call = poll();
+            if (call == null) {
+                freePlace();
+            } else {
+                long work = Command.workMicros(call, flight.calls);
+                workMicros += board(flight, call, time.nowMicros()) ? work : 0;
+            }
+        }
+        return flight;
+    }
+
+    /**
+     * A call with a place is sent with this flight, unless its caller has stopped waiting, or half its time is over:
+     * its answer would come too late, and so would all answers after it. Then its place is free again.
+     */
+    private boolean board(Flight flight, Call call, long nowMicros) {
+        if (nowMicros - call.sinceMicros() > call.longestMicros / 2) {
+            if (call.tryEnd(Call.State.WAITING)) {
+                flight.expired.add(call);
+            }
+        } else if (call.trySend(nowMicros, flight)) {
+            return flight.calls.add(call);
+        }
+        freePlace();
+        return false;
     }
 
     /** Whether it can't get smaller: then a late answer is not caused by too many calls in flight. */
@@ -69,7 +169,7 @@ final class CongestionWindow {
     }
 
     /** Takes the place of a call, if there is one. For a moment it may seem full without being so. */
-    boolean tryTakePlace() {
+    private boolean tryTakePlace() {
         if (calls.incrementAndGet() <= size()) {
             return true;
         }
@@ -134,7 +234,12 @@ final class CongestionWindow {
     }
 
     /** Commands that are on their way together. */
-    final class Flight {
+    final class Flight implements Call.Carrier {
+        /** What is sent with it. */
+        final List<Call> calls = new ArrayList<>();
+        /** What ended instead of being sent with it. Its callers get their answer when nothing is being sent. */
+        final List<Call> expired = new ArrayList<>(0);
+
         private final int place;
         private final long sinceMicros;
         private final AtomicInteger commands = new AtomicInteger();
@@ -143,6 +248,13 @@ final class CongestionWindow {
         private Flight(int place, long nowMicros) {
             this.place = place;
             this.sinceMicros = nowMicros;
+        }
+
+        /** The calls of each command: those of one slot, or all. */
+        Collection<List<Call>> commands(boolean bySlot) {
+            return bySlot && calls.size() > 1
+                    ? calls.stream().collect(Collectors.groupingBy(Call::slot)).values()
+                    : List.of(calls);
         }
 
         /** Adds commands to the flight. Called before they are sent. */
@@ -157,13 +269,13 @@ final class CongestionWindow {
             }
         }
 
-        /** It has no answer in time: one that is lost is lost for all its calls. Returns true for the first of them. */
-        boolean claimSilence() {
+        @Override
+        public boolean claimSilence() {
             return !silent.getAndSet(true);
         }
 
-        /** It no longer delays others. */
-        void end() {
+        @Override
+        public void end() {
             flights.compareAndSet(place, this, null);
         }
     }

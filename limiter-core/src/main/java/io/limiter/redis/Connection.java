@@ -24,7 +24,6 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 
 /**
@@ -57,11 +56,12 @@ final class Connection implements AutoCloseable {
     private final ScheduledThreadPoolExecutor watch = executor("limiter-redis-watch");
 
     private final Set<String> toldReasons = new HashSet<>();
-    private volatile @Nullable RedissonClient client;
-    /** Null while there is no connection. */
-    private volatile @Nullable Masters masters;
+    /** What is connected, or tries to. */
+    private volatile @Nullable Transport tried;
+    /** The same once it is connected; null before, and in the end. */
+    private volatile @Nullable Transport transport;
 
-    private final Map<Object, MasterWatch> byMaster = new ConcurrentHashMap<>();
+    private final Map<Object, MasterLink> links = new ConcurrentHashMap<>();
     /** An instance that starts later may have another secret. */
     private final Throttle secretLooks = new Throttle(TIME, SECRETS_PAUSE_MICROS);
 
@@ -92,18 +92,19 @@ final class Connection implements AutoCloseable {
     BackendHealth health() {
         Map<String, BackendHealth.State> states = new TreeMap<>();
         List<String> all = new ArrayList<>();
-        if (masters == null) {
+        if (transport == null) {
             states.put(clients.name(), BackendHealth.State.AWAY);
             all.add(String.valueOf(notConnected().getMessage()));
             return new BackendHealth(states, all);
         }
-        for (MasterWatch one : byMaster.values()) {
-            Breaker breaker = one.sender.breaker;
-            BackendException reason = breaker.whyNotDeciding();
-            all.addAll(one.findings());
+        for (MasterLink link : links.values()) {
+            MasterHealth one = link.health;
+            BackendException reason = one.whyNotDeciding();
+            List<String> findings = one.test.findings();
+            all.addAll(findings);
             // An earlier master of that name may not have been removed yet: the worse of the two is reported.
-            states.merge(one.name, breaker.health(), BinaryOperator.maxBy(Comparator.naturalOrder()));
-            if (reason != null && (!breaker.isClosed() || one.findings().isEmpty())) {
+            states.merge(one.test.name, one.state(), BinaryOperator.maxBy(Comparator.naturalOrder()));
+            if (reason != null && (!one.isClosed() || findings.isEmpty())) {
                 all.add(String.valueOf(reason.getMessage()));
             }
         }
@@ -113,14 +114,14 @@ final class Connection implements AutoCloseable {
 
     /** Whether the keys of one call must share a slot. */
     boolean isCluster() {
-        Masters now = masters;
-        return now != null && now.areCluster();
+        Transport now = transport;
+        return now != null && now.isCluster();
     }
 
     /** Sends a call to the master that has its keys. Returns its future, which completes at its deadline at the latest. */
     CompletableFuture<List<LimitOutcome>> send(Call call) {
         try {
-            sender(call).send(List.of(call));
+            link(call).send(List.of(call));
         } catch (BackendException e) {
             call.tryFail(Call.State.WAITING, e);
         }
@@ -129,15 +130,15 @@ final class Connection implements AutoCloseable {
 
     /** The same for several calls, grouped by master. */
     void sendTogether(Collection<Call> calls) {
-        Map<Sender, List<Call>> bySender = new LinkedHashMap<>();
+        Map<MasterLink, List<Call>> byLink = new LinkedHashMap<>();
         for (Call call : calls) {
             try {
-                bySender.computeIfAbsent(sender(call), one -> new ArrayList<>()).add(call);
+                byLink.computeIfAbsent(link(call), one -> new ArrayList<>()).add(call);
             } catch (BackendException e) {
                 call.tryFail(Call.State.WAITING, e);
             }
         }
-        bySender.forEach(Sender::send);
+        byLink.forEach(MasterLink::send);
     }
 
     /**
@@ -146,57 +147,57 @@ final class Connection implements AutoCloseable {
      * @throws BackendException if there is no answer within its deadline
      */
     List<LimitOutcome> sendAndWait(Call call) {
-        Sender sender = sender(call);
-        sender.send(List.of(call));
-        return sender.await(call);
+        MasterLink link = link(call);
+        link.send(List.of(call));
+        return link.await(call);
     }
 
     /**
-     * The reason why a call with this deadline is not sent, before the call is made; null if it is. A cluster's master is
-     * known only then.
+     * Checks whether a call with this deadline would be sent, before it is made. A cluster's master is known only then.
+     *
+     * @throws BackendException the reason why it is not
      */
-    @Nullable
-    BackendException whyNotSent(Duration longest) {
-        Masters now = masters;
-        if (now == null) {
-            return notConnected();
+    void requireAsked(Duration longest) {
+        Transport now = connected();
+        MasterLink only = now.isCluster() ? null : links.get(now.master(""));
+        BackendException reason = only == null ? null : only.health.whyNotAsked(longest.toNanos() / 1_000);
+        if (reason != null) {
+            throw reason;
         }
-        MasterWatch only = now.areCluster() ? null : byMaster.get(now.of(""));
-        return only == null ? null : only.sender.breaker.whyNotAsked(longest.toNanos() / 1_000);
     }
 
-    private Sender sender(Call call) {
-        Masters now = masters();
-        Object master = now.of(call.parts.get(0).key());
-        MasterWatch known = byMaster.get(master);
+    private MasterLink link(Call call) {
+        Transport now = connected();
+        Object master = now.master(call.parts.get(0).key());
+        MasterLink known = links.get(master);
         if (known == null) {
-            known = watched(now, master);
-            watch.execute(known::test);
+            known = linked(now, master);
+            watch.execute(known.health::test);
         }
-        return known.sender;
+        return known;
     }
 
-    private Masters masters() {
-        Masters now = masters;
+    private Transport connected() {
+        Transport now = transport;
         if (now == null) {
             throw notConnected();
         }
         return now;
     }
 
-    private MasterWatch watched(Masters now, Object master) {
-        return byMaster.computeIfAbsent(
+    private MasterLink linked(Transport now, Object master) {
+        return links.computeIfAbsent(
                 master,
-                one -> new MasterWatch(
-                        one, new SelfTest(now, keys), TIME, decisionTime, deadline, watch, this::forget));
+                one -> new MasterLink(
+                        new SelfTest(now, keys, one, TIME), TIME, decisionTime, deadline, watch, this::forget));
     }
 
-    private void forget(MasterWatch former) {
-        byMaster.remove(former.master, former);
-        watch.execute(former::end);
+    private void forget(MasterLink former) {
+        links.remove(former.health.test.master, former);
+        watch.execute(former.health.test::end);
     }
 
-    /** Runs a task that does not wait after some time, unless this is closed by then. */
+    /** Runs a task that never blocks after some time, unless this is closed by then. */
     void after(long micros, Runnable task) {
         timer.schedule(task, micros, TimeUnit.MICROSECONDS);
     }
@@ -205,7 +206,7 @@ final class Connection implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        masters = null;
+        transport = null;
         connected.countDown();
         watch.shutdownNow();
         endCalls();
@@ -220,20 +221,23 @@ final class Connection implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        clients.shutdown(client);
+        Transport last = tried;
+        if (last != null) {
+            last.close();
+        }
     }
 
     /** Waits for the calls in flight, for at most a deadline. */
     private void endCalls() {
         long endMicros = TIME.nowMicros() + deadline.toNanos() / 1_000;
         try {
-            while (TIME.nowMicros() < endMicros && !byMaster.values().stream().allMatch(one -> one.sender.isIdle())) {
+            while (TIME.nowMicros() < endMicros && !links.values().stream().allMatch(MasterLink::isIdle)) {
                 Thread.sleep(1);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        byMaster.values().forEach(one -> one.sender.close());
+        links.values().forEach(MasterLink::close);
     }
 
     private BackendException notConnected() {
@@ -242,14 +246,13 @@ final class Connection implements AutoCloseable {
 
     private void connect(int attempt, long pauseMillis) {
         try {
-            RedissonClient used = Objects.requireNonNullElseGet(client, clients::make);
-            client = used;
-            Masters fresh = new Masters(used, timer);
+            Transport fresh = Objects.requireNonNullElseGet(tried, () -> clients.make(timer));
+            tried = fresh;
             testAll(fresh);
-            masters = fresh;
+            transport = fresh;
             if (closed) {
                 // Closed in the meantime: close() may not have seen all masters.
-                masters = null;
+                transport = null;
                 endCalls();
                 return;
             }
@@ -281,9 +284,10 @@ final class Connection implements AutoCloseable {
                     clients.name());
         }
         LOG.debug("the attempt to connect failed", failure);
-        if (attempt % ATTEMPTS_OF_A_CLIENT == 0) {
-            clients.shutdown(client);
-            client = null;
+        Transport last = tried;
+        if (attempt % ATTEMPTS_OF_A_CLIENT == 0 && last != null) {
+            last.close();
+            tried = null;
         }
         long next = Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2);
         watch.schedule(() -> connect(attempt + 1, next), pauseMillis, TimeUnit.MILLISECONDS);
@@ -294,28 +298,31 @@ final class Connection implements AutoCloseable {
      *
      * @throws BackendException if none of them answers
      */
-    private void testAll(Masters fresh) {
-        byMaster.clear();
-        fresh.all().forEach(master -> watched(fresh, master));
-        Collection<MasterWatch> all = byMaster.values();
-        all.forEach(MasterWatch::test);
-        if (all.stream().allMatch(one -> one.silence != null)) {
-            throw Objects.requireNonNull(all.iterator().next().silence);
+    private void testAll(Transport fresh) {
+        links.clear();
+        fresh.masters().forEach(master -> linked(fresh, master));
+        List<MasterHealth> all =
+                links.values().stream().map(link -> link.health).toList();
+        all.forEach(MasterHealth::test);
+        List<MasterHealth> silent =
+                all.stream().filter(one -> one.test.silence() != null).toList();
+        if (silent.size() == all.size()) {
+            throw Objects.requireNonNull(silent.get(0).test.silence());
         }
         // Other masters answer the calls that need them; calls to these do not wait.
-        all.stream().filter(one -> one.silence != null).forEach(one -> one.sender.suspect());
+        silent.forEach(MasterHealth::suspect);
     }
 
     /** Checks findings and masters again, which may have changed. */
-    private void lookAgain(Masters now) {
+    private void lookAgain(Transport now) {
         try {
-            Collection<Object> all = now.all();
+            Collection<Object> all = now.masters();
             boolean secretsAreDue = secretLooks.tryPass();
-            for (MasterWatch one : byMaster.values()) {
-                one.write();
-                if (all.contains(one.master)) {
-                    one.testAgain(secretsAreDue);
+            for (MasterLink one : links.values()) {
+                if (all.contains(one.health.test.master)) {
+                    one.health.lookAgain(secretsAreDue);
                 } else {
+                    one.health.test.write();
                     forget(one);
                 }
             }

@@ -3,8 +3,6 @@ package io.limiter.redis;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -74,48 +72,49 @@ record Denial(
         return outcome.nextMicros() > 0 ? outcome.nextMicros() : Long.MAX_VALUE;
     }
 
-    /** Whether it is for this policy and key with the given hash. */
-    boolean isOf(int otherHash, Policy otherPolicy, PartitionKey otherKey) {
+    /** Whether it is for the charge's policy and key, which have the given hash. */
+    boolean isOf(int otherHash, Charge other) {
         return hash == otherHash
-                && charge.key().equals(otherKey)
-                && (charge.policy() == otherPolicy || charge.policy().name().equals(otherPolicy.name()));
+                && charge.key().equals(other.key())
+                && (charge.policy() == other.policy()
+                        || charge.policy().name().equals(other.policy().name()));
     }
 
     /**
      * The current outcomes for a call of this policy and key, which costs no less and so is denied without calling
      * Redis; none if nothing is known any more. Counts the call.
      */
-    LimitOutcome[] answers(Policy asked, long cost, long nowMicros) {
+    LimitOutcome[] answers(Charge asked, long nowMicros) {
         LimitOutcome[] answers = new LimitOutcome[denied.length];
         int count = 0;
         for (LimitOutcome then : denied) {
-            LimitOutcome now = answer(then, asked, cost, nowMicros);
+            LimitOutcome now = answer(then, asked, nowMicros);
             if (now != null) {
                 answers[count++] = now;
             }
         }
         // Denials of a blocked key do not count, those after the block do.
-        if (count > 0 && asked.block() != null && !answers[count - 1].blocked()) {
+        if (count > 0 && asked.policy().block() != null && !answers[count - 1].blocked()) {
             uncounted.incrementAndGet();
         }
         return count == denied.length ? answers : Arrays.copyOf(answers, count);
     }
 
     /** The current outcome of one of the limits; null if that is no longer known, or never was. */
-    private @Nullable LimitOutcome answer(LimitOutcome then, Policy asked, long cost, long nowMicros) {
+    private @Nullable LimitOutcome answer(LimitOutcome then, Charge asked, long nowMicros) {
         Limit limit = then.limit();
         long elapsed = nowMicros - sentMicros;
         // A test's clock can step back.
         boolean isOver = elapsed < 0 || nowMicros >= untilMicros || elapsed >= lastsMicros(then);
         // A policy of that name with other numbers, or other limits, shares the state and decides differently.
-        if (isOver || asked != charge.policy() && !asked.limits().contains(limit)) {
+        if (isOver
+                || asked.policy() != charge.policy() && !asked.policy().limits().contains(limit)) {
             return null;
         }
-        long retryAfter = cost > limit.capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
+        long retryAfter = asked.permits() > limit.capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
         // After that time there is more quota, but it is unknown how much: enough for the call at the end of its wait.
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);
-        return new LimitOutcome(
-                new Charge(asked, charge.key(), cost), limit, false, then.remaining(), retryAfter, next, reset, 0);
+        return new LimitOutcome(asked, limit, false, then.remaining(), retryAfter, next, reset, 0);
     }
 }

@@ -5,8 +5,6 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -70,20 +68,20 @@ final class DenialCache {
     /** The denial of a call that is known to be denied; null if Redis has to decide. */
     @Nullable
     Decision find(List<Charge> charges) {
-        if (!charges.stream().allMatch(Charge::isPlain)) {
-            return null;
+        if (charges.size() == 1) {
+            return find(charges.get(0));
         }
         List<LimitOutcome> outcomes = new ArrayList<>();
-        for (Charge charge : charges) {
-            Collections.addAll(outcomes, answers(charge.policy(), charge.key(), charge.permits()));
+        if (charges.stream().allMatch(Charge::isPlain)) {
+            charges.forEach(charge -> Collections.addAll(outcomes, answers(charge)));
         }
         return outcomes.isEmpty() ? null : Decision.of(Decision.Source.CACHED_DENIAL, charges, outcomes);
     }
 
-    /** As {@link #find(List)}, of one charge without a request id. */
+    /** That of one charge. */
     @Nullable
-    Decision find(Policy policy, PartitionKey key, long permits) {
-        LimitOutcome[] outcomes = answers(policy, key, permits);
+    Decision find(Charge charge) {
+        LimitOutcome[] outcomes = answers(charge);
         return switch (outcomes.length) {
             case 0 -> null;
             case 1 -> Decision.of(Decision.Source.CACHED_DENIAL, outcomes[0]);
@@ -91,69 +89,36 @@ final class DenialCache {
         };
     }
 
-    private LimitOutcome[] answers(Policy policy, PartitionKey key, long permits) {
-        Denial denial = denial(policy, key, permits);
-        return denial == null ? NONE : denial.answers(policy, permits, time.nowMicros());
-    }
-
-    /**
-     * How many calls of the charge's policy and key were denied here since the last call of this method; 0 if they are
-     * too old to count, or the charge does not count denials.
-     */
-    long takeUncounted(Charge charge) {
-        Limit block = charge.policy().block();
-        long sum = 0;
-        if (maxAgeMicros > 0 && block != null) {
-            int hash = hash(charge.policy(), charge.key());
-            int first = (hash & SETS - 1) * PLACES;
-            for (int place = first; place < first + PLACES; place++) {
-                Denial denial = places.getAcquire(place);
-                if (denial != null && denial.isOf(hash, charge.policy(), charge.key())) {
-                    long taken = denial.uncounted().getAndSet(0);
-                    sum += time.nowMicros() - denial.sentMicros() < block.periodMicros() ? taken : 0;
-                }
-            }
-        }
-        return sum;
-    }
-
-    /** The latest denial of such a call, which may have ended. */
-    private @Nullable Denial denial(Policy policy, PartitionKey key, long permits) {
-        if (maxAgeMicros == 0 || permits == 0) {
-            return null;
-        }
-        int hash = hash(policy, key);
-        int set = hash & SETS - 1;
-        for (int place = set * PLACES; place < (set + 1) * PLACES; place++) {
-            Denial denial = places.getAcquire(place);
-            if (denial != null
-                    && denial.isOf(hash, policy, key)
-                    && denial.charge().permits() <= permits
-                    && denial.epoch() == epochs.get(set)) {
-                return denial;
-            }
-        }
-        return null;
+    private LimitOutcome[] answers(Charge charge) {
+        Denial denial = latest(charge);
+        return denial == null ? NONE : denial.answers(charge, time.nowMicros());
     }
 
     /** Called before a call is sent. */
-    Sent sending(List<Charge> charges, Mode mode) {
-        // Peeks are not recorded.
-        int[] epochsNow = new int[mode != Mode.LOOK && maxAgeMicros > 0 ? charges.size() : 0];
-        for (int i = 0; i < epochsNow.length; i++) {
-            epochsNow[i] = epochs.get(set(charges.get(i)));
-        }
-        return new Sent(this, charges, epochsNow, time.nowMicros());
+    Asked asking(List<Charge> charges, Mode mode) {
+        // Looks are not recorded.
+        return new Asked(charges, new int[mode != Mode.LOOK && maxAgeMicros > 0 ? charges.size() : 0]);
     }
 
-    /**
-     * A call that was sent.
-     *
-     * @param epochsThen those of the sets of its charges; none if its result is not recorded
-     */
-    record Sent(DenialCache cache, List<Charge> charges, int[] epochsThen, long sentMicros) {
-        /** Records its result. */
-        CompletableFuture<Decision> decision(CompletableFuture<List<LimitOutcome>> answer) {
+    /** A call that Redis is asked, with the hash of each charge and the epoch of its set before it is sent; none if its result is not recorded. */
+    final class Asked {
+        private final List<Charge> charges;
+        private final int[] hashes;
+        private final int[] epochsThen;
+        private final long sentMicros = time.nowMicros();
+
+        private Asked(List<Charge> charges, int[] hashes) {
+            this.charges = charges;
+            this.hashes = hashes;
+            this.epochsThen = new int[hashes.length];
+            for (int i = 0; i < hashes.length; i++) {
+                hashes[i] = hash(charges.get(i));
+                epochsThen[i] = epochs.get(set(hashes[i]));
+            }
+        }
+
+        /** Its result, once Redis has answered. */
+        CompletableFuture<Decision> decided(CompletableFuture<List<LimitOutcome>> answer) {
             CompletableFuture<Decision> decision = new CompletableFuture<>();
             // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is unreachable
             // all fail.
@@ -169,23 +134,60 @@ final class DenialCache {
 
         /** Handles the result: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
         Decision decided(Decision decision) {
-            for (int i = 0; i < epochsThen.length; i++) {
+            for (int i = 0; i < hashes.length; i++) {
                 Charge charge = charges.get(i);
                 if (charge.permits() > 0 && charge.isPlain()) {
-                    cache.note(charge, epochsThen[i], sentMicros, decision);
+                    boolean kept = !decision.allowed()
+                            && epochsThen[i] == epochs.get(set(hashes[i]))
+                            && charge.key().canonical().length() <= LONGEST_KEY;
+                    note(charge, hashes[i], epochsThen[i], sentMicros, kept ? decision.outcomes() : List.of());
                 }
             }
             return decision;
         }
     }
 
-    private void note(Charge charge, int epoch, long sentMicros, Decision decision) {
-        int hash = hash(charge.policy(), charge.key());
-        int set = hash & SETS - 1;
-        boolean kept = !decision.allowed()
-                && epoch == epochs.get(set)
-                && charge.key().canonical().length() <= LONGEST_KEY;
-        List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
+    /** The latest denial of such a call, which may have ended. */
+    private @Nullable Denial latest(Charge charge) {
+        if (maxAgeMicros == 0 || charge.permits() == 0 || !charge.isPlain()) {
+            return null;
+        }
+        int hash = hash(charge);
+        int set = set(hash);
+        for (int place = set * PLACES; place < (set + 1) * PLACES; place++) {
+            Denial denial = places.getAcquire(place);
+            if (denial != null
+                    && denial.isOf(hash, charge)
+                    && denial.charge().permits() <= charge.permits()
+                    && denial.epoch() == epochs.get(set)) {
+                return denial;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * How many calls of the charge's policy and key were denied here since the last call of this method; 0 if they are
+     * too old to count, or the charge does not count denials.
+     */
+    long takeUncounted(Charge charge) {
+        Limit block = charge.policy().block();
+        long sum = 0;
+        if (maxAgeMicros > 0 && block != null) {
+            int hash = hash(charge);
+            int first = set(hash) * PLACES;
+            for (int place = first; place < first + PLACES; place++) {
+                Denial denial = places.getAcquire(place);
+                if (denial != null && denial.isOf(hash, charge)) {
+                    long taken = denial.uncounted().getAndSet(0);
+                    sum += time.nowMicros() - denial.sentMicros() < block.periodMicros() ? taken : 0;
+                }
+            }
+        }
+        return sum;
+    }
+
+    private void note(Charge charge, int hash, int epoch, long sentMicros, List<LimitOutcome> outcomes) {
         if (charge.policy().block() == null) {
             replace(charge, hash, epoch, sentMicros, outcomes);
         } else {
@@ -197,13 +199,13 @@ final class DenialCache {
     }
 
     private void replace(Charge charge, int hash, int epoch, long sentMicros, List<LimitOutcome> outcomes) {
-        int set = hash & SETS - 1;
+        int set = set(hash);
         int victim = set * PLACES;
         AtomicLong uncounted = new AtomicLong();
         boolean overtaken = false;
         for (int place = victim; place < (set + 1) * PLACES; place++) {
             Denial old = places.get(place);
-            if (old != null && old.isOf(hash, charge.policy(), charge.key())) {
+            if (old != null && old.isOf(hash, charge)) {
                 // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
                 // knows.
                 overtaken |=
@@ -236,7 +238,7 @@ final class DenialCache {
     CompletableFuture<List<LimitOutcome>> clearing(
             Call call, Function<Call, CompletableFuture<List<LimitOutcome>>> sender) {
         int[] sets = call.parts.stream()
-                .mapToInt(part -> set(part.charge()))
+                .mapToInt(part -> set(hash(part.charge())))
                 .distinct()
                 .toArray();
         return sender.apply(call.ifLate(late -> beginEpochs(sets))).whenComplete((outcomes, failure) -> {
@@ -259,12 +261,12 @@ final class DenialCache {
         beginEpochs(IntStream.range(0, SETS).toArray());
     }
 
-    private static int set(Charge charge) {
-        return hash(charge.policy(), charge.key()) & SETS - 1;
+    private static int set(int hash) {
+        return hash & SETS - 1;
     }
 
-    private static int hash(Policy policy, PartitionKey key) {
-        int hash = policy.name().hashCode() * 0x85EBCA6B ^ key.hashCode();
+    private static int hash(Charge charge) {
+        int hash = charge.policy().name().hashCode() * 0x85EBCA6B ^ charge.key().hashCode();
         return hash ^ hash >>> 16;
     }
 }

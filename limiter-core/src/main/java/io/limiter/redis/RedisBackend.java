@@ -12,7 +12,7 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,16 +30,13 @@ import org.redisson.config.Config;
  * <p>It connects in the background; until it has, and whenever Redis gives no answer within the deadline, decisions fail
  * with {@link BackendException}, and a {@link io.limiter.RateLimiter} answers by failure mode. A call is never sent twice
  * after it may have run: one that missed its deadline is counted once or not at all. After several missing answers in a
- * row, no calls are sent to a master until a probe in the background finds that it answers again.
- *
- * <p>Charges in several slots of a cluster need several scripts: a call may briefly be denied unnecessarily; it is
- * never admitted wrongly.
+ * row, no calls are sent to a master until a probe in the background finds that it answers again. Charges in several slots
+ * of a cluster need several scripts: a call may briefly be denied unnecessarily; it is never admitted wrongly.
  */
 public final class RedisBackend implements Backend.PerPolicy {
     /** The longest that a decision waits for Redis by default. */
     public static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
 
-    private static final Duration SHORTEST_DEADLINE = Duration.ofMillis(1);
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
     private final RedisKeys keys;
@@ -72,11 +69,11 @@ public final class RedisBackend implements Backend.PerPolicy {
     public boolean awaitConnected(Duration longest) {
         try {
             long startMicros = TimeSource.system().nowMicros();
-            boolean connected = connection.awaitConnected(longest);
-            if (connected) {
-                WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
+            if (!connection.awaitConnected(longest)) {
+                return false;
             }
-            return connected;
+            WarmUp.once(this, longest.minus(TimeSource.system().nowMicros() - startMicros, ChronoUnit.MICROS));
+            return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -95,57 +92,60 @@ public final class RedisBackend implements Backend.PerPolicy {
         if (known != null) {
             return CompletableFuture.completedFuture(known);
         }
-        DenialCache.Sent sent = denials.sending(charges, mode);
+        DenialCache.Asked asked = denials.asking(charges, mode);
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             return new SlotsDecision(connection, keys, denials, charges, Call.deadline(charges, deadline))
                     .decide(mode)
-                    .thenApply(sent::decided);
+                    .thenApply(asked::decided);
         }
-        return sent.decision(connection.send(call(charges, mode, false)));
+        return asked.decided(connection.send(call(charges, mode, false)));
     }
 
     @Override
     public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
-        Map<Call, DenialCache.Sent> all = new LinkedHashMap<>();
-        for (Charge one : charges) {
-            DenialCache.Sent sent = denials.sending(List.of(one), Mode.TAKE);
-            all.put(call(List.of(one), Mode.TAKE, false), sent);
+        List<Call> calls = new ArrayList<>();
+        List<CompletableFuture<Decision>> decisions = new ArrayList<>();
+        for (Charge charge : charges) {
+            DenialCache.Asked asked = denials.asking(List.of(charge), Mode.TAKE);
+            Call call = call(List.of(charge), Mode.TAKE, false);
+            calls.add(call);
+            decisions.add(asked.decided(call.future()));
         }
-        connection.sendTogether(all.keySet());
-        return all.entrySet().stream()
-                .map(one -> one.getValue().decision(one.getKey().future()))
-                .toList();
+        connection.sendTogether(calls);
+        return decisions;
     }
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            return Backend.PerPolicy.super.decideNow(charges, mode);
-        }
         Decision known = mode == Mode.LOOK ? null : denials.find(charges);
         if (known != null) {
             return known;
         }
-        RedisFailure.throwIf(connection.whyNotSent(Call.deadline(charges, deadline)));
+        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
+            return Backend.PerPolicy.super.decideNow(charges, mode);
+        }
+        connection.requireAsked(Call.deadline(charges, deadline));
         return askNow(charges, mode);
     }
 
     @Override
     public Decider decider(Policy policy) {
+        Duration longest = Objects.requireNonNullElse(policy.deadline(), deadline);
         return (key, permits, mode) -> {
-            Decision known = mode == Mode.LOOK ? null : denials.find(policy, key, permits);
-            if (known != null) {
-                return known;
+            Charge charge = new Charge(policy, key, permits);
+            Decision known = mode == Mode.LOOK ? null : denials.find(charge);
+            if (known == null) {
+                connection.requireAsked(longest);
+                known = askNow(List.of(charge), mode);
             }
-            RedisFailure.throwIf(connection.whyNotSent(Objects.requireNonNullElse(policy.deadline(), deadline)));
-            return askNow(List.of(new Charge(policy, key, permits)), mode);
+            return known;
         };
     }
 
     private Decision askNow(List<Charge> charges, Mode mode) {
-        DenialCache.Sent sent = denials.sending(charges, mode);
-        List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, true));
-        return sent.decided(Decision.of(Decision.Source.REDIS, charges, outcomes));
+        DenialCache.Asked asked = denials.asking(charges, mode);
+        return asked.decided(
+                Decision.of(Decision.Source.REDIS, charges, connection.sendAndWait(call(charges, mode, true))));
     }
 
     @Override
@@ -160,10 +160,10 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     /** Sends the calls that end a decision: the outcomes of all states. */
     private CompletableFuture<List<LimitOutcome>> end(Decision decision, String how) {
+        Duration longest = Call.deadline(decision.charges(), deadline);
         List<CompletableFuture<List<LimitOutcome>>> answers =
                 Call.ends(keys, decision.outcomes(), how, !connection.isCluster()).stream()
-                        .map(parts -> Call.now(parts, Call.deadline(decision.charges(), deadline), false))
-                        .map(call -> denials.clearing(call, connection::send))
+                        .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
                         .toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
                 .thenApply(all -> answers.stream()
@@ -174,8 +174,8 @@ public final class RedisBackend implements Backend.PerPolicy {
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Charge> charges = List.of(new Charge(policy, key, 0));
-        Call reset =
-                Call.now(Call.parts(keys, charges, Call.RESET, charge -> 0), Call.deadline(charges, deadline), false);
+        List<Call.Part> parts = Call.parts(keys, charges, Call.RESET, charge -> 0);
+        Call reset = Call.now(parts, Call.deadline(charges, deadline), false);
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
 
@@ -192,8 +192,8 @@ public final class RedisBackend implements Backend.PerPolicy {
 
     private Call call(List<Charge> charges, Mode mode, boolean blocking) {
         String asked = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
-        return Call.now(
-                Call.parts(keys, charges, asked, denials::takeUncounted), Call.deadline(charges, deadline), blocking);
+        List<Call.Part> parts = Call.parts(keys, charges, asked, denials::takeUncounted);
+        return Call.now(parts, Call.deadline(charges, deadline), blocking);
     }
 
     /** Ends the backend, and its client if it made that. Calls in flight complete, at the latest at their deadline. */
@@ -293,13 +293,12 @@ public final class RedisBackend implements Backend.PerPolicy {
         }
 
         /**
-         * The longest that a decision waits for Redis, unless its policy has a deadline; {@link #DEFAULT_DEADLINE} by
-         * default.
+         * The longest that a decision waits for Redis, unless its policy has a deadline; 50 ms by default.
          *
          * @throws IllegalArgumentException if it is below a millisecond or above a minute
          */
         public Builder deadline(Duration longest) {
-            this.deadline = checked("a deadline", longest, SHORTEST_DEADLINE);
+            this.deadline = checked("a deadline", longest, Duration.ofMillis(1));
             return this;
         }
 

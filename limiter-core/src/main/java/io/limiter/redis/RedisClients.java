@@ -1,11 +1,10 @@
 package io.limiter.redis;
 
-import io.netty.util.concurrent.GlobalEventExecutor;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -41,7 +40,6 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
     /** So that Redis decides again within a second of its recovery. Redisson's own waits grow to ten seconds. */
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(200);
 
-    private static final int SHUTDOWN_SECONDS = 2;
     /** The database after the port of an address. */
     private static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
 
@@ -125,31 +123,11 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
                 name, given, false, () -> config.get().setUsername(username).setPassword(password));
     }
 
-    /** The client. It may not be connected yet. */
-    RedissonClient make() {
-        return given != null ? given : Redisson.create(config.get().setLazyInitialization(true));
-    }
-
-    /**
-     * Ends a client of our own. Netty has one thread for the whole JVM, or for the whole web application that brings its own
-     * Netty: it ends a second after its last work. In a container this waits for it, because the container reports a
-     * thread that is left behind as a leak.
-     */
-    void shutdown(@Nullable RedissonClient client) {
-        if (client == null || given != null) {
-            return;
-        }
-        client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-        if (RedisClients.class.getClassLoader() != ClassLoader.getSystemClassLoader()
-                && GlobalEventExecutor.class.getClassLoader() == RedisClients.class.getClassLoader()) {
-            try {
-                GlobalEventExecutor.INSTANCE.awaitInactivity(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (IllegalStateException neverStarted) {
-                // Nothing to wait for.
-            }
-        }
+    /** The way to this Redis, which may not be connected yet. */
+    Transport make(ScheduledExecutorService timer) {
+        RedissonClient client =
+                given != null ? given : Redisson.create(config.get().setLazyInitialization(true));
+        return new RedissonTransport(client, given == null, timer);
     }
 
     private static String[] nodes(List<String> addresses, String ifNone, String ifDatabase) {

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
@@ -159,11 +158,9 @@ final class RedisFailure {
                 null);
     }
 
-    /** Throws a failure, if there is one. */
-    static void throwIf(@Nullable BackendException failure) {
-        if (failure != null) {
-            throw failure;
-        }
+    /** The error whose text is part of a reply. */
+    static Throwable replied(String error) {
+        return new RedisException(code(error).isEmpty() ? "ERR " + error : error);
     }
 
     static BackendException closed() {

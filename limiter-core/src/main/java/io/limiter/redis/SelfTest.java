@@ -3,9 +3,12 @@ package io.limiter.redis;
 import io.limiter.Algorithm;
 import io.limiter.BackendException;
 import io.limiter.Charge;
+import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
@@ -22,13 +25,17 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
- * The test of each master when it becomes connected: every script once, as a call that takes a permit of an unused key
+ * The test of one master when it becomes connected: every script once, as a call that takes a permit of an unused key
  * that lives for a millisecond; and its INFO. So every script is loaded before the first call, and problems are
- * reported before they affect calls.
+ * reported before they affect calls. Each finding is logged when it appears and when it is resolved; that the master is
+ * unreachable (RL-225) and that it has recovered (RL-226) always in pairs, and at most one pair in ten seconds, however
+ * often a link flaps. Belongs to the watch thread, except that all threads may read the findings.
  */
-record SelfTest(Masters masters, RedisKeys keys) {
+final class SelfTest {
+    private static final Logger LOG = DiagnosticLog.of(SelfTest.class);
     /** The reply of the script self_test: seconds, microseconds, the text of INFO. */
     private static final int REPLY_SIZE = 3;
 
@@ -42,62 +49,156 @@ record SelfTest(Masters masters, RedisKeys keys) {
     /** How long the secret of an instance counts without being seen again: several checks by {@link Connection}. */
     private static final Duration SECRETS_COUNT = Duration.ofMinutes(3);
 
+    private static final long LOG_PAUSE_MICROS = 10_000_000;
     private static final int MOST_NAMES = 20_000;
 
     /** The deadline of a self-test, because the first use of everything takes longer than later ones. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    /**
-     * The result.
-     *
-     * @param findings texts by code
-     * @param refusal the first error of a script that decides; null if all of them ran
-     */
-    record Found(Map<String, String> findings, @Nullable BackendException refusal) {}
+    final Transport transport;
+    final Object master;
+    final String name;
+    private final RedisKeys keys;
+    private final Throttle outagesLogged;
+    /** Texts by code, of the last test that had an answer. */
+    private volatile Map<String, String> findings = Map.of();
 
-    /**
-     * Runs each script once on a master, and looks at what it is.
-     *
-     * @throws BackendException if it does not answer; its error replies are findings
-     */
-    Found of(Object master) throws InterruptedException {
-        PartitionKey nobody = keyOn(master);
+    private @Nullable BackendException refusal;
+    private @Nullable BackendException silence;
+    private boolean unreachable;
+    private boolean logged;
+    private long outages;
+
+    /** @param time a monotonic clock, for the log */
+    SelfTest(Transport transport, RedisKeys keys, Object master, TimeSource time) {
+        this.transport = transport;
+        this.keys = keys;
+        this.master = master;
+        this.name = transport.name(master);
+        this.outagesLogged = new Throttle(time, LOG_PAUSE_MICROS);
+    }
+
+    /** The first error of a script that decides in the last test that had an answer; null if all of them ran. */
+    @Nullable
+    BackendException refusal() {
+        return refusal;
+    }
+
+    /** The reason why the last test had no answer; null if it had one. */
+    @Nullable
+    BackendException silence() {
+        return silence;
+    }
+
+    /** Runs the test. Returns whether the master answered; its error replies are findings. */
+    boolean run() {
+        try {
+            refusal = runScripts();
+            silence = null;
+        } catch (BackendException silent) {
+            silence = silent;
+            LOG.debug("{} does not answer its self-test", name, silent);
+        } catch (InterruptedException closing) {
+            silence = RedisFailure.closed();
+            Thread.currentThread().interrupt();
+        }
+        return silence == null;
+    }
+
+    /** Runs each script once on the master, and looks at what it is. */
+    private @Nullable BackendException runScripts() throws InterruptedException {
+        PartitionKey nobody = unusedKey();
         Map<String, String> found = new LinkedHashMap<>();
-        BackendException refusal = null;
+        BackendException first = null;
         Algorithm[] all =
                 Arrays.stream(Algorithm.values()).filter(Algorithm::isQuota).toArray(Algorithm[]::new);
         List<Policy> policies = Stream.concat(Arrays.stream(all).map(SelfTest::policy), Stream.of(policy(all)))
                 .toList();
         for (Policy policy : policies) {
             Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE), found);
-            refusal = refusal == null && answer instanceof BackendException error ? error : refusal;
+            first = first == null && answer instanceof BackendException error ? error : first;
         }
         Command reset = command(policy(all), nobody, Call.RESET, PATIENCE);
         ask(reset, found);
         Command describe = new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE, List.of());
         if (ask(describe, found) instanceof List<?> reply && reply.size() == REPLY_SIZE) {
-            found.putAll(findings(reply, Clock.systemUTC(), masters.areCluster()));
+            found.putAll(findings(reply, Clock.systemUTC(), transport.isCluster()));
         }
-        if (checksSecretsOn(master)
-                && ask(secrets(), found) instanceof List<?> others
-                && !List.of(0L).equals(others)) {
-            found.put(
-                    "RL-235",
-                    "other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of its"
-                            + " own; use the same secret in all instances");
-        }
-        if (masters.areCluster() && !masters.areDistinguishable()) {
-            found.put(
-                    "RL-231",
-                    "its masters can't be distinguished, because the client wraps Redisson's own class; while"
-                            + " one of them is unreachable, each of its calls waits until the deadline");
-        }
-        return new Found(found, refusal);
+        note(
+                found,
+                checksSecrets()
+                        && ask(secrets(), found) instanceof List<?> others
+                        && !List.of(0L).equals(others),
+                "RL-235 other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of"
+                        + " its own; use the same secret in all instances");
+        note(
+                found,
+                transport.isCluster() && !transport.areMastersDistinguishable(),
+                "RL-231 its masters can't be distinguished, because the client wraps Redisson's own class; while one of them is"
+                        + " unreachable, each of its calls waits until the deadline");
+        setFindings(found);
+        return first;
     }
 
-    /** Whether the instances share this master. */
-    boolean checksSecretsOn(Object master) {
-        return keys.hash() != null && masters.of(keys.secrets()) == master;
+    /** Replaces the findings by those of the last test, as texts by code. */
+    void setFindings(Map<String, String> found) {
+        found.forEach((code, text) -> {
+            if (!findings.containsKey(code)) {
+                LOG.warn("{} {}: {}", code, name, text);
+            }
+        });
+        findings.keySet().stream()
+                .filter(code -> !found.containsKey(code))
+                .forEach(code -> LOG.info("{} {}: resolved", code, name));
+        findings = Map.copyOf(found);
+    }
+
+    /** The current findings, each as one line that begins with its code. */
+    List<String> findings() {
+        return findings.entrySet().stream()
+                .map(finding -> finding.getKey() + " " + name + ": " + finding.getValue())
+                .toList();
+    }
+
+    /** Records whether calls are sent to the master. Returns whether that is new. */
+    boolean noteUnreachable(boolean isUnreachable) {
+        if (unreachable == isUnreachable) {
+            return false;
+        }
+        unreachable = isUnreachable;
+        outages += isUnreachable ? 1 : 0;
+        write();
+        return true;
+    }
+
+    /** Writes an outage, or its end, that was held back; called periodically. */
+    void write() {
+        if (!unreachable && logged) {
+            logged = false;
+            LOG.info("RL-226 {} answers again and decides", name);
+        } else if (unreachable && !logged && outagesLogged.tryPass()) {
+            logged = true;
+            LOG.warn(
+                    "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until"
+                            + " a probe succeeds{}",
+                    name,
+                    outages > 1 ? " (" + outages + " outages since this was last logged)" : "");
+            outages = 0;
+        }
+    }
+
+    /** It is no longer a master: others decide. */
+    void end() {
+        if (logged) {
+            logged = false;
+            LOG.info("RL-226 {} is no longer a master; others decide", name);
+        }
+        unreachable = false;
+    }
+
+    /** Whether this is the master where the instances compare their secrets. */
+    boolean checksSecrets() {
+        return keys.hash() != null && transport.master(keys.secrets()) == master;
     }
 
     private Command secrets() {
@@ -107,8 +208,8 @@ record SelfTest(Masters masters, RedisKeys keys) {
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */
-    Command probe(Object master, Duration patience) {
-        return command(policy(Algorithm.FIXED_WINDOW), keyOn(master), Call.LOOK, patience);
+    Command probe(Duration patience) {
+        return command(policy(Algorithm.FIXED_WINDOW), unusedKey(), Call.LOOK, patience);
     }
 
     /**
@@ -128,45 +229,46 @@ record SelfTest(Masters masters, RedisKeys keys) {
         String version = info.getOrDefault("redis_version", "");
         String memoryPolicy = info.getOrDefault("maxmemory_policy", "noeviction");
         Map<String, String> found = new LinkedHashMap<>();
-        if (Math.abs(driftMicros) > MOST_DRIFT_MICROS) {
-            found.put(
-                    "RL-208",
-                    "its clock is " + Math.abs(driftMicros) / 1_000 + " ms "
-                            + (driftMicros > 0 ? "ahead of" : "behind")
-                            + " this machine's; limits still hold, but a fail-over to a server with another"
-                            + " clock shifts the time; synchronize the clocks (NTP)");
-        }
-        if (info.isEmpty()) {
-            found.put(
-                    "RL-210",
-                    "the user may not run INFO, so version, role and memory policy were not checked; allow +info");
-        }
-        if (TOO_OLD.matcher(version).matches()) {
-            found.put(
-                    "RL-206",
-                    "it is version " + version + "; the limiter is built for 6.2 or newer, so calls may fail");
-        }
-        if ("slave".equals(info.get("role"))) {
-            found.put(
-                    "RL-203",
-                    "it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster"
-                            + " mode");
-        }
-        if ("1".equals(info.get("cluster_enabled")) && !addressedAsCluster) {
-            found.put(
-                    "RL-207",
-                    "it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster");
-        }
-        if (!"0".equals(info.getOrDefault("maxmemory", "0"))
-                && !memoryPolicy.equals("noeviction")
-                && !memoryPolicy.equals("volatile-ttl")) {
-            found.put(
-                    "RL-205",
-                    "its maxmemory-policy is " + memoryPolicy
-                            + ", so when its memory is full it drops what clients have used, and they get their quota"
-                            + " anew; set noeviction or volatile-ttl");
-        }
+        note(
+                found,
+                Math.abs(driftMicros) > MOST_DRIFT_MICROS,
+                "RL-208 its clock is " + Math.abs(driftMicros) / 1_000 + " ms "
+                        + (driftMicros > 0 ? "ahead of" : "behind")
+                        + " this machine's; limits still hold, but a fail-over to a server with another"
+                        + " clock shifts the time; synchronize the clocks (NTP)");
+        note(
+                found,
+                info.isEmpty(),
+                "RL-210 the user may not run INFO, so version, role and memory policy were not checked; allow +info");
+        note(
+                found,
+                TOO_OLD.matcher(version).matches(),
+                "RL-206 it is version " + version + "; the limiter is built for 6.2 or newer, so calls may fail");
+        note(
+                found,
+                "slave".equals(info.get("role")),
+                "RL-203 it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster"
+                        + " mode");
+        note(
+                found,
+                "1".equals(info.get("cluster_enabled")) && !addressedAsCluster,
+                "RL-207 it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster");
+        note(
+                found,
+                !"0".equals(info.getOrDefault("maxmemory", "0"))
+                        && !memoryPolicy.equals("noeviction")
+                        && !memoryPolicy.equals("volatile-ttl"),
+                "RL-205 its maxmemory-policy is " + memoryPolicy
+                        + ", so when its memory is full it drops what clients have used, and they get their quota"
+                        + " anew; set noeviction or volatile-ttl");
         return found;
+    }
+
+    private static void note(Map<String, String> found, boolean applies, String message) {
+        if (applies) {
+            String[] codeAndText = message.split(" ", 2);
+            found.putIfAbsent(codeAndText[0], codeAndText[1]);
+        }
     }
 
     private static long number(Object value) {
@@ -176,7 +278,7 @@ record SelfTest(Masters masters, RedisKeys keys) {
     /** The answer of the master: a reply, or an error, which is a finding. */
     private Object ask(Command command, Map<String, String> found) throws InterruptedException {
         CompletableFuture<Object> answer = new CompletableFuture<>();
-        masters.run(
+        transport.run(
                 command,
                 (reply, failure) ->
                         answer.complete(failure == null ? command.replies(reply).get(0) : failure));
@@ -193,18 +295,17 @@ record SelfTest(Masters masters, RedisKeys keys) {
         if (!RedisFailure.isAnswer(error)) {
             throw failure;
         }
-        String[] message = String.valueOf(failure.getMessage()).split(" ", 2);
-        found.putIfAbsent(
-                message[0], message[1] + " (script " + command.script().name() + ")");
+        note(found, true, failure.getMessage() + " (script " + command.script().name() + ")");
         return failure;
     }
 
     /** An unused key that is on the master. */
-    private PartitionKey keyOn(Object master) {
+    private PartitionKey unusedKey() {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
         return IntStream.range(0, MOST_NAMES)
                 .mapToObj(i -> PartitionKey.of(Integer.toString(i)))
-                .filter(key -> masters.of(keys.of(policy, key, policy.limits().get(0))) == master)
+                .filter(key ->
+                        transport.master(keys.of(policy, key, policy.limits().get(0))) == master)
                 .findFirst()
                 .orElseGet(() -> PartitionKey.of("0"));
     }

@@ -37,17 +37,13 @@ record SlotsDecision(
      * uses no state twice.
      */
     static boolean isNeeded(List<Charge> charges, boolean cluster) {
-        for (int i = 1; i < charges.size(); i++) {
-            Charge charge = charges.get(i);
-            for (Charge other : charges.subList(0, i)) {
-                boolean oneKey = charge.key().equals(other.key())
-                        && charge.policy().name().equals(other.policy().name());
-                if (cluster || oneKey) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return charges.size() > 1
+                && (cluster
+                        || charges.stream().map(SlotsDecision::state).distinct().count() < charges.size());
+    }
+
+    private static Object state(Charge charge) {
+        return List.of(charge.policy().name(), charge.key());
     }
 
     CompletableFuture<Decision> decide(Mode mode) {

@@ -1,9 +1,36 @@
 package io.limiter.redis;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The way to a Redis, and the clock of those who wait for it. No method blocks. Thread-safe. */
-interface Transport {
+/**
+ * The way to the masters of a Redis, and the clock of those who wait for them. Apart from the first connection, and the
+ * end, no method blocks. Thread-safe.
+ */
+interface Transport extends AutoCloseable {
+    /** Whether the keys of one command must share a slot. */
+    boolean isCluster();
+
+    /**
+     * The master that has the key. The same object as long as it is the master.
+     *
+     * @throws io.limiter.BackendException if that is not known
+     */
+    Object master(String key);
+
+    /** All masters that are known now. */
+    Collection<Object> masters();
+
+    /** The name of a master in messages: host and port. */
+    String name(Object master);
+
+    /** Settings that make the limiter slower, or slow to notice that a connection is dead, each with what to write. */
+    List<String> slowSettings();
+
+    /** Whether the masters can be distinguished. If not, all of them count as one. */
+    boolean areMastersDistinguishable();
+
     /** Sends a command to the master that has its first key; the receiver may be called on any thread. */
     void run(Command command, Command.Receiver receiver);
 
@@ -17,4 +44,8 @@ interface Transport {
      * @param longestMicros the maximum result, if such a thread does not run at all
      */
     CompletableFuture<Long> latenessMicros(long longestMicros);
+
+    /** Ends the connections, unless they are the application's. */
+    @Override
+    void close();
 }

@@ -150,7 +150,7 @@ class InProcessPartsTest extends BoundedBackend {
                 time.advance(Duration.ofMillis(1));
             }
             assertTrue(backend.entries() <= 1_000);
-            assertEquals(backend.entries(), backend.table.limits());
+            assertEquals(backend.entries(), backend.table.limits.size());
         }
     }
 
@@ -223,8 +223,8 @@ class InProcessPartsTest extends BoundedBackend {
                 time.advance(Duration.ofMillis(10));
             }
             assertTrue(
-                    backend.table.overflows() <= Overflow.LIMITS,
-                    backend.table.overflows() + " limits with shared states");
+                    backend.table.overflows.size() <= Overflow.LIMITS,
+                    backend.table.overflows.size() + " limits with shared states");
         }
     }
 

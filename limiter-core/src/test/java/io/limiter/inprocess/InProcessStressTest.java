@@ -69,7 +69,7 @@ class InProcessStressTest extends BoundedBackend {
             }
             assertEquals(0, backend.entries());
             assertEquals(0, backend.stamps());
-            assertEquals(0, backend.table.limits());
+            assertEquals(0, backend.table.limits.size());
 
             long before = backend.overflowed();
             flood(limiter, one, entries);

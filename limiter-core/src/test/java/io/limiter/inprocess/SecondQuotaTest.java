@@ -41,7 +41,7 @@ class SecondQuotaTest extends BoundedBackend {
             fill(limiter);
             Decision only = limiter.tryAcquire(DAILY, KEY, 1);
             assertTrue(only.allowed());
-            assertEquals(Overflow.LIMITS, backend.table.overflows());
+            assertEquals(Overflow.LIMITS, backend.table.overflows.size());
             time.advance(Duration.ofSeconds(2));
             assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
             assertTrue(limiter.refund(only));
@@ -59,7 +59,7 @@ class SecondQuotaTest extends BoundedBackend {
             for (int i = 0; i < 3; i++) {
                 limiter.tryAcquire(DAILY, PartitionKey.of("later " + i), 1);
             }
-            assertEquals(1, backend.table.overflows(), "only that of this limit");
+            assertEquals(1, backend.table.overflows.size(), "only that of this limit");
             assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
         }
     }

@@ -51,7 +51,7 @@ class BatchTest {
     private static final Duration HOUR = Duration.ofHours(1);
 
     private static RedissonClient client;
-    private static Masters masters;
+    private static Transport direct;
     private static ScheduledExecutorService timer;
 
     private final ManualTime time = new ManualTime();
@@ -61,29 +61,24 @@ class BatchTest {
 
     private final RedisKeys keys = new RedisKeys("batch", null);
     private boolean isReplyLost;
-    private final Sender sender = new Sender(
-            "Redis",
+    private final Transport heldTransport = new FakeTransport() {
+        @Override
+        public void run(Command command, Command.Receiver receiver) {
+            transport(command, receiver);
+        }
+
+        @Override
+        public void after(long micros, Runnable task) {
+            direct.after(micros, task);
+        }
+    };
+    private final MasterLink link = new MasterLink(
+            new SelfTest(heldTransport, keys, FakeTransport.MASTER, time),
             TimeSource.system(),
             time,
             LONG,
-            false,
-            new Transport() {
-                @Override
-                public void run(Command command, Command.Receiver receiver) {
-                    transport(command, receiver);
-                }
-
-                @Override
-                public void after(long micros, Runnable task) {
-                    masters.after(micros, task);
-                }
-
-                @Override
-                public CompletableFuture<Long> latenessMicros(long longestMicros) {
-                    return CompletableFuture.completedFuture(0L);
-                }
-            },
-            event -> {});
+            Runnable::run,
+            former -> {});
 
     @BeforeAll
     static void connect() {
@@ -91,7 +86,7 @@ class BatchTest {
         config.useSingleServer().setAddress(RedisServers.single()).setConnectionMinimumIdleSize(1);
         client = Redisson.create(config);
         timer = Executors.newSingleThreadScheduledExecutor();
-        masters = new Masters(client, timer);
+        direct = new RedissonTransport(client, false, timer);
     }
 
     @AfterAll
@@ -118,7 +113,7 @@ class BatchTest {
         sent.add(command);
         held.add(() -> {
             CompletableFuture<Void> replied = new CompletableFuture<>();
-            masters.run(command, (reply, failure) -> {
+            direct.run(command, (reply, failure) -> {
                 if (!isReplyLost) {
                     receiver.accept(reply, failure);
                 }
@@ -198,7 +193,7 @@ class BatchTest {
             Call call = call(others, charges.get(i), modes.get(i), LONG);
             CompletableFuture<List<Object>> reply = new CompletableFuture<>();
             Command command = Command.of(List.of(call), time);
-            masters.run(
+            direct.run(
                     command,
                     (replied, failure) ->
                             reply.complete(failure == null ? command.replies(replied) : List.of(failure)));
@@ -213,7 +208,7 @@ class BatchTest {
         for (int i = 0; i < charges.size(); i++) {
             Call call = call(keys, charges.get(i), modes.get(i), LONG);
             calls.add(call);
-            sender.send(List.of(call));
+            link.send(List.of(call));
         }
         release();
         return calls.stream().map(call -> text(call.future().join())).toList();
@@ -280,9 +275,9 @@ class BatchTest {
             assertThrows(CompletionException.class, () -> call.future().join());
         }
         isReplyLost = false;
-        sender.breaker.noteAnswer();
+        link.health.noteProbeAnswer(1);
         Call look = call(keys, new Charge(Policy.of("p", limit), PartitionKey.of("lost"), 0), Call.LOOK, LONG);
-        sender.send(List.of(look));
+        link.send(List.of(look));
         release();
         long counted = 100 - look.future().join().get(0).remaining();
         assertTrue(counted >= 2 && counted <= 40, "counted " + counted);
@@ -301,8 +296,8 @@ class BatchTest {
         }
         release();
         Call look = call(keys, new Charge(Policy.of("p", limit), PartitionKey.of("queued"), 0), Call.LOOK, LONG);
-        sender.breaker.noteAnswer();
-        sender.send(List.of(look));
+        link.health.noteProbeAnswer(1);
+        link.send(List.of(look));
         release();
         assertEquals(
                 100 - CongestionWindow.MOST_FLIGHTS, look.future().join().get(0).remaining());
@@ -313,7 +308,7 @@ class BatchTest {
                 .mapToObj(i -> {
                     Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of(client), 1);
                     Call call = call(keys, charge, Call.TAKE, longest);
-                    sender.send(List.of(call));
+                    link.send(List.of(call));
                     return call;
                 })
                 .toList();

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class DeadlinesTest extends SenderFixture {
+class DeadlinesTest extends MasterLinkFixture {
     @Test
     void shortDeadlinesAmongLongOnesLeaveNoSweepsBehind() {
         for (int i = 0; i < 400; i++) {

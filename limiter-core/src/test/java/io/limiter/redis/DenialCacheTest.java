@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The table alone: what finds which denial, in which order things may happen, and how much it holds. */
@@ -49,8 +50,12 @@ class DenialCacheTest {
 
     private Charge denied(Policy policy, PartitionKey key, long permits, long retryAfter) {
         Charge charge = new Charge(policy, key, permits);
-        cache.sending(List.of(charge), Mode.TAKE).decided(denial(charge, retryAfter));
+        cache.asking(List.of(charge), Mode.TAKE).decided(denial(charge, retryAfter));
         return charge;
+    }
+
+    private @Nullable Decision find(Policy policy, PartitionKey key, long permits) {
+        return cache.find(List.of(new Charge(policy, key, permits)));
     }
 
     @Test
@@ -58,7 +63,7 @@ class DenialCacheTest {
         Policy policy = policy("p", 5);
         denied(policy, KEY, 2, 600_000);
         time.advance(Duration.ofMillis(200));
-        Decision known = known(cache.find(policy, KEY, 2));
+        Decision known = known(find(policy, KEY, 2));
         assertEquals(Decision.Source.CACHED_DENIAL, known.source());
         LimitOutcome aged = known.outcomes().get(0);
         assertEquals(
@@ -69,12 +74,12 @@ class DenialCacheTest {
         // The next permit is there, and it is unknown how many others: more than one, at the latest when this call
         // would
         // be allowed.
-        aged = known(cache.find(policy, KEY, 2)).outcomes().get(0);
+        aged = known(find(policy, KEY, 2)).outcomes().get(0);
         assertEquals(List.of(200_000L, 200_000L), List.of(aged.retryAfterMicros(), aged.nextMicros()));
         time.setMicros(time.nowMicros() + 199_999);
-        known(cache.find(policy, KEY, 2));
+        known(find(policy, KEY, 2));
         time.setMicros(time.nowMicros() + 1);
-        assertNull(cache.find(policy, KEY, 2), "at its retryAfter Redis is asked");
+        assertNull(find(policy, KEY, 2), "at its retryAfter Redis is asked");
     }
 
     @Test
@@ -83,33 +88,33 @@ class DenialCacheTest {
         denied(policy, KEY, 1, 8 * SECOND);
         long sent = time.nowMicros();
         time.setMicros(sent + SECOND - 1);
-        known(cache.find(policy, KEY, 1));
+        known(find(policy, KEY, 1));
         time.setMicros(sent + SECOND);
-        assertNull(cache.find(policy, KEY, 1));
+        assertNull(find(policy, KEY, 1));
         time.setMicros(sent - 1);
-        assertNull(cache.find(policy, KEY, 1));
+        assertNull(find(policy, KEY, 1));
     }
 
     @Test
     void onlyTheSameOrAHigherCostOfTheSameLimitAndKeyIsDenied() {
         Policy policy = policy("p", 5);
         denied(policy, KEY, 3, SECOND);
-        assertNull(cache.find(policy, KEY, 2));
-        assertNull(cache.find(policy, KEY, 0));
-        assertEquals(SECOND, known(cache.find(policy, KEY, 4)).retryAfterMicros());
-        assertEquals(LimitOutcome.NEVER, known(cache.find(policy, KEY, 6)).retryAfterMicros());
-        assertNull(cache.find(policy, PartitionKey.of("192.168.1.20"), 3));
-        assertNull(cache.find(policy("q", 5), KEY, 3));
-        assertNull(cache.find(policy("p", 6), KEY, 3), "the same state under a raised limit");
-        assertNull(cache.find(policy("p", 4), KEY, 3), "nor under a lowered one, whose numbers differ");
+        assertNull(find(policy, KEY, 2));
+        assertNull(find(policy, KEY, 0));
+        assertEquals(SECOND, known(find(policy, KEY, 4)).retryAfterMicros());
+        assertEquals(LimitOutcome.NEVER, known(find(policy, KEY, 6)).retryAfterMicros());
+        assertNull(find(policy, PartitionKey.of("192.168.1.20"), 3));
+        assertNull(find(policy("q", 5), KEY, 3));
+        assertNull(find(policy("p", 6), KEY, 3), "the same state under a raised limit");
+        assertNull(find(policy("p", 4), KEY, 3), "nor under a lowered one, whose numbers differ");
         Policy other =
                 Policy.of("p", Limit.slidingList(5, Duration.ofSeconds(10)).named("y"));
-        assertNull(cache.find(other, KEY, 3), "another state of the same policy");
+        assertNull(find(other, KEY, 3), "another state of the same policy");
         Policy equal = Policy.of(
                 "p",
                 Limit.slidingList(5, Duration.ofSeconds(10)).named("x"),
                 other.limits().get(0));
-        Decision byEqual = known(cache.find(equal, KEY, 3));
+        Decision byEqual = known(find(equal, KEY, 3));
         assertEquals(
                 List.of("x"),
                 byEqual.outcomes().stream().map(one -> one.limit().name()).toList());
@@ -120,7 +125,7 @@ class DenialCacheTest {
     void equalHashesAreNotEqualKeys() {
         assertEquals("Aa".hashCode(), "BB".hashCode());
         denied(policy("Aa", 5), KEY, 1, SECOND);
-        assertNull(cache.find(policy("BB", 5), KEY, 1));
+        assertNull(find(policy("BB", 5), KEY, 1));
         // By the birthday paradox some of these have one hash, other ones in each JVM.
         Map<Integer, PartitionKey> byHash = new HashMap<>();
         Policy policy = policy("p", 5);
@@ -130,8 +135,8 @@ class DenialCacheTest {
             PartitionKey other = byHash.put(key.hashCode(), key);
             if (other != null) {
                 denied(policy, other, 1, SECOND);
-                assertNull(cache.find(policy, key, 1));
-                known(cache.find(policy, other, 1));
+                assertNull(find(policy, key, 1));
+                known(find(policy, other, 1));
                 pairs++;
             }
         }
@@ -142,8 +147,8 @@ class DenialCacheTest {
     void aCallWithARequestIdNeitherFindsADenialNorLeavesOne() {
         Policy policy = Policy.of("p", Limit.slidingZset(5, Duration.ofSeconds(10)));
         Charge asked = new Charge(policy, KEY, 1, "id");
-        cache.sending(List.of(asked), Mode.TAKE).decided(denial(asked, SECOND));
-        assertNull(cache.find(policy, KEY, 1));
+        cache.asking(List.of(asked), Mode.TAKE).decided(denial(asked, SECOND));
+        assertNull(find(policy, KEY, 1));
         denied(policy, KEY, 1, SECOND);
         assertNull(cache.find(List.of(asked)));
         assertNull(cache.find(List.of(new Charge(policy, KEY, 1), new Charge(policy("q", 1), KEY, 1), asked)));
@@ -152,7 +157,7 @@ class DenialCacheTest {
     @Test
     void aLookLeavesNoDenial() {
         Charge charge = new Charge(policy("p", 5), KEY, 1);
-        cache.sending(List.of(charge), Mode.LOOK).decided(denial(charge, SECOND));
+        cache.asking(List.of(charge), Mode.LOOK).decided(denial(charge, SECOND));
         assertNull(cache.find(List.of(charge)));
     }
 
@@ -161,17 +166,17 @@ class DenialCacheTest {
         Policy policy = policy("p", 5);
         Charge charge = new Charge(policy, KEY, 1);
         CompletableFuture<List<LimitOutcome>> reply = new CompletableFuture<>();
-        DenialCache.Sent before = cache.sending(List.of(charge), Mode.TAKE);
+        DenialCache.Asked before = cache.asking(List.of(charge), Mode.TAKE);
         CompletableFuture<?> refund = cache.clearing(resetOf(charge), call -> reply);
-        DenialCache.Sent meanwhile = cache.sending(List.of(charge), Mode.TAKE);
+        DenialCache.Asked meanwhile = cache.asking(List.of(charge), Mode.TAKE);
         reply.complete(List.of());
         assertTrue(refund.isDone());
         before.decided(denial(charge, SECOND));
-        assertNull(cache.find(policy, KEY, 1));
+        assertNull(find(policy, KEY, 1));
         meanwhile.decided(denial(charge, SECOND));
-        assertNull(cache.find(policy, KEY, 1));
+        assertNull(find(policy, KEY, 1));
         denied(policy, KEY, 1, SECOND);
-        known(cache.find(policy, KEY, 1));
+        known(find(policy, KEY, 1));
     }
 
     @Test
@@ -182,7 +187,7 @@ class DenialCacheTest {
             CompletableFuture<List<LimitOutcome>> reply = new CompletableFuture<>();
             Decision[] seen = {Decision.of(Decision.Source.REDIS, List.of(charge), List.of())};
             cache.clearing(resetOf(charge), call -> reply)
-                    .whenComplete((outcomes, failure) -> seen[0] = cache.find(policy, KEY, 1));
+                    .whenComplete((outcomes, failure) -> seen[0] = find(policy, KEY, 1));
             if (fails) {
                 reply.completeExceptionally(new BackendException("late"));
             } else {
@@ -200,7 +205,7 @@ class DenialCacheTest {
         cache.clearing(reset, call -> CompletableFuture.failedFuture(new BackendException("late")));
         denied(policy, KEY, 1, SECOND);
         reset.deliverLate(List.of(1L, 0L, 0L, 0L, 0L, 0L));
-        assertNull(cache.find(policy, KEY, 1));
+        assertNull(find(policy, KEY, 1));
     }
 
     private static Call resetOf(Charge charge) {
@@ -214,24 +219,24 @@ class DenialCacheTest {
         Policy many = policy("p", 9);
         denied(few, KEY, 1, SECOND);
         denied(many, KEY, 1, SECOND);
-        assertNull(cache.find(few, KEY, 1), "the other may have cut the window");
-        known(cache.find(many, KEY, 1));
+        assertNull(find(few, KEY, 1), "the other may have cut the window");
+        known(find(many, KEY, 1));
         Charge charge = new Charge(few, KEY, 1);
         LimitOutcome granted = new LimitOutcome(charge, few.limits().get(0), true, 1, 0, 1, 1, 1);
         Decision admission = Decision.of(Decision.Source.REDIS, List.of(charge), List.of(granted));
-        cache.sending(List.of(charge), Mode.TAKE).decided(admission);
-        assertNull(cache.find(many, KEY, 1), "its numbers are true no more");
+        cache.asking(List.of(charge), Mode.TAKE).decided(admission);
+        assertNull(find(many, KEY, 1), "its numbers are true no more");
     }
 
     @Test
     void itIsClearedAsAWhole() {
         Policy policy = policy("p", 5);
-        DenialCache.Sent before = cache.sending(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
+        DenialCache.Asked before = cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
         denied(policy, KEY, 1, SECOND);
         cache.clear();
-        assertNull(cache.find(policy, KEY, 1));
+        assertNull(find(policy, KEY, 1));
         before.decided(denial(new Charge(policy, KEY, 1), SECOND));
-        assertNull(cache.find(policy, KEY, 1));
+        assertNull(find(policy, KEY, 1));
     }
 
     @Test
@@ -243,12 +248,12 @@ class DenialCacheTest {
         }
         int known = 0;
         for (int i = 0; i < keys; i++) {
-            known += cache.find(policy, PartitionKey.of("client " + i), 1) == null ? 0 : 1;
+            known += find(policy, PartitionKey.of("client " + i), 1) == null ? 0 : 1;
         }
         assertTrue(known > PLACES / 2 && known <= PLACES, known + " denials are kept");
         PartitionKey huge = PartitionKey.of(Collections.nCopies(100, "a long part of a key"));
         denied(policy, huge, 1, SECOND);
-        assertNull(cache.find(policy, huge, 1), "a key of 2 000 characters is not kept");
+        assertNull(find(policy, huge, 1), "a key of 2 000 characters is not kept");
     }
 
     @Test
@@ -258,7 +263,7 @@ class DenialCacheTest {
         for (int i = 0; i < 100_000; i++) {
             denied(policy, PartitionKey.of("client " + i), 1, 800_000);
         }
-        known(cache.find(policy, KEY, 1));
+        known(find(policy, KEY, 1));
     }
 
     @Test
@@ -267,14 +272,14 @@ class DenialCacheTest {
         Charge tooMuch = new Charge(policy, KEY, 9);
         Limit limit = policy.limits().get(0);
         LimitOutcome never = new LimitOutcome(tooMuch, limit, false, 2, LimitOutcome.NEVER, 300_000, 700_000, 0);
-        cache.sending(List.of(tooMuch), Mode.TAKE)
+        cache.asking(List.of(tooMuch), Mode.TAKE)
                 .decided(Decision.of(Decision.Source.REDIS, List.of(tooMuch), List.of(never)));
         time.advance(Duration.ofMillis(299));
-        Decision known = known(cache.find(policy, KEY, 9));
+        Decision known = known(find(policy, KEY, 9));
         assertEquals(LimitOutcome.NEVER, known.retryAfterMicros());
         assertEquals(1_000, known.outcomes().get(0).nextMicros());
         time.advance(Duration.ofMillis(1));
-        assertNull(cache.find(policy, KEY, 9), "there is more quota now");
+        assertNull(find(policy, KEY, 9), "there is more quota now");
     }
 
     @Test
@@ -302,10 +307,10 @@ class DenialCacheTest {
                 List.of(
                         new LimitOutcome(charge, policy.limits().get(0), false, 0, 100_000, 100_000, SECOND, 0),
                         new LimitOutcome(charge, policy.limits().get(1), false, 0, 600_000, 600_000, SECOND, 0)));
-        cache.sending(List.of(charge), Mode.TAKE).decided(denial);
-        assertEquals(2, known(cache.find(policy, KEY, 1)).outcomes().size());
+        cache.asking(List.of(charge), Mode.TAKE).decided(denial);
+        assertEquals(2, known(find(policy, KEY, 1)).outcomes().size());
         time.advance(Duration.ofMillis(100));
-        Decision known = known(cache.find(policy, KEY, 1));
+        Decision known = known(find(policy, KEY, 1));
         assertEquals(1, known.outcomes().size());
         assertEquals(500_000, known.retryAfterMicros());
     }
@@ -314,13 +319,13 @@ class DenialCacheTest {
     void withoutAnAgeItKnowsNothingAndAReplayHasNone() {
         for (DenialCache none : List.of(new DenialCache(null, Duration.ZERO), new DenialCache(time, null))) {
             Charge charge = new Charge(policy("p", 5), KEY, 1);
-            none.sending(List.of(charge), Mode.TAKE).decided(denial(charge, SECOND));
+            none.asking(List.of(charge), Mode.TAKE).decided(denial(charge, SECOND));
             assertNull(none.find(List.of(charge)));
             none.clear();
         }
         DenialCache byDefault = new DenialCache(null, null);
         Charge charge = new Charge(policy("p", 5), KEY, 1);
-        byDefault.sending(List.of(charge), Mode.TAKE).decided(denial(charge, 60 * SECOND));
+        byDefault.asking(List.of(charge), Mode.TAKE).decided(denial(charge, 60 * SECOND));
         known(byDefault.find(List.of(charge)));
     }
 }

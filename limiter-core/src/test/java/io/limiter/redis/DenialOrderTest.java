@@ -15,6 +15,7 @@ import io.limiter.Policy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Answers that arrive in another order than their calls were sent: what the cache knows then. */
@@ -29,8 +30,8 @@ class DenialOrderTest {
     private final ManualTime time = new ManualTime();
     private final DenialCache cache = new DenialCache(time, Duration.ofSeconds(1));
 
-    private DenialCache.Sent send(Policy policy) {
-        return cache.sending(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
+    private DenialCache.Asked send(Policy policy) {
+        return cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
     }
 
     /** Each of the limits denies for this long; the block, which comes last, denies if it is given a time. */
@@ -45,28 +46,32 @@ class DenialOrderTest {
         return Decision.of(Decision.Source.REDIS, List.of(charge), outcomes);
     }
 
+    private @Nullable Decision find(Policy policy, PartitionKey key, long permits) {
+        return cache.find(List.of(new Charge(policy, key, permits)));
+    }
+
     /** A call under the shorter period may have cut the window, so what was answered before that may no longer be so. */
     @Test
     void anOlderDenialByAnotherPolicyOfTheNameThatArrivesLaterIsNotUsed() {
-        DenialCache.Sent older = send(LONG);
+        DenialCache.Asked older = send(LONG);
         time.advance(Duration.ofMillis(1));
         send(SHORT).decided(denial(SHORT, 300_000));
         older.decided(denial(LONG, 8 * SECOND));
-        assertNull(cache.find(LONG, KEY, 1));
-        assertNull(cache.find(SHORT, KEY, 1));
+        assertNull(find(LONG, KEY, 1));
+        assertNull(find(SHORT, KEY, 1));
         send(LONG).decided(denial(LONG, 8 * SECOND));
-        assertNotNull(cache.find(LONG, KEY, 1), "Redis was asked again");
+        assertNotNull(find(LONG, KEY, 1), "Redis was asked again");
     }
 
     @Test
     void underOnePolicyTheOrderDoesNotMatter() {
-        DenialCache.Sent older = send(LONG);
+        DenialCache.Asked older = send(LONG);
         time.advance(Duration.ofMillis(1));
         send(LONG).decided(denial(LONG, 300_000));
         older.decided(denial(LONG, 301_000));
-        assertNotNull(cache.find(LONG, KEY, 1));
+        assertNotNull(find(LONG, KEY, 1));
         time.advance(Duration.ofMillis(300));
-        assertNull(cache.find(LONG, KEY, 1));
+        assertNull(find(LONG, KEY, 1));
     }
 
     @Test
@@ -74,7 +79,7 @@ class DenialOrderTest {
         send(SHORT).decided(denial(SHORT, 300_000));
         time.advance(Duration.ofMillis(1));
         send(LONG).decided(denial(LONG, 299_000));
-        assertNotNull(cache.find(LONG, KEY, 1));
+        assertNotNull(find(LONG, KEY, 1));
     }
 
     /** Denials that led to a block are used up by it. */
@@ -84,14 +89,14 @@ class DenialOrderTest {
                 "blocking",
                 Limit.fixedWindow(1, Duration.ofHours(1)),
                 Limit.block(20, Duration.ofHours(1), Duration.ofMinutes(1), Duration.ofHours(1)));
-        DenialCache.Sent first = send(policy);
-        DenialCache.Sent twentieth = send(policy);
+        DenialCache.Asked first = send(policy);
+        DenialCache.Asked twentieth = send(policy);
         first.decided(denial(policy, 3_600 * SECOND));
         for (int i = 0; i < 5; i++) {
-            assertNotNull(cache.find(policy, KEY, 1));
+            assertNotNull(find(policy, KEY, 1));
         }
         twentieth.decided(denial(policy, 3_600 * SECOND, 60 * SECOND));
-        assertNotNull(cache.find(policy, KEY, 1));
+        assertNotNull(find(policy, KEY, 1));
         assertEquals(0, cache.takeUncounted(new Charge(policy, KEY, 1)));
     }
 }

@@ -88,7 +88,7 @@ class HealthTest {
     /** Unreachable for 600 ms and well for 400 ms, repeatedly: each logged outage has a logged recovery. */
     @Test
     void aLinkThatComesAndGoes() throws IOException {
-        try (LogLines log = new LogLines("io.limiter.redis.MasterWatch", Level.INFO);
+        try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO);
                 Wire wire = Wire.to(RedisServers.singlePort());
                 RedisBackend backend = RedisBackend.builder()
                         .address("redis://127.0.0.1:" + wire.port())

@@ -41,7 +41,7 @@ class KeySecretsTest {
                 RedisBackend same = instance(cluster, KeyHash.keyed(SECRET))) {
             assertEquals(List.of(), one.health().findings());
             assertEquals(List.of(), same.health().findings());
-            try (LogLines log = new LogLines("io.limiter.redis.MasterWatch", Level.INFO);
+            try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO);
                     RedisBackend without = instance(cluster, KeyHash.PLAIN)) {
                 assertEquals(
                         1, without.health().findings().size(), without.health().toString());

@@ -8,54 +8,38 @@ import io.limiter.ManualTime;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.redisson.api.RedissonClient;
 
 /** What a link that comes and goes may write to the log. On a clock that the test sets. */
-class MasterWatchTest {
+class OutageLogTest {
     private final ManualTime time = new ManualTime();
-    private final LogLines log = new LogLines("io.limiter.redis.MasterWatch", Level.INFO);
-    /** It is never used, so it never connects. */
-    private final RedissonClient client =
-            RedisClients.single("redis://127.0.0.1:1").make();
-
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-    private final MasterWatch away = new MasterWatch(
-            "Redis",
-            new SelfTest(new Masters(client, timer), new RedisKeys("p", null)),
-            time,
-            null,
-            Duration.ofMillis(50),
-            Runnable::run,
-            former -> {});
+    private final LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO);
+    private final SelfTest away =
+            new SelfTest(new FakeTransport() {}, new RedisKeys("p", null), FakeTransport.MASTER, time);
 
     @AfterEach
     void stopListening() {
         log.close();
-        timer.shutdownNow();
-        client.shutdown();
     }
 
     @Test
     void anOutageAndItsEndAreLoggedAtOnce() {
-        assertTrue(away.setUnreachable(true));
+        assertTrue(away.noteUnreachable(true));
         assertEquals(1, lines("RL-225"));
         time.advance(Duration.ofMillis(600));
-        assertTrue(away.setUnreachable(false));
+        assertTrue(away.noteUnreachable(false));
         assertEquals(1, lines("RL-226"));
-        assertTrue(!away.setUnreachable(false), "no news");
+        assertTrue(!away.noteUnreachable(false), "no news");
     }
 
     @Test
     void aLinkThatFlapsIsLoggedOnceInTenSecondsAndAlwaysInPairs() {
         for (int i = 0; i < 30; i++) {
-            away.setUnreachable(true);
+            away.noteUnreachable(true);
             time.advance(Duration.ofMillis(600));
             runDue(i);
-            away.setUnreachable(false);
+            away.noteUnreachable(false);
             time.advance(Duration.ofMillis(400));
             runDue(i);
         }
@@ -66,20 +50,20 @@ class MasterWatchTest {
 
     @Test
     void anOutageThatLastsIsLoggedInTheEndAlthoughOneWasLoggedJustBefore() {
-        away.setUnreachable(true);
-        away.setUnreachable(false);
-        away.setUnreachable(true);
+        away.noteUnreachable(true);
+        away.noteUnreachable(false);
+        away.noteUnreachable(true);
         assertEquals(1, lines("RL-225"));
         time.advance(Duration.ofSeconds(10));
         away.write();
         assertEquals(2, lines("RL-225"), log.toString());
-        away.setUnreachable(false);
+        away.noteUnreachable(false);
         assertEquals(2, lines("RL-226"), log.toString());
     }
 
     @Test
     void aMasterThatIsNoneAnyMoreEndsItsPair() {
-        away.setUnreachable(true);
+        away.noteUnreachable(true);
         away.end();
         assertEquals(1, lines("RL-226"), log.toString());
         away.end();

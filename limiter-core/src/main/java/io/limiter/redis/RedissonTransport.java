@@ -30,7 +30,7 @@ import org.redisson.connection.ServiceManager;
  * only class that uses Redisson's internals, because the public API does not show which master has a key. If they are
  * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
  */
-final class Masters implements Transport {
+final class RedissonTransport implements Transport {
     private static final TimeSource TIME = TimeSource.system();
     /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";
@@ -49,33 +49,38 @@ final class Masters implements Transport {
     /** With these pings a dead connection is replaced within ten seconds. */
     private static final int LONGEST_PING_MILLIS = 5_000;
 
+    private static final int SHUTDOWN_SECONDS = 2;
+
     /** The time between the two tasks that measure a thread. */
     private static final long HOP_MICROS = 1_000;
 
     private final RedissonClient client;
+    private final boolean own;
     private final ScheduledExecutorService timer;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
     private final Map<Duration, RScript> handles = new ConcurrentHashMap<>();
 
-    /** @param timer runs tasks that do not block; drops them after it is closed */
-    Masters(RedissonClient client, ScheduledExecutorService timer) {
+    /**
+     * @param own whether {@link #close} ends the client
+     * @param timer runs tasks that do not block; drops them after it is closed
+     */
+    RedissonTransport(RedissonClient client, boolean own, ScheduledExecutorService timer) {
         this.client = client;
+        this.own = own;
         this.timer = timer;
         this.cluster = client.getConfig().isClusterConfig();
         this.connections = connections(client);
     }
 
-    /** Whether the keys of one call must share a slot. */
-    boolean areCluster() {
+    @Override
+    public boolean isCluster() {
         return cluster;
     }
 
-    /**
-     * Settings that make the limiter slower, or slow to notice that a connection is dead, each with what to write;
-     * empty if they are not accessible.
-     */
-    List<String> slowSettings() {
+    /** None if they are not accessible. */
+    @Override
+    public List<String> slowSettings() {
         if (connections == null) {
             return List.of();
         }
@@ -94,17 +99,13 @@ final class Masters implements Transport {
         return slow;
     }
 
-    /** Whether the masters can be distinguished. */
-    boolean areDistinguishable() {
+    @Override
+    public boolean areMastersDistinguishable() {
         return connections != null;
     }
 
-    /**
-     * The master that has the key. The same object as long as it is the master.
-     *
-     * @throws io.limiter.BackendException if the client does not say
-     */
-    Object of(String key) {
+    @Override
+    public Object master(String key) {
         try {
             return connections == null ? ALL : master(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
         } catch (RuntimeException e) {
@@ -112,12 +113,12 @@ final class Masters implements Transport {
         }
     }
 
-    /** All masters that are known now. */
-    List<Object> all() {
+    @Override
+    public List<Object> masters() {
         List<Object> all = connections == null
                 ? List.of()
                 : connections.getEntrySet().stream()
-                        .map(Masters::master)
+                        .map(RedissonTransport::master)
                         .distinct()
                         .toList();
         return all.isEmpty() ? List.of(ALL) : all;
@@ -154,8 +155,8 @@ final class Masters implements Transport {
         return lateness;
     }
 
-    /** The name of a master in messages: host and port. */
-    static String name(Object master) {
+    @Override
+    public String name(Object master) {
         InetSocketAddress address = master instanceof RedisClient client ? client.getAddr() : null;
         return address == null ? "Redis" : "Redis at " + address.getHostString() + ":" + address.getPort();
     }
@@ -202,6 +203,29 @@ final class Masters implements Transport {
                         .codec(StringCodec.INSTANCE)
                         .retryAttempts(0)
                         .timeout(deadline.plus(LISTENS_LONGER))));
+    }
+
+    /**
+     * Netty has one thread for the whole JVM, or for the whole web application that brings its own Netty: it ends a second
+     * after its last work. In a container this waits for it, because the container reports a thread that is left behind as
+     * a leak.
+     */
+    @Override
+    public void close() {
+        if (!own) {
+            return;
+        }
+        client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+        ClassLoader loader = RedissonTransport.class.getClassLoader();
+        if (loader != ClassLoader.getSystemClassLoader() && GlobalEventExecutor.class.getClassLoader() == loader) {
+            try {
+                GlobalEventExecutor.INSTANCE.awaitInactivity(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (IllegalStateException neverStarted) {
+                // Nothing to wait for.
+            }
+        }
     }
 
     private static Object master(@Nullable MasterSlaveEntry entry) {

@@ -14,7 +14,7 @@ import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 
 /** Which failures are outages, which are overload. On a clock that the test sets. */
-class SenderTest extends SenderFixture {
+class MasterLinkTest extends MasterLinkFixture {
     @Test
     void threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent() {
         for (int i = 0; i < 3; i++) {
@@ -22,7 +22,8 @@ class SenderTest extends SenderFixture {
             time.advance(DEADLINE);
             assertEquals(Kind.LATE, asker.giveUp());
         }
-        assertEquals(List.of("PROBE"), events);
+        runLater();
+        assertEquals(1, probes);
         Asker next = new Asker();
         assertEquals(Kind.LATE, next.failure(), "whether it is unreachable is not known yet");
         assertEquals(3, sent.size());
@@ -31,17 +32,17 @@ class SenderTest extends SenderFixture {
     @Test
     void aProbeWithoutAnAnswerIsAnOutageAndOneInTimeEndsIt() {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
-        sender.probeLost(0);
+        health.noteProbeLost(0);
         assertEquals(Kind.LATE, new Asker().failure(), "it may be made anew");
         time.advance(Duration.ofMillis(250));
-        sender.probeLost(0);
+        health.noteProbeLost(0);
         assertEquals(Kind.UNAVAILABLE, new Asker().failure());
-        sender.probeAnswered(60_000);
+        health.noteProbeAnswer(60_000);
         assertEquals(Kind.LATE, new Asker().failure(), "slow is not unreachable");
-        sender.probeLost(Sender.STALL_MICROS + 1);
+        health.noteProbeLost(MasterHealth.STALL_MICROS + 1);
         assertEquals(Kind.LATE, new Asker().failure(), "nobody knows what Redis did meanwhile");
-        sender.probeAnswered(50_000);
-        assertEquals(List.of("PROBE", "AWAY", "BACK"), events);
+        health.noteProbeAnswer(50_000);
+        assertTrue(health.isClosed());
         Asker asker = new Asker();
         answer(3);
         assertTrue(asker.answer.isDone());
@@ -58,16 +59,16 @@ class SenderTest extends SenderFixture {
         }
         time.advance(DEADLINE);
         runLater();
-        assertTrue(sender.breaker.isClosed(), "each was answered within 50 ms");
+        assertTrue(health.isClosed(), "each was answered within 50 ms");
         for (int i = 0; i < 3; i++) {
             Asker hasty = new Asker(Duration.ofMillis(5));
             time.advance(Duration.ofMillis(5));
             hasty.giveUp();
         }
-        assertTrue(sender.breaker.isClosed());
+        assertTrue(health.isClosed());
         time.advance(DEADLINE);
         runLater();
-        assertFalse(sender.breaker.isClosed(), "these were not");
+        assertFalse(health.isClosed(), "these were not");
     }
 
     @Test
@@ -75,45 +76,44 @@ class SenderTest extends SenderFixture {
         threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
         Duration patient = Duration.ofMillis(500);
         assertEquals(Kind.LATE, new Asker(patient).failure(), "nobody knows yet how slow it is");
-        sender.probeAnswered(100_000);
+        health.noteProbeAnswer(100_000);
         Asker asker = new Asker(patient);
         time.advance(Duration.ofMillis(100));
         answer(3);
         assertTrue(asker.answer.isDone());
-        assertFalse(sender.breaker.isClosed(), "for the others it is still too slow");
+        assertFalse(health.isClosed(), "for the others it is still too slow");
         assertEquals(Kind.LATE, new Asker().failure());
         time.advance(Duration.ofMillis(250));
-        sender.probeLost(0);
+        health.noteProbeLost(0);
         assertEquals(Kind.UNAVAILABLE, new Asker(patient).failure());
     }
 
     @Test
     void oneProbesAtATimeAndNobodyIsForgotten() {
-        threeWithoutAnAnswerMakeItSuspectAndTheNextIsNotSent();
-        sender.probeAnswered(1_000);
+        health.suspect();
+        assertEquals(1, later.size());
+        health.noteProbeAnswer(1_000);
         // Suspect again before who probes has seen that it was well.
-        for (int i = 0; i < 3; i++) {
-            Asker asker = new Asker();
-            time.advance(DEADLINE);
-            asker.giveUp();
-        }
-        assertEquals(List.of("PROBE", "BACK"), events, "the first still probes");
-        sender.breaker.endProbing();
-        assertEquals(List.of("PROBE", "BACK", "PROBE"), events);
-        sender.probeAnswered(1_000);
-        sender.breaker.endProbing();
-        assertEquals(4, events.size(), events.toString());
+        health.suspect();
+        assertEquals(1, later.size(), "the first still probes");
+        runLater();
+        assertEquals(1, probes);
+        health.noteProbeAnswer(1_000);
+        later.clear();
+        time.advance(Duration.ofSeconds(1));
+        health.suspect();
+        assertEquals(0, later.size(), "the first waits for its answer");
     }
 
     @Test
     void aShorterDeadlineCountsABrokenConnectionAtOnce() {
         for (int i = 0; i < 3; i++) {
-            assertTrue(sender.breaker.isClosed());
+            assertTrue(health.isClosed());
             new Asker(Duration.ofMillis(5));
             fail(i, new RedisConnectionException("refused"));
         }
-        assertFalse(sender.breaker.isClosed());
-        assertEquals(5_000, sender.longestMicros);
+        assertFalse(health.isClosed());
+        assertEquals(5_000, health.longestMicros);
     }
 
     @Test
@@ -126,7 +126,7 @@ class SenderTest extends SenderFixture {
             time.advance(Duration.ofMillis(60));
             answer(sent.size() - 1);
         }
-        assertTrue(sender.breaker.isClosed());
+        assertTrue(health.isClosed());
     }
 
     @Test
@@ -139,13 +139,13 @@ class SenderTest extends SenderFixture {
         assertEquals(20, calls(2));
         time.advance(DEADLINE);
         askers.forEach(Asker::giveUp);
-        assertTrue(sender.breaker.isClosed());
+        assertTrue(health.isClosed());
         for (int i = 0; i < 2; i++) {
-            assertTrue(sender.breaker.isClosed());
+            assertTrue(health.isClosed());
             new Asker();
             fail(sent.size() - 1, new RedisConnectionException("refused"));
         }
-        assertFalse(sender.breaker.isClosed());
+        assertFalse(health.isClosed());
     }
 
     @Test
@@ -154,7 +154,7 @@ class SenderTest extends SenderFixture {
         assertEquals(2, sent.size());
         time.advance(DEADLINE);
         askers.forEach(Asker::giveUp);
-        assertTrue(sender.breaker.isClosed(), "two commands were lost");
+        assertTrue(health.isClosed(), "two commands were lost");
     }
 
     @Test
@@ -165,13 +165,13 @@ class SenderTest extends SenderFixture {
             time.advance(DEADLINE);
             assertEquals(Kind.LATE, asker.giveUp());
             if (i % 2 == 0) {
-                lateness.complete(Sender.STALL_MICROS + 1);
+                lateness.complete(MasterHealth.STALL_MICROS + 1);
             } else {
                 answer(i);
                 lateness.complete(0L);
             }
         }
-        assertTrue(sender.breaker.isClosed());
+        assertTrue(health.isClosed());
     }
 
     @Test
@@ -179,7 +179,7 @@ class SenderTest extends SenderFixture {
         failing = new OutOfMemoryError("a test");
         for (int i = 0; i < 200; i++) {
             assertTrue(new Asker().answer.isCompletedExceptionally());
-            sender.probeAnswered(1);
+            health.noteProbeAnswer(1);
         }
         failing = null;
         Asker asker = new Asker();
@@ -195,7 +195,7 @@ class SenderTest extends SenderFixture {
             fail(i, new RedisException("WRONGTYPE of a key"));
             assertEquals(Kind.FAULT, asker.failure());
         }
-        assertTrue(sender.breaker.isClosed());
+        assertTrue(health.isClosed());
     }
 
     @Test
@@ -205,7 +205,7 @@ class SenderTest extends SenderFixture {
             fail(i, new RedisConnectionException("refused"));
             assertEquals(Kind.LATE, asker.failure());
         }
-        assertFalse(sender.breaker.isClosed());
+        assertFalse(health.isClosed());
     }
 
     @Test
@@ -219,7 +219,7 @@ class SenderTest extends SenderFixture {
             assertTrue(other.answer.isDone());
             assertEquals(Kind.OVERLOADED, late.giveUp());
         }
-        assertTrue(sender.breaker.isClosed());
+        assertTrue(health.isClosed());
     }
 
     @Test
@@ -240,7 +240,7 @@ class SenderTest extends SenderFixture {
             time.advance(Duration.ofSeconds(1));
             assertEquals(Kind.OVERLOADED, asker.giveUp());
         }
-        assertTrue(sender.breaker.isClosed());
+        assertTrue(health.isClosed());
     }
 
     /** Whatever notices it first: the deadline, the broken connection, or the queue. */

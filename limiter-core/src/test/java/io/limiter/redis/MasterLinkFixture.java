@@ -21,15 +21,16 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** A sender whose transport, timer and clock the test controls. A fault that makes it loop must fail its test, not hang it. */
+/** A connection to a master whose transport, timer and clock the test controls. A fault that makes it loop must fail its test, not hang it. */
 @Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD)
-abstract class SenderFixture {
+abstract class MasterLinkFixture {
     static final Duration DEADLINE = Duration.ofMillis(50);
 
     final ManualTime time = new ManualTime();
-    final List<String> events = new ArrayList<>();
     final List<Command.Receiver> sent = new ArrayList<>();
     final List<Command> commands = new ArrayList<>();
+    /** How many probes were sent. None is answered. */
+    int probes;
 
     @Nullable
     Throwable failing;
@@ -38,7 +39,7 @@ abstract class SenderFixture {
     CompletableFuture<Long> lateness = CompletableFuture.completedFuture(0L);
 
     final List<Later> later = new ArrayList<>();
-    private final Transport transport = new Transport() {
+    private final Transport transport = new FakeTransport() {
         @Override
         public void run(Command command, Command.Receiver receiver) {
             transport(command, receiver);
@@ -54,10 +55,12 @@ abstract class SenderFixture {
             return lateness;
         }
     };
-    final Sender sender = sender(time);
+    final MasterLink link = link(time);
+    final MasterHealth health = link.health;
 
-    Sender sender(TimeSource clock) {
-        return new Sender("Redis", clock, null, DEADLINE, false, transport, event -> events.add(event.name()));
+    MasterLink link(TimeSource clock) {
+        SelfTest test = new SelfTest(transport, new RedisKeys("p", null), FakeTransport.MASTER, clock);
+        return new MasterLink(test, clock, null, DEADLINE, Runnable::run, former -> {});
     }
 
     record Later(long dueMicros, Runnable task) {}
@@ -75,7 +78,7 @@ abstract class SenderFixture {
         }
 
         Asker(Call call) {
-            sender.send(List.of(call));
+            link.send(List.of(call));
             this.answer = call.future();
         }
 
@@ -108,6 +111,10 @@ abstract class SenderFixture {
     }
 
     private void transport(Command command, Command.Receiver then) {
+        if (command.keys().get(0).toString().contains("limiter-self-test")) {
+            probes++;
+            return;
+        }
         commands.add(command);
         sent.add(then);
         if (failing instanceof Error error) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisException;
 
 /** Each call that leaves gives back what it has, once: its place in the queue, in flight, in its command. On a clock that the test sets. */
-class SenderPlacesTest extends SenderFixture {
+class MasterLinkPlacesTest extends MasterLinkFixture {
     private static final Duration HASTY = Duration.ofMillis(5);
     private static final int FIRST_WINDOW = 64;
 
@@ -32,16 +32,16 @@ class SenderPlacesTest extends SenderFixture {
 
     /** The master was suspect and answers again, so the window has its first size. */
     private void recover() {
-        sender.suspect();
-        sender.probeAnswered(1_000);
+        health.suspect();
+        health.noteProbeAnswer(1_000);
     }
 
     @Test
     void callsThatExpireInTheQueueLeaveItsPlaces() {
         askers(2, DEADLINE);
         for (int round = 0; round < 3; round++) {
-            List<Asker> hasty = askers(Sender.LONGEST_QUEUE, HASTY);
-            assertFalse(hasty.get(Sender.LONGEST_QUEUE - 1).answer.isDone(), "refused in round " + round);
+            List<Asker> hasty = askers(CongestionWindow.LONGEST_QUEUE, HASTY);
+            assertFalse(hasty.get(CongestionWindow.LONGEST_QUEUE - 1).answer.isDone(), "refused in round " + round);
             expire(HASTY, hasty);
         }
         assertEquals(2, sent.size(), "none of them was sent");
@@ -50,8 +50,8 @@ class SenderPlacesTest extends SenderFixture {
     @Test
     void callsThatFailInTheQueueLeaveItsPlaces() {
         for (int round = 0; round < 3; round++) {
-            List<Asker> askers = askers(2 + Sender.LONGEST_QUEUE, DEADLINE);
-            assertFalse(askers.get(1 + Sender.LONGEST_QUEUE).answer.isDone(), "refused in round " + round);
+            List<Asker> askers = askers(2 + CongestionWindow.LONGEST_QUEUE, DEADLINE);
+            assertFalse(askers.get(1 + CongestionWindow.LONGEST_QUEUE).answer.isDone(), "refused in round " + round);
             recover();
             expire(DEADLINE.plusMillis(1), askers);
         }
@@ -60,13 +60,13 @@ class SenderPlacesTest extends SenderFixture {
     @Test
     void callsThatAreSentLeaveTheQueue() {
         for (int round = 0; round < 3; round++) {
-            List<Asker> askers = askers(2 + Sender.LONGEST_QUEUE, DEADLINE);
-            assertFalse(askers.get(1 + Sender.LONGEST_QUEUE).answer.isDone(), "refused in round " + round);
+            List<Asker> askers = askers(2 + CongestionWindow.LONGEST_QUEUE, DEADLINE);
+            assertFalse(askers.get(1 + CongestionWindow.LONGEST_QUEUE).answer.isDone(), "refused in round " + round);
             for (int i = sent.size() - 2; i < sent.size(); i++) {
                 answer(i);
             }
             askers.forEach(asker -> assertTrue(asker.answer.isDone()));
-            assertTrue(sender.isIdle());
+            assertTrue(link.isIdle());
         }
     }
 
@@ -98,7 +98,7 @@ class SenderPlacesTest extends SenderFixture {
         answer(0);
         waiting.forEach(asker -> assertTrue(asker.answer.isCompletedExceptionally()));
         answer(1);
-        assertTrue(sender.isIdle());
+        assertTrue(link.isIdle());
         askers(CongestionWindow.MOST_FLIGHTS, DEADLINE);
         assertEquals(2 + CongestionWindow.MOST_FLIGHTS, sent.size(), "nor does an empty flight stay");
     }
@@ -125,9 +125,9 @@ class SenderPlacesTest extends SenderFixture {
         List<Asker> silent = askers(2, DEADLINE);
         assertEquals(5, sent.size(), "its flight is over");
         expire(DEADLINE, silent);
-        assertTrue(sender.breaker.isClosed(), "two were silent");
+        assertTrue(health.isClosed(), "two were silent");
         expire(DEADLINE, askers(1, DEADLINE));
-        assertFalse(sender.breaker.isClosed(), "the third");
+        assertFalse(health.isClosed(), "the third");
     }
 
     /** The reason of a failure depends on how long the call was on its way. */
@@ -136,7 +136,7 @@ class SenderPlacesTest extends SenderFixture {
         long made = time.nowMicros();
         Call call = call(made, DEADLINE, false);
         assertTrue(call.tryEnd(Call.State.WAITING));
-        CongestionWindow.Flight flight = new CongestionWindow(1).tryBegin(made);
+        CongestionWindow.Flight flight = new CongestionWindow(1).tryLoadAlone(call(made, DEADLINE, false), made);
         assertNotNull(flight);
         assertFalse(call.trySend(made + 30_000, flight));
         assertEquals(made, call.sinceMicros());

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.client.RedisException;
 
 /** Which calls are sent, which wait for their turn, and when a wait ends. On a clock that the test sets. */
-class SenderQueueTest extends SenderFixture {
+class MasterLinkQueueTest extends MasterLinkFixture {
     private static final Duration HALF = Duration.ofMillis(25);
 
     @Test
@@ -65,7 +65,7 @@ class SenderQueueTest extends SenderFixture {
         time.advance(DEADLINE.plusMillis(1));
         runLater();
         assertTrue(next.answer.isCompletedExceptionally(), "both were on their way all the time");
-        sender.breaker.noteAnswer();
+        health.noteProbeAnswer(1);
         Asker another = new Asker();
         assertEquals(3, sent.size());
         answer(2);
@@ -158,7 +158,7 @@ class SenderQueueTest extends SenderFixture {
 
     @Test
     void tooManyWaitingAreTurnedAwayAtOnce() {
-        List<Asker> askers = askers(2 + Sender.LONGEST_QUEUE + 1);
+        List<Asker> askers = askers(2 + CongestionWindow.LONGEST_QUEUE + 1);
         assertEquals(Kind.OVERLOADED, askers.get(askers.size() - 1).failure());
         assertFalse(askers.get(askers.size() - 2).answer.isDone());
     }
@@ -177,14 +177,14 @@ class SenderQueueTest extends SenderFixture {
     @Test
     void aCallThatFailsAtOnceMakesRoomForTheNextWithoutEnd() {
         askers(2);
-        List<Asker> rest = askers(Sender.LONGEST_QUEUE);
+        List<Asker> rest = askers(CongestionWindow.LONGEST_QUEUE);
         // From here on each call fails while it is being sent, thousands of them within one another.
         failing = new RedisException("LOADING");
         for (int i = 0; i < 2; i++) {
             fail(i, new RedisException("LOADING"));
         }
         rest.forEach(asker -> assertTrue(asker.answer.isDone()));
-        assertTrue(sender.isIdle());
+        assertTrue(link.isIdle());
     }
 
     @Test
@@ -222,7 +222,7 @@ class SenderQueueTest extends SenderFixture {
 
     @Test
     void aThreadGetsItsAnswerOrTheEndOfItsTime() throws Exception {
-        Sender real = sender(TimeSource.system());
+        MasterLink real = link(TimeSource.system());
         Call answered = call(TimeSource.system().nowMicros(), Duration.ofSeconds(30), true);
         real.send(List.of(answered));
         new Thread(() -> answer(0)).start();

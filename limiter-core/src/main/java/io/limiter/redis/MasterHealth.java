@@ -1,0 +1,350 @@
+package io.limiter.redis;
+
+import io.limiter.BackendException;
+import io.limiter.BackendException.Kind;
+import io.limiter.BackendHealth.State;
+import io.limiter.DiagnosticLog;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * Judges one master by its answers and silences: a circuit breaker. Closed while it answers; {@value #SILENCES} calls in
+ * a row without an answer in time make it suspect: then no caller waits, and one probe at a time, with a longer
+ * time-out than callers, finds the reason. A probe without an answer means an outage; a late answer does not, and one
+ * in time closes the breaker. An error reply from Redis counts as an answer, because it costs no time.
+ *
+ * <p>Thread-safe, as {@link MasterLink} describes.
+ */
+final class MasterHealth {
+    private static final Logger LOG = DiagnosticLog.of(MasterHealth.class);
+    /** One may be lost by chance; three in a row cost a caller three deadlines. */
+    static final int SILENCES = 3;
+    /** A call that ends this late shows that this JVM was stalled: by a long garbage collection, or lack of processors. */
+    static final long STALL_MICROS = 25_000;
+
+    /** How long probes must stay unanswered before a master is considered unreachable. */
+    private static final long AWAY_AFTER_MICROS = 250_000;
+
+    private static final long PROBE_PAUSE_MICROS = 100_000;
+    /** Longer than callers wait: a master that answers by then is slow, not unreachable. */
+    private static final long PROBE_PATIENCE_MICROS = 250_000;
+
+    private static final long LONGEST_PROBE_MICROS = 2_000_000;
+    private static final long TEST_PAUSE_MICROS = 1_000_000;
+    /** The time between the beginning of a wait and the sending of its call. */
+    private static final long SEND_TOLERANCE_MICROS = 1_000;
+
+    final SelfTest test;
+    final CongestionWindow window;
+    private final Transport transport;
+    private final TimeSource time;
+    private final long deadlineMicros;
+    private final Executor watch;
+    private final Consumer<BackendException> failWaiting;
+    private final Runnable forget;
+    /** Intermittent errors must not keep Redis busy with tests. Further tests wait for the next periodic check. */
+    private final Throttle tests;
+
+    /** The reasons of an outage, made once: every call gets one. */
+    private final BackendException suspect;
+
+    private final BackendException away;
+
+    // Written under the lock.
+    private boolean probing;
+    private long suspectSinceMicros;
+    private volatile int silences;
+    /** ANSWERS is closed, AWAY is open. */
+    private volatile State state = State.ANSWERS;
+    /** How long the answer of a master that is too slow took; the largest value if it did not answer. */
+    private volatile long slowMicros = Long.MAX_VALUE;
+
+    // Written by any thread.
+    /** The error with which it refuses to decide, as far as is known. */
+    private volatile @Nullable BackendException refusal;
+    /** In time or late. */
+    private volatile long lastAnswerMicros = Long.MIN_VALUE;
+
+    private volatile long lastInTimeMicros = Long.MIN_VALUE;
+    /** The longest wait of any call to this master. */
+    volatile long longestMicros;
+
+    /**
+     * A master that is believed to answer; the parameters are those of {@link MasterLink}.
+     *
+     * @param failWaiting fails the calls that wait for it
+     */
+    MasterHealth(
+            SelfTest test,
+            TimeSource time,
+            Duration deadline,
+            Executor watch,
+            Consumer<BackendException> failWaiting,
+            Runnable forget) {
+        this.test = test;
+        this.transport = test.transport;
+        this.time = time;
+        this.deadlineMicros = deadline.toNanos() / 1_000;
+        this.window = new CongestionWindow(deadlineMicros);
+        this.watch = watch;
+        this.failWaiting = failWaiting;
+        this.forget = forget;
+        this.tests = new Throttle(time, TEST_PAUSE_MICROS);
+        this.suspect = new BackendException(
+                Kind.LATE,
+                "RL-230 " + test.name
+                        + " did not answer in time several times, so no calls are sent to it until a probe finds out why",
+                null);
+        this.away = new BackendException(
+                "RL-225 " + test.name + " does not answer, so no calls are sent to it until a probe succeeds");
+    }
+
+    boolean isClosed() {
+        return state == State.ANSWERS;
+    }
+
+    /** The state of the master, as far as is known. */
+    State state() {
+        return isClosed() && refusal != null ? State.REFUSES : state;
+    }
+
+    /** The reason why it decides no calls; null while it does. */
+    @Nullable
+    BackendException whyNotDeciding() {
+        return switch (state) {
+            case ANSWERS, REFUSES -> refusal;
+            case SUSPECT -> suspect;
+            case AWAY -> away;
+        };
+    }
+
+    /**
+     * The reason why a call that waits this long is not sent; null if it is. A call that waits long enough is sent to a
+     * slow master.
+     */
+    @Nullable
+    BackendException whyNotAsked(long waitMicros) {
+        return isClosed() || (state == State.SUSPECT && waitMicros / 2 > slowMicros) ? null : whyNotDeciding();
+    }
+
+    /** An answer came: whether its caller still waited, and whether more calls were ready to be in flight. */
+    void noteAnswer(long tookMicros, boolean inTime, boolean full) {
+        long nowMicros = time.nowMicros();
+        lastAnswerMicros = nowMicros;
+        if (!inTime) {
+            return;
+        }
+        if (tookMicros <= deadlineMicros) {
+            lastInTimeMicros = nowMicros;
+            noteAnswer();
+        } else if (silences > 0) {
+            // A call with a longer deadline may get its answer from a master that is too slow for others, but not
+            // silent.
+            synchronized (this) {
+                silences = isClosed() ? 0 : silences;
+            }
+        }
+        window.answered(nowMicros, tookMicros, full);
+    }
+
+    private void noteAnswer() {
+        // Read first: every answer comes here, and nearly always there is nothing to change.
+        if (isClosed() && silences == 0) {
+            return;
+        }
+        synchronized (this) {
+            silences = 0;
+            if (isClosed()) {
+                return;
+            }
+            state = State.ANSWERS;
+        }
+        window.reset();
+        watch.execute(() -> {
+            if (test.noteUnreachable(false)) {
+                test();
+            }
+        });
+    }
+
+    /** It answers a call with an error. A test finds out whether it refuses all calls. */
+    void noteError(BackendException error) {
+        if (refusal == null && RedisFailure.isRefusal(error)) {
+            refusal = error;
+            if (tests.tryPass()) {
+                watch.execute(this::test);
+            }
+        }
+    }
+
+    /** A command had no answer in time. */
+    void noteSilence() {
+        boolean isRow;
+        synchronized (this) {
+            silences = Math.min(SILENCES, silences + 1);
+            isRow = silences == SILENCES;
+        }
+        if (isRow) {
+            suspect();
+        }
+    }
+
+    /** Several calls in a row, or a test, had no answer: probes find out the reason. */
+    void suspect() {
+        synchronized (this) {
+            if (!isClosed()) {
+                return;
+            }
+            silences = SILENCES;
+            state = State.SUSPECT;
+            suspectSinceMicros = time.nowMicros();
+            slowMicros = Long.MAX_VALUE;
+            if (!probing) {
+                probing = true;
+                transport.after(0, this::probe);
+            }
+        }
+        failWaiting.accept(suspect);
+    }
+
+    /**
+     * A call got no answer in time: because of an outage, or because of an overload. It is an overload if answers
+     * still came in the second half of the wait, and either another call got its answer in time or fewer calls in
+     * flight could be answered sooner.
+     */
+    Kind noteMissed(Call call, boolean unsent) {
+        long waitedMicros = time.nowMicros() - call.sinceMicros();
+        long halfway = call.sinceMicros() + waitedMicros / 2;
+        boolean others = lastInTimeMicros >= halfway || (!window.isSmallest() && lastAnswerMicros >= halfway);
+        // A call with a shorter deadline than others does not show that the master is late.
+        long leftMicros = deadlineMicros - waitedMicros;
+        if (leftMicros <= SEND_TOLERANCE_MICROS) {
+            noteLate(call, !others && !unsent);
+        } else if (!unsent) {
+            transport.after(leftMicros, () -> {
+                if (!call.isReplied()) {
+                    noteLate(call, !others);
+                }
+            });
+        }
+        return others ? Kind.OVERLOADED : Kind.LATE;
+    }
+
+    /** Only calls that were sent and are lost count against the master, once for each command. */
+    private void noteLate(Call call, boolean isSilence) {
+        window.late(time.nowMicros());
+        if (isSilence && call.carrier().claimSilence()) {
+            transport.latenessMicros(deadlineMicros).thenAccept(lateMicros -> {
+                // All arrived answers have been read by now. If that took long, the master was not slow.
+                if (!call.isReplied() && lateMicros <= STALL_MICROS) {
+                    noteSilence();
+                }
+            });
+        }
+    }
+
+    /** Probes a master that does not answer, one probe at a time, until it does or is no longer a master. */
+    private void probe() {
+        synchronized (this) {
+            probing = !isClosed();
+            if (!probing) {
+                return;
+            }
+        }
+        try {
+            if (transport.masters().contains(test.master)) {
+                sendProbe();
+            } else {
+                forget.run();
+            }
+        } catch (RuntimeException e) {
+            // Whatever the reason (for example a client that was shut down): without a next probe it would stay open.
+            LOG.debug("a probe could not be sent to {}", test.name, e);
+            transport.after(PROBE_PAUSE_MICROS, this::probe);
+        }
+    }
+
+    /** Sends a probe, with a longer time-out than callers; the next one follows its result. */
+    private void sendProbe() {
+        // The longest deadline of its callers: if it answers in that time, it is not unreachable.
+        long longest = Math.max(longestMicros, deadlineMicros);
+        long patienceMicros = Math.min(LONGEST_PROBE_MICROS, Math.max(PROBE_PATIENCE_MICROS, longest));
+        long sentMicros = time.nowMicros();
+        CompletableFuture<Runnable> finding = new CompletableFuture<>();
+        CompletableFuture<Long> lateness = transport.latenessMicros(patienceMicros);
+        Runnable noAnswer = () -> transport
+                .latenessMicros(patienceMicros)
+                .thenCombine(lateness, Math::max)
+                .thenAccept(lateMicros -> finding.complete(() -> noteProbeLost(lateMicros)));
+        finding.thenAccept(result -> {
+            result.run();
+            transport.after(PROBE_PAUSE_MICROS, this::probe);
+        });
+        transport.run(test.probe(Duration.of(patienceMicros, ChronoUnit.MICROS)), (reply, failure) -> {
+            long tookMicros = time.nowMicros() - sentMicros;
+            if (failure == null || RedisFailure.isAnswer(failure)) {
+                finding.complete(() -> noteProbeAnswer(tookMicros));
+            } else {
+                noAnswer.run();
+            }
+        });
+        transport.after(patienceMicros, () -> {
+            if (!finding.isDone()) {
+                noAnswer.run();
+            }
+        });
+    }
+
+    /** It answered a probe, perhaps with an error. */
+    void noteProbeAnswer(long tookMicros) {
+        if (tookMicros <= deadlineMicros) {
+            noteAnswer();
+            return;
+        }
+        synchronized (this) {
+            slowMicros = tookMicros;
+            state = state == State.AWAY ? State.SUSPECT : state;
+        }
+    }
+
+    /**
+     * A probe had no answer. That counts only if the threads that read answers are not late: otherwise this JVM is short
+     * of processors, which is not an outage of Redis.
+     */
+    synchronized void noteProbeLost(long lateMicros) {
+        if (lateMicros > STALL_MICROS) {
+            return;
+        }
+        slowMicros = Long.MAX_VALUE;
+        // A connection that breaks and is restored is not an outage.
+        if (state == State.SUSPECT && time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS) {
+            state = State.AWAY;
+            watch.execute(() -> test.noteUnreachable(true));
+        }
+    }
+
+    /** Tests the master, unless probes do. */
+    void test() {
+        if (isClosed() && test.run()) {
+            refusal = test.refusal();
+        }
+    }
+
+    /** Writes what was held back, and tests again if the findings may have changed. Called periodically. */
+    void lookAgain(boolean secretsAreDue) {
+        test.write();
+        if (test.silence() != null
+                || !test.findings().isEmpty()
+                || (secretsAreDue && test.checksSecrets())
+                || whyNotDeciding() != null) {
+            test();
+        }
+    }
+}

@@ -1,0 +1,347 @@
+package io.limiter.redis;
+
+import io.limiter.BackendException;
+import io.limiter.DiagnosticLog;
+import io.limiter.LimitOutcome;
+import io.limiter.TimeSource;
+import io.limiter.redis.CongestionWindow.Flight;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * The connection to one master: accepts calls, sends them in commands, hands over their answers, and ends those that get
+ * none in time. A call is sent at once, on its own, while fewer than two commands are on their way; otherwise it waits
+ * for the next command, which is sent when one has its reply. The {@link CongestionWindow} knows what waits and what is
+ * on its way; the {@link MasterHealth} knows whether the master can be asked at all.
+ *
+ * <p>Thread-safe, without a lock that callers share. A call may be ended by its reply, by its deadline, or by an outage.
+ * The compare-and-set of the call's own state decides which of them ends it; that one removes it from the queue or frees its
+ * place in the window, once, and then delivers its answer, which a volatile field of the call publishes. One thread at a
+ * time sends from the queue ({@link #looks}); others only make it look again. What answers and silences teach is written
+ * under the lock of the window or of the health, each for itself, never both, and read without it in volatile fields. No
+ * caller's code runs under a lock, or while this thread sends.
+ */
+final class MasterLink {
+    private static final Logger LOG = DiagnosticLog.of(MasterLink.class);
+    private static final long LEAST_BETWEEN_SWEEPS_MICROS = 1_000;
+    /** How long at most a call that is done is kept. */
+    private static final long MOST_BETWEEN_SWEEPS_MICROS = 100_000;
+
+    final MasterHealth health;
+    private final CongestionWindow window;
+    private final Transport transport;
+    private final TimeSource time;
+    private final @Nullable TimeSource decisionTime;
+    /** Whether the keys of a command must share a slot. */
+    private volatile boolean bySlot;
+
+    /** How many times the sending thread must check the queue. */
+    private final AtomicInteger looks = new AtomicInteger();
+    /** The calls that have no waiting thread to end them at their deadline: one sweep does it for all of them. */
+    private final Queue<Call> futures = new ConcurrentLinkedQueue<>();
+
+    private final AtomicLong nextSweepMicros = new AtomicLong(Long.MAX_VALUE);
+    private volatile boolean closed;
+
+    /** The answer to a call, to be delivered, and whether its caller still waits for it. */
+    private record Answered(Call call, Object replyOrFailure, boolean inTime) {}
+
+    /**
+     * @param time a monotonic clock
+     * @param decisionTime where scripts read the time; null for the server's
+     * @param deadline within which a healthy master answers
+     * @param watch the watch thread, for what may block
+     * @param forget called when it is no longer a master
+     */
+    MasterLink(
+            SelfTest test,
+            TimeSource time,
+            @Nullable TimeSource decisionTime,
+            Duration deadline,
+            Executor watch,
+            Consumer<MasterLink> forget) {
+        this.health = new MasterHealth(test, time, deadline, watch, this::failWaiting, () -> forget.accept(this));
+        this.window = health.window;
+        this.transport = test.transport;
+        this.time = time;
+        this.decisionTime = decisionTime;
+        this.bySlot = transport.isCluster();
+    }
+
+    /** Whether no call is on its way or waits. */
+    boolean isIdle() {
+        return window.isEmpty();
+    }
+
+    /**
+     * Sends calls, now or in their turn; several leave in one command where they can. Those that the master can't be
+     * asked, or for which too many wait, fail at once.
+     */
+    void send(List<Call> calls) {
+        List<Call> accepted = new ArrayList<>(calls.size());
+        for (Call call : calls) {
+            if (acceptOrFail(call)) {
+                accepted.add(call);
+            }
+        }
+        Flight alone = accepted.size() == 1 ? window.tryLoadAlone(accepted.get(0), time.nowMicros()) : null;
+        if (alone == null) {
+            window.addWaiting(accepted);
+        } else {
+            transmit(alone);
+            alone.expired.forEach(this::tellExpired);
+        }
+        // Even if it was sent: its flight may have ended already, and other calls may have begun to wait for that. Or
+        // its place was taken for a moment, in which another call found none.
+        sendWaiting();
+        for (Call call : accepted) {
+            if (!call.isBlocking() && !call.isDone()) {
+                futures.add(call);
+                sweepAt(call.dueMicros);
+            }
+        }
+        if (closed) {
+            // The queue and the deadlines are not checked any more.
+            accepted.forEach(MasterLink::failClosed);
+        }
+    }
+
+    private boolean acceptOrFail(Call call) {
+        BackendException refusal = health.whyNotAsked(call.longestMicros);
+        if (refusal == null && window.waiting() >= CongestionWindow.LONGEST_QUEUE) {
+            refusal = RedisFailure.overloaded(
+                    CongestionWindow.LONGEST_QUEUE + " calls already wait to be sent to " + health.test.name);
+        }
+        if (refusal != null) {
+            call.tryFail(Call.State.WAITING, refusal);
+            return false;
+        }
+        health.longestMicros = Math.max(health.longestMicros, call.longestMicros);
+        return true;
+    }
+
+    /**
+     * Waits for the answer to a call that this thread has made and sent here. An interrupt does not shorten that and is kept.
+     *
+     * @throws BackendException if there is none within its deadline
+     */
+    List<LimitOutcome> await(Call call) {
+        boolean interrupted = false;
+        while (!call.isDelivered()) {
+            long leftMicros = call.dueMicros - time.nowMicros();
+            if (leftMicros > 0 || !expire(call)) {
+                // If its time is over and it can't be ended, its answer is being handed over.
+                LockSupport.parkNanos(this, leftMicros > 0 ? leftMicros * 1_000 : 100_000);
+                interrupted |= Thread.interrupted();
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return call.outcomes();
+    }
+
+    /** Fails all that wait: nothing else would end them. */
+    void close() {
+        closed = true;
+        failWaiting(RedisFailure.closed());
+        futures.forEach(MasterLink::failClosed);
+    }
+
+    private static void failClosed(Call call) {
+        BackendException failure = RedisFailure.closed();
+        call.tryFail(Call.State.WAITING, failure);
+        call.tryFail(Call.State.SENT, failure);
+    }
+
+    /** Fails all calls that wait; none of them is sent. */
+    private void failWaiting(BackendException failure) {
+        for (Call call = window.poll(); call != null; call = window.poll()) {
+            call.tryFail(Call.State.WAITING, failure);
+        }
+    }
+
+    /**
+     * The one place where calls leave the queue and become commands. One thread at a time, so that calls which fail while they
+     * are being sent do not send one another.
+     */
+    private void sendWaiting() {
+        if (!window.hasWaiting() || looks.getAndIncrement() != 0) {
+            return;
+        }
+        List<Call> expired = new ArrayList<>(0);
+        int looked = 1;
+        do {
+            for (Flight next = window.tryLoad(time); next != null; next = window.tryLoad(time)) {
+                transmit(next);
+                expired.addAll(next.expired);
+            }
+            looked = looks.addAndGet(-looked);
+        } while (looked != 0);
+        // Not while this thread sends: the caller's code may take long, or make another call.
+        expired.forEach(this::tellExpired);
+    }
+
+    private void tellExpired(Call call) {
+        long lateMicros = time.nowMicros() - call.dueMicros;
+        call.deliver(
+                lateMicros > MasterHealth.STALL_MICROS
+                        ? RedisFailure.stalled(lateMicros)
+                        : RedisFailure.overloaded("a call was not sent in time"));
+    }
+
+    private void transmit(Flight flight) {
+        if (flight.calls.isEmpty()) {
+            flight.end();
+        } else {
+            transmit(flight, flight.commands(bySlot));
+        }
+    }
+
+    private void transmit(Flight flight, Collection<List<Call>> commands) {
+        flight.add(commands.size());
+        for (List<Call> calls : commands) {
+            try {
+                Command command = Command.of(calls, decisionTime);
+                transport.run(command, (reply, failure) -> received(flight, command, reply, failure));
+            } catch (Throwable e) {
+                // Errors too: the places in flight must be freed.
+                received(flight, calls, Collections.nCopies(calls.size(), e));
+            }
+        }
+    }
+
+    private void received(Flight flight, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
+        List<Call> calls = command.calls();
+        if (failure == null) {
+            received(flight, calls, command.replies(reply));
+        } else if (calls.size() > 1 && RedisFailure.hasCode(failure, "TRYAGAIN", "CROSSSLOT")) {
+            // The slot is on the move, some keys here and some there, or this is a server that wants one slot in each
+            // command though it is not known as a cluster. Nothing ran, and each call on its own finds its keys.
+            bySlot |= RedisFailure.hasCode(failure, "CROSSSLOT");
+            calls.stream().filter(Call::isDone).forEach(Call::noteReply);
+            transmit(
+                    flight,
+                    calls.stream()
+                            .filter(call -> !call.isReplied())
+                            .map(List::of)
+                            .toList());
+            flight.land();
+        } else {
+            received(flight, calls, Collections.nCopies(calls.size(), failure));
+        }
+    }
+
+    /**
+     * Calls that were sent have their replies, or will not get them. The next flight leaves before any caller is woken;
+     * threads are woken before stages run, which may take long.
+     */
+    private void received(Flight flight, List<Call> calls, List<Object> replies) {
+        flight.land();
+        List<Answered> answers = new ArrayList<>(calls.size());
+        int threads = 0;
+        for (int i = 0; i < calls.size(); i++) {
+            Call call = calls.get(i);
+            answers.add(call.isBlocking() ? threads++ : i, answered(call, replies.get(i)));
+        }
+        sendWaiting();
+        answers.forEach(MasterLink::deliver);
+    }
+
+    /** A failure for one caller does not affect the others. */
+    private static void deliver(Answered answered) {
+        try {
+            if (answered.inTime) {
+                answered.call.deliver(answered.replyOrFailure);
+            } else {
+                answered.call.deliverLate(answered.replyOrFailure);
+            }
+        } catch (Throwable e) {
+            LOG.debug("a caller could not be notified", e);
+        }
+    }
+
+    private Answered answered(Call call, Object replyOrFailure) {
+        call.noteReply();
+        boolean inTime = call.tryEnd(Call.State.SENT);
+        if (inTime) {
+            window.freePlace();
+        }
+        long tookMicros = time.nowMicros() - call.sinceMicros();
+        // The thread that ends it at its deadline may be late too, if this JVM is stalled.
+        long lateMicros = tookMicros - call.longestMicros;
+        if (!(replyOrFailure instanceof Throwable failure)) {
+            health.noteAnswer(tookMicros, inTime && lateMicros <= 0, window.waiting() > 0);
+            return new Answered(call, replyOrFailure, inTime);
+        }
+        BackendException outcome = RedisFailure.of(failure);
+        if (RedisFailure.isAnswer(failure)) {
+            health.noteAnswer(tookMicros, inTime && lateMicros <= 0, window.waiting() > 0);
+            health.noteError(outcome);
+        } else if (inTime && lateMicros > MasterHealth.STALL_MICROS) {
+            outcome = RedisFailure.stalled(lateMicros);
+        } else if (inTime && call.carrier().claimSilence()) {
+            health.noteSilence();
+        }
+        return new Answered(call, outcome, inTime);
+    }
+
+    /**
+     * Ends a call after its deadline. If it was sent, it may still run; if not, it never does. Returns false if it has
+     * ended already.
+     */
+    private boolean expire(Call call) {
+        boolean unsent = call.tryEnd(Call.State.WAITING);
+        if (unsent) {
+            window.removeWaiting(call);
+        } else if (call.tryEnd(Call.State.SENT)) {
+            window.freePlace();
+            call.carrier().end();
+        } else {
+            return false;
+        }
+        long lateMicros = time.nowMicros() - call.dueMicros;
+        call.deliver(
+                lateMicros > MasterHealth.STALL_MICROS
+                        ? RedisFailure.stalled(lateMicros)
+                        : RedisFailure.late(health.noteMissed(call, unsent), call.longest.toMillis()));
+        sendWaiting();
+        return true;
+    }
+
+    private void sweepAt(long micros) {
+        long now = time.nowMicros();
+        long due = Math.max(now + LEAST_BETWEEN_SWEEPS_MICROS, Math.min(micros, now + MOST_BETWEEN_SWEEPS_MICROS));
+        if (due < nextSweepMicros.getAndAccumulate(due, Math::min)) {
+            transport.after(due - now, () -> sweep(due));
+        }
+    }
+
+    private void sweep(long dueMicros) {
+        // A sweep that another one has overtaken does nothing; otherwise each would schedule another one for ever.
+        if (!nextSweepMicros.compareAndSet(dueMicros, Long.MAX_VALUE)) {
+            return;
+        }
+        long now = time.nowMicros();
+        futures.removeIf(call -> {
+            boolean isOver = call.isDone() || call.dueMicros <= now;
+            if (isOver) {
+                expire(call);
+            }
+            return isOver;
+        });
+        futures.stream().mapToLong(call -> call.dueMicros).min().ifPresent(this::sweepAt);
+    }
+}
